@@ -1,0 +1,179 @@
+"""The one file that names concrete parts: policy + address -> Memory. The real clock and real ids enter here."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+import tomllib
+import warnings
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from perdure.memory import Memory
+from perdure.operations.ports import Context, Embedder
+from perdure.records.errors import EmbedderError, InvalidInput, PolicyError
+from perdure.records.instant import Instant, to_instant
+from perdure.records.policy import Policy
+from perdure.rules.digesting import estimated_tokens
+from perdure.rules.policy_check import policy_from
+
+
+class EmbedderWarning(UserWarning):
+    """Meaning is not searched, only words are: the embedder is missing or failed."""
+
+
+def open(  # noqa: A001  # perdure.open is the contract's name
+    url: str | os.PathLike[str] = "agent.db",
+    policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None = None,
+    clock: Callable[[], datetime] | None = None,
+    *,
+    embedder: Embedder | Callable[..., Any] | str | None = None,
+) -> Memory:
+    """Open a memory store, made on first use.
+
+    Args:
+        url: A file's path, ``:memory:``, or ``sqlite:///path``.
+        policy: A TOML file, a dict, or None to look for one (``PERDURE_POLICY``, ``./perdure.toml``, the user's
+            configuration folder) and else take the defaults.
+        clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
+        embedder: None for the policy's; ``"none"`` for words only; or a callable from texts to vectors.
+
+    Raises:
+        PolicyError: The policy has faults; all are listed.
+        StoreError: The file cannot be opened; the subclass says why.
+    """
+    from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # numpy and SQLite load on first use
+
+    chosen = policy if isinstance(policy, Policy) else load_policy(policy)
+    maker = _embedder(embedder, chosen)
+    warn = _Warner()
+    store = SqliteStore(_path(url), log_entries=chosen.recall.log_entries)
+    counts = getattr(maker, "count_tokens", None)
+    context = Context(
+        store=store,
+        policy=chosen,
+        clock=_clock(clock),
+        ids=Ids(),
+        embedder=maker,
+        tokens=counts or estimated_tokens,
+        tokens_exact=counts is not None,
+        warn=warn,
+    )
+    return Memory(context)
+
+
+def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Policy:
+    """Return a policy from a file, a dict, or wherever one is found; the defaults if there is none."""
+    if isinstance(policy, Mapping):
+        return policy_from(policy)
+    path = Path(policy) if policy is not None else policy_file()
+    return policy_from(_toml(path) if path is not None else None)
+
+
+def policy_file() -> Path | None:
+    """Return the policy file that applies where none is named: environment, working folder, user's configuration."""
+    if named := os.environ.get("PERDURE_POLICY"):
+        return Path(named)
+    for path in (Path("perdure.toml"), Path(platformdirs.user_config_dir("perdure")) / "perdure.toml"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise PolicyError((f"{path} cannot be read ({error.strerror}).",), remedy="Check the path.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError((f"{path} is no valid TOML: {error}.",), remedy="Mend that line.") from error
+
+
+def _path(url: str | os.PathLike[str]) -> str:
+    text = os.fspath(url)
+    if text.startswith("sqlite:///"):
+        text = text.removeprefix("sqlite:///")
+    if "://" in text:
+        raise InvalidInput(
+            f"{text.split('://')[0]}:// is not supported by this version.", remedy="Name a file, for example agent.db."
+        )
+    if not text.strip():
+        raise InvalidInput("The store's path is empty.", remedy="Name a file, for example agent.db.")
+    return text
+
+
+def _clock(clock: Callable[[], datetime] | None) -> Callable[[], Instant]:
+    if clock is None:
+        return lambda: time.time_ns() // 1_000_000
+    given = clock
+    return lambda: to_instant(given(), name="clock()")
+
+
+class Ids:
+    """Makes UUIDv7: 48 bits of time, 12 bits of counter within the millisecond, 62 random bits.
+
+    Ids of one process never go backwards, also where the clock does.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = (0, -1)
+
+    def __call__(self, at: Instant) -> str:
+        with self._lock:
+            moment, count = self._last
+            if max(at, 0) > moment:
+                moment, count = at, 0
+            else:
+                count += 1
+                if count > 0xFFF:  # noqa: PLR2004  # 12 bits
+                    moment, count = moment + 1, 0
+            self._last = moment, count
+        value = (moment & ((1 << 48) - 1)) << 80 | 0x7 << 76 | count << 64 | 0b10 << 62 | secrets.randbits(62)
+        text = f"{value:032x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+class _Warner:
+    """Says the same thing once in a process, loudly."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            warnings.warn(text, EmbedderWarning, stacklevel=4)
+
+
+def _embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> Embedder | None:
+    if given is not None and not isinstance(given, str):
+        if hasattr(given, "embed") and hasattr(given, "space"):
+            return given
+        if not callable(given):
+            raise InvalidInput("embedder must be a callable from texts to vectors.", remedy="Pass a function.")
+        from perdure.models.custom import CallableEmbedder  # noqa: PLC0415  # only where it is used
+
+        return CallableEmbedder(given, name=getattr(given, "__qualname__", type(given).__name__))
+    model = given or policy.embedder.model
+    if model == "none":
+        return None
+    if model == "endpoint":
+        from perdure.models.endpoint import EndpointEmbedder  # noqa: PLC0415  # only where it is used
+
+        p = policy.embedder
+        return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable, timeout=p.timeout_seconds)
+    if model != "minilm":
+        raise InvalidInput(f"embedder must be minilm, none or endpoint, not {model!r}.", remedy="Pick one of them.")
+    from perdure.models.minilm import MiniLM  # noqa: PLC0415  # only where it is used
+
+    return MiniLM()
+
+
+__all__ = ["EmbedderError", "EmbedderWarning", "Ids", "load_policy", "open", "policy_file"]

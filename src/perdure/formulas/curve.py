@@ -1,0 +1,95 @@
+"""The seam that every decaying signal fits: a value at an age, and the age at which it falls below a threshold.
+
+May live here: what all curves share. May not: the curve of one signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+DAY_MS: Final = 86_400_000.0
+HORIZON_DAYS: Final = 36_525.0
+"""A hundred years: what has not happened by then counts as never."""
+
+_FEW: Final = 16
+_SOME: Final = 256
+
+
+class Curve(Protocol):
+    """A signal of n memories as a function of age alone; between events it only falls."""
+
+    def value(self, days: ArrayLike) -> Array:
+        """Return the signal at ages in days, shape [n] (or [n, k] for ages of shape [n, k])."""
+        ...
+
+    def crossing(self, threshold: ArrayLike) -> Array:
+        """Return the age in days, shape [n], at which the signal is first below the threshold.
+
+        0 where it already is at age 0, infinity where it never will be.
+        """
+        ...
+
+
+def ages(days: ArrayLike) -> Array:
+    """Return ages as float64, with negative ones (a clock that stepped back) counted as 0."""
+    return np.maximum(np.asarray(days, dtype=np.float64), 0.0)
+
+
+def first_below(falling: Callable[[Array], Array], threshold: ArrayLike, count: int) -> Array:
+    """Return the first whole millisecond, as days, at which a falling function is below its threshold.
+
+    A search over integers, exact to the millisecond for any falling function. For few memories the remaining span is
+    split into 64 parts at a time, because the calls cost more than the numbers; for many it is halved.
+
+    Args:
+        falling: Ages in days, shape [n, k], to values of the same shape; never rises along an axis.
+        threshold: One threshold, or one for each memory, shape [n].
+        count: n.
+
+    Returns:
+        Ages in days, shape [n]; 0 where the value at age 0 is below already, infinity beyond 100 years.
+    """
+    bound = np.broadcast_to(np.asarray(threshold, dtype=np.float64), (count,))[:, None]
+    low = np.full(count, -1.0)  # always at or above the threshold (age -1 ms stands for "before it was born")
+    high = np.full(count, np.ceil(HORIZON_DAYS * DAY_MS))  # always below, once checked
+    reached = falling((high / DAY_MS)[:, None])[:, 0] < bound[:, 0]
+    branches = 64 if count <= _FEW else 8 if count <= _SOME else 2
+    steps = np.arange(1, branches) / branches
+    while np.any(high - low > 1.0):
+        probes = np.floor(low[:, None] + (high - low)[:, None] * steps)
+        probes = np.clip(probes, (low + 1.0)[:, None], high[:, None])
+        below = falling(probes / DAY_MS) < bound
+        first = np.argmax(below, axis=1)
+        found = below.any(axis=1)
+        rows = np.arange(count)
+        new_high = np.where(found, probes[rows, first], high)
+        previous = np.where(first > 0, probes[rows, np.maximum(first - 1, 0)], low)
+        low = np.where(found, previous, probes[:, -1])
+        low = np.minimum(low, new_high - 1.0)
+        high = new_high
+    return np.where(reached, high / DAY_MS, np.inf)
+
+
+def due_instants(anchor_ms: ArrayLike, days: ArrayLike) -> NDArray[np.int64]:
+    """Return instants in whole milliseconds at which crossings have certainly happened (rounded up, plus 1).
+
+    Args:
+        anchor_ms: Where the ages start, shape [n].
+        days: Crossing ages in days, shape [n]; infinity for never.
+
+    Returns:
+        int64 instants, shape [n]; ``NEVER`` where the age is infinite.
+    """
+    days_ = np.asarray(days, dtype=np.float64)
+    finite = np.isfinite(days_) & (days_ <= HORIZON_DAYS)
+    span = np.where(finite, np.ceil(np.where(finite, days_, 0.0) * DAY_MS) + 1.0, 0.0).astype(np.int64)
+    return np.where(finite, np.asarray(anchor_ms, dtype=np.int64) + span, NEVER)
+
+
+NEVER: Final = np.int64(2**62)

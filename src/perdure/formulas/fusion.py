@@ -1,0 +1,92 @@
+"""The score of a recall: words and meaning fused, then context that costs nothing (design 7).
+
+Every normalisation uses the best candidate or a fixed anchor, never the worst candidate or a mean, so neither the number
+of candidates nor the size of the store moves the scale. Tuned on LoCoMo and BEAM (docs/decisions/0004-ranking.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.formulas.curve import Array
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """The weights of the score."""
+
+    lexical_weight: float = 0.3
+    lexical_by_coverage: float = 0.3
+    cosine_anchor: float = 0.3
+    neighbour: float = 0.2
+    answer: float = 2.0
+    session: float = 0.4
+    named: float = 0.2
+
+
+def idf(documents: Array, total: int) -> Array:
+    """Return how rare words are, as FTS5's bm25 weighs them.
+
+    Args:
+        documents: How many memories hold each word (0 for an unknown one), shape [words].
+        total: How many memories there are.
+    """
+    return np.asarray(np.maximum(np.log((total - documents + 0.5) / (documents + 0.5)), 1e-6), dtype=np.float64)
+
+
+def fused(cosine: Array | None, bm25: Array, coverage: float, weights: Fusion) -> tuple[Array, Array]:
+    """Return the parts of meaning and of words; their sum lies between 0 and 1.
+
+    Args:
+        cosine: Cosine with the query, NaN where there is no vector, shape [n]; None where only words were searched.
+        bm25: Lexical scores, 0 for no match, shape [n].
+        coverage: Share of the query's words, weighted by rarity, that the best memory holds: the more, the more the
+            words count.
+        weights: The weights.
+    """
+    top = float(bm25.max(initial=0.0))
+    lexical = bm25 / top if top > 0.0 else np.zeros_like(bm25)
+    if cosine is None:
+        return np.zeros_like(lexical), lexical
+    near = np.clip(np.nan_to_num(cosine), 0.0, None)
+    dense = near / max(float(near.max(initial=0.0)), weights.cosine_anchor)
+    share = weights.lexical_weight + weights.lexical_by_coverage * coverage
+    return (1.0 - share) * dense, share * lexical
+
+
+def contextual(
+    fused_score: Array,
+    previous: Ints,
+    following: Ints,
+    session: Ints,
+    *,
+    answers: Bools,
+    named: Bools,
+    weights: Fusion,
+) -> dict[str, Array]:
+    """Return the parts that context adds: neighbour turns, the session, the speaker.
+
+    Args:
+        fused_score: Fused scores, shape [n].
+        previous: Index of the previous turn of the same session among the candidates, -1 for none.
+        following: Index of the next one, -1 for none.
+        session: Session numbers from 0, -1 for none.
+        answers: Whether it answers a question asked in the previous turn by another speaker.
+        named: Whether the query names its speaker.
+        weights: The weights.
+    """
+    before = np.where(previous >= 0, fused_score[previous], 0.0) * np.where(answers, weights.answer, 1.0)
+    after = np.where(following >= 0, fused_score[following], 0.0)
+    best = np.zeros(int(session.max(initial=-1)) + 2)
+    np.maximum.at(best, session, fused_score)  # index -1 collects those without a session
+    return {
+        "neighbour": weights.neighbour * np.maximum(before, after),
+        "session": weights.session * np.where(session >= 0, best[session], 0.0),
+        "named": weights.named * named.astype(np.float64),
+    }

@@ -1,0 +1,94 @@
+"""Importance: how much a memory matters (seed 000 sections 1 and 2, with design 3's corrections)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from perdure.formulas.curve import Array, ages
+
+Shape = Literal["exponential", "linear", "step"]
+
+ACCESS_BONUS: Final = 1.5
+ACCESS_CAP: Final = 20
+DIMINISHING_UNIT: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """Importance of n memories as a function of days since the last access (or creation).
+
+    Attributes:
+        base: Undecayed importance, 0 to 1, shape [n].
+        accesses: Access counts, shape [n].
+        half_life: Days, before access and importance lengthen it.
+        weight: How much of the loss access stability gives back, 0 to 1.
+        floor: The curve does not sink below this, 0 to 0.5; it never lifts a base that is lower.
+        shape: exponential, linear or step.
+    """
+
+    base: Array
+    accesses: Array
+    half_life: float = 30.0
+    weight: float = 0.3
+    floor: float = 0.1
+    shape: Shape = "exponential"
+
+    def _half_life(self) -> Array:
+        bonus = ACCESS_BONUS ** np.minimum(self.accesses, ACCESS_CAP)
+        return np.asarray(self.half_life * bonus * (1.0 + self.base), dtype=np.float64)
+
+    def _kept(self) -> Array:
+        """The share of the loss that stability gives back: w * min(1, ln(1+n) / ln 100)."""
+        stability = np.minimum(1.0, np.log1p(self.accesses) / np.log(100.0))
+        return np.asarray(self.weight * stability, dtype=np.float64)
+
+    def factor(self, days: ArrayLike) -> Array:
+        """Return the share of the base that remains before the floor, shape [n]: time + w*s*(1 - time)."""
+        d, h = ages(days), self._half_life()
+        if self.shape == "exponential":
+            time = np.exp2(-d / h)
+        elif self.shape == "linear":
+            time = np.maximum(0.0, 1.0 - d / (2.0 * h))
+        else:
+            time = np.where(d < h, 1.0, np.where(d < 2.0 * h, 0.5, 0.25))
+        kept = self._kept()
+        return np.asarray(time + kept * (1.0 - time), dtype=np.float64)
+
+    def value(self, days: ArrayLike) -> Array:
+        """Return current importance, shape [n]: min(base, max(floor, base * factor))."""
+        return np.minimum(self.base, np.maximum(self.floor, self.base * self.factor(days)))
+
+    def crossing(self, threshold: ArrayLike) -> Array:
+        """Return the age in days at which importance is first below the threshold, shape [n]."""
+        goal = np.broadcast_to(np.asarray(threshold, dtype=np.float64), self.base.shape)
+        kept, h = self._kept(), self._half_life()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            time = (goal / self.base - kept) / (1.0 - kept)
+            if self.shape == "exponential":
+                days = -h * np.log2(time)
+            elif self.shape == "linear":
+                days = 2.0 * h * (1.0 - time)
+            else:
+                days = np.where(time > 0.5, h, np.where(time > 0.25, 2.0 * h, np.inf))
+        never = (goal <= np.minimum(self.floor, self.base)) | ~(time > 0.0)
+        return np.where(goal > self.base, 0.0, np.where(never, np.inf, days))
+
+
+def boost(amount: ArrayLike, boosted: ArrayLike, *, diminishing: float, daily_cap: float) -> Array:
+    """Return what a boost is worth after what was added already on the same day (seed 000, 2.2).
+
+    Args:
+        amount: The boost asked for, 0 to 1.
+        boosted: What was added earlier on the day.
+        diminishing: Factor for every 0.1 added already; 1 switches it off.
+        daily_cap: The most that one day may add; infinity switches it off.
+
+    Returns:
+        amount * diminishing ** (boosted / 0.1), at most what the cap leaves, never negative.
+    """
+    worth = np.asarray(amount, dtype=np.float64) * diminishing ** (np.asarray(boosted) / DIMINISHING_UNIT)
+    return np.maximum(0.0, np.minimum(worth, daily_cap - np.asarray(boosted, dtype=np.float64)))

@@ -1,0 +1,41 @@
+"""Retention: the chance that a memory would still be recalled (seed 004 section 2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from perdure.formulas.curve import Array, ages
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Retention of n memories as a function of days since the last access.
+
+    Attributes:
+        reinforcements: How often each was confirmed useful, shape [n].
+        strength_days: Days after which an unreinforced memory keeps 1/e.
+        growth: Factor on the strength for each reinforcement.
+    """
+
+    reinforcements: Array
+    strength_days: float = 7.0
+    growth: float = 1.5
+
+    def _strength(self) -> Array:
+        # 700 keeps growth ** n inside float64; a strength of 1e100 days is for ever either way.
+        exponent = np.minimum(self.reinforcements * np.log(self.growth), 700.0)
+        return np.asarray(self.strength_days * np.exp(exponent), dtype=np.float64)
+
+    def value(self, days: ArrayLike) -> Array:
+        """Return R = exp(-days / S) with S = strength_days * growth ** reinforcements, shape [n]."""
+        return np.asarray(np.exp(-ages(days) / self._strength()), dtype=np.float64)
+
+    def crossing(self, threshold: ArrayLike) -> Array:
+        """Return the age in days at which retention is first below the threshold, shape [n]."""
+        goal = np.broadcast_to(np.asarray(threshold, dtype=np.float64), self.reinforcements.shape)
+        with np.errstate(divide="ignore"):
+            days = -np.log(goal) * self._strength()
+        return np.where(goal > 1.0, 0.0, np.where(goal <= 0.0, np.inf, np.maximum(days, 0.0)))

@@ -1,0 +1,122 @@
+"""Value: what a memory is worth keeping at hand (seed 004 section 1, with design 3's corrections)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from perdure.formulas.confidence import Confidence
+from perdure.formulas.curve import Array, ages, first_below
+
+UNIQUENESS_NEIGHBOURS: Final = 5
+DUPLICATE_COSINE: Final = 0.9995
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Shares of the four parts of value; they sum to 1."""
+
+    frequency: float = 0.35
+    uniqueness: float = 0.25
+    confidence: float = 0.20
+    recency: float = 0.20
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Value of n memories as a function of days since the last access (or creation).
+
+    Attributes:
+        mass: Exponentially decayed access counter as of age 0, shape [n].
+        uniqueness: 0 (a copy) to 1 (nothing like it), shape [n].
+        confidence: The confidence curve of the same memories.
+        confidence_lag: Days that confidence is older than the last access; negative if validated since, shape [n].
+        reinforcements: Shape [n].
+        weights: Shares of the parts.
+        mass_rate: Loss per day of the access counter.
+        full_mass: The counter at which frequency is 1.
+        recency_rate: Loss per day of recency.
+        recency_gain: What each reinforcement adds to recency.
+    """
+
+    mass: Array
+    uniqueness: Array
+    confidence: Confidence
+    confidence_lag: Array
+    reinforcements: Array
+    weights: Weights = Weights()
+    mass_rate: float = 0.05
+    full_mass: float = 20.0
+    recency_rate: float = 0.1
+    recency_gain: float = 0.1
+
+    def parts(self, days: ArrayLike) -> dict[str, Array]:
+        """Return the four parts, each 0 to 1 before its weight, shape [n]."""
+        d = ages(days)
+        return {
+            "frequency": np.minimum(1.0, self.mass * np.exp(-self.mass_rate * d) / self.full_mass),
+            "uniqueness": np.broadcast_to(self.uniqueness, d.shape) if d.shape else self.uniqueness,
+            "confidence": self.confidence.value(d + self.confidence_lag),
+            "recency": np.minimum(
+                1.0, np.exp(-self.recency_rate * d) * (1.0 + self.recency_gain * self.reinforcements)
+            ),
+        }
+
+    def value(self, days: ArrayLike) -> Array:
+        """Return value, 0 to 1, shape [n]."""
+        part, weight = self.parts(days), self.weights
+        return np.asarray(
+            weight.frequency * part["frequency"]
+            + weight.uniqueness * part["uniqueness"]
+            + weight.confidence * part["confidence"]
+            + weight.recency * part["recency"],
+            dtype=np.float64,
+        )
+
+    def _column(self) -> Value:
+        """The same memories as a column, so that each can be tried at many ages at once."""
+        return Value(
+            self.mass[:, None],
+            self.uniqueness[:, None],
+            Confidence(self.confidence.base[:, None], self.confidence.rate[:, None]),
+            self.confidence_lag[:, None],
+            self.reinforcements[:, None],
+            self.weights,
+            self.mass_rate,
+            self.full_mass,
+            self.recency_rate,
+            self.recency_gain,
+        )
+
+    def crossing(self, threshold: ArrayLike) -> Array:
+        """Return the age in days at which value is first below the threshold, shape [n].
+
+        A sum of exponentials has no closed inverse, so the crossing is searched, exact to the millisecond.
+        """
+        column = self._column()
+        return first_below(column.value, threshold, self.mass.shape[0])
+
+
+def uniqueness(cosines: ArrayLike) -> float:
+    """Return 1 - mean cosine to the five nearest other memories, 0 to 1.
+
+    Args:
+        cosines: Cosines to other memories, any number; the five highest count.
+
+    Returns:
+        1 for a memory alone, 0 for a copy of another one.
+    """
+    near = np.sort(np.asarray(cosines, dtype=np.float64))[::-1][:UNIQUENESS_NEIGHBOURS]
+    if near.size == 0:
+        return 1.0
+    if near[0] >= DUPLICATE_COSINE:
+        return 0.0
+    return float(np.clip(1.0 - near.mean(), 0.0, 1.0))
+
+
+def faded_mass(mass: ArrayLike, days: ArrayLike, rate: float = 0.05) -> Array:
+    """Return the access counter after some days without access: mass * exp(-rate * days)."""
+    return np.asarray(np.asarray(mass, dtype=np.float64) * np.exp(-rate * ages(days)), dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Doorways: parse, call, render. No logic of memory lives here."""

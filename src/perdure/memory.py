@@ -1,0 +1,376 @@
+"""The Python API: one method for each verb, no logic. Start with ``perdure.open("agent.db")``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from perdure.operations import digest as digesting
+from perdure.operations import explain, ingest, journal, keep, recall, reembed, remember, sweep
+from perdure.operations.ports import Context, Progress
+from perdure.records.memory import Memory as Remembered
+from perdure.records.message import Message
+from perdure.records.plan import Plan
+from perdure.records.policy import Policy
+from perdure.records.recall import Absence, Recall
+from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
+from perdure.rules import asking, intake
+from perdure.rules.digesting import Digest
+
+
+class Memory:
+    """A memory store and its verbs. Thread-safe; several processes may open one file.
+
+    Example:
+        >>> import perdure
+        >>> memory = perdure.open(":memory:")
+        >>> kept = memory.remember("Deploys happen on Tuesdays at 10:00.")
+        >>> memory.recall("When do we deploy?").hits[0].memory.content
+        'Deploys happen on Tuesdays at 10:00.'
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._context.policy
+
+    # --- bringing in
+
+    def remember(
+        self,
+        content: str,
+        namespace: str = "default",
+        kind: str = "note",
+        tags: Iterable[str] = (),
+        importance: float = 0.5,
+        confidence: float | None = None,
+        source: str | None = None,
+        session: str | None = None,
+        task: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+        pinned: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Remembered:
+        """Store one memory; it is durable when this returns.
+
+        The same words (case and white space aside) return the memory that is there; an archived one is shown again.
+
+        Args:
+            content: The words; at most 1 MiB.
+            namespace: Where to; made on first use.
+            kind: note, episode, fact, procedure or summary.
+            tags: Labels for filters.
+            importance: 0 to 1.
+            confidence: 0 to 1; by kind if not given.
+            source: Where it comes from.
+            session: The session it belongs to.
+            task: The task it belongs to.
+            metadata: JSON data, returned unchanged.
+            at: When it happened, an aware datetime; now if not given.
+            pinned: Exempt from every move.
+            idempotency_key: The same key stores nothing twice.
+
+        Raises:
+            InvalidInput: A value is refused; nothing was stored.
+        """
+        item = {
+            "content": content,
+            "kind": kind,
+            "tags": tags,
+            "importance": importance,
+            "confidence": confidence,
+            "source": source,
+            "session": session,
+            "task": task,
+            "metadata": metadata,
+            "at": at,
+            "pinned": pinned,
+            "idempotency_key": idempotency_key,
+        }
+        return self.remember_many([item], namespace=namespace)[0]
+
+    def remember_many(
+        self,
+        items: Iterable[str | Mapping[str, Any]],
+        namespace: str = "default",
+        *,
+        embed: Literal["now", "later"] = "now",
+        progress: Progress | None = None,
+    ) -> list[Remembered]:
+        """Store several memories; all are checked before the first is stored.
+
+        Args:
+            items: Texts, or mappings of the arguments of ``remember``.
+            namespace: Where to.
+            embed: ``later`` is fast: words find them at once, meaning after ``reembed``.
+            progress: Called with (done, total).
+
+        Returns:
+            The memories in the order of the items.
+        """
+        place = intake.checked_namespace(namespace)
+        drafts = intake.drafts(items, policy=self._context.policy, now=self._context.clock())
+        return remember.remember(self._context, drafts, place, embed=embed, progress=progress)[0]
+
+    def ingest(
+        self,
+        messages: Iterable[Message | Mapping[str, Any]],
+        namespace: str = "default",
+        session: str | None = None,
+        *,
+        embed: Literal["now", "later"] = "now",
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """Store a conversation: messages with content, role, at. Taking it in twice adds nothing.
+
+        Raises:
+            InvalidInput: A message is refused; nothing was stored.
+        """
+        place = intake.checked_namespace(namespace)
+        return ingest.ingest(
+            self._context,
+            messages,
+            place,
+            session=intake.optional_text(session, "session"),
+            embed=embed,
+            progress=progress,
+        )
+
+    # --- asking
+
+    def recall(
+        self,
+        query: str,
+        namespace: str = "default",
+        limit: int = 5,
+        *,
+        kinds: Sequence[str] = (),
+        scopes: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        session: str | None = None,
+        entity: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        min_confidence: float = 0.0,
+        include_archived: bool = False,
+        touch: bool = True,
+    ) -> Recall:
+        """Return the memories that answer a question, best first, each with what its score is made of.
+
+        Args:
+            query: The question, in plain words.
+            namespace: Where to look.
+            limit: How many hits at most, 1 to 1000.
+            kinds: Only these kinds.
+            scopes: Only these scopes.
+            tags: Only memories with all of these tags.
+            session: Only this session.
+            entity: Only memories whose words hold this name.
+            since: Only what happened at or after this instant.
+            until: Only what happened before this instant.
+            as_of: Only what was stored by this instant.
+            min_confidence: Only memories at least this likely true now.
+            include_archived: Also hidden ones.
+            touch: Count the hits as accessed. False for dashboards, tests and other readers.
+        """
+        filters = asking.filters(
+            kinds=kinds,
+            scopes=scopes,
+            tags=tags,
+            session=session,
+            entity=entity,
+            since=since,
+            until=until,
+            as_of=as_of,
+            min_confidence=min_confidence,
+            include_archived=include_archived,
+            policy=self._context.policy,
+        )
+        return recall.recall(
+            self._context,
+            asking.question(query),
+            intake.checked_namespace(namespace),
+            asking.limit(limit),
+            filters,
+            touch=touch,
+        )
+
+    def get(self, id: str, include_archived: bool = False) -> Remembered | None:  # noqa: A002  # the contract's name
+        """Return one memory, or None; a hidden one only with ``include_archived``. Reading it is no access."""
+        return explain.get(self._context, asking.identity(id), include_archived=include_archived)
+
+    def list(  # the contract's name
+        self,
+        namespace: str = "default",
+        limit: int = 50,
+        *,
+        kinds: Sequence[str] = (),
+        scopes: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        session: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        min_confidence: float = 0.0,
+        include_archived: bool = False,
+        before: Remembered | None = None,
+    ) -> list[Remembered]:
+        """Return memories, newest first. Reading them is no access. Filters as in ``recall``.
+
+        Args:
+            namespace: Which one.
+            limit: How many, 1 to 1000.
+            kinds: Only these kinds.
+            scopes: Only these scopes.
+            tags: Only memories with all of these tags.
+            session: Only this session.
+            since: Only what happened at or after this instant.
+            until: Only what happened before this instant.
+            min_confidence: Only memories at least this likely true now.
+            include_archived: Also hidden ones.
+            before: The last memory of the page before.
+        """
+        filters = asking.filters(
+            kinds=kinds,
+            scopes=scopes,
+            tags=tags,
+            session=session,
+            since=since,
+            until=until,
+            min_confidence=min_confidence,
+            include_archived=include_archived,
+            policy=self._context.policy,
+        )
+        return explain.listed(self._context, intake.checked_namespace(namespace), filters, asking.limit(limit), before)
+
+    def why(self, id: str) -> Explanation:  # noqa: A002  # the contract's name
+        """Return why a memory is as it is: its signals taken apart, its history, what happens next and when."""
+        return explain.why(self._context, asking.identity(id))
+
+    def why_not(
+        self,
+        id: str,
+        query: str,
+        *,
+        limit: int = 5,
+        tags: Sequence[str] = (),  # as above
+        min_confidence: float = 0.0,
+        include_archived: bool = False,
+    ) -> Absence:
+        """Return what kept a memory out of the answer to a question."""
+        filters = asking.filters(
+            tags=tags, min_confidence=min_confidence, include_archived=include_archived, policy=self._context.policy
+        )
+        return recall.why_not(self._context, asking.identity(id), asking.question(query), asking.limit(limit), filters)
+
+    # --- deciding about one memory
+
+    def pin(self, id: str) -> Remembered:  # noqa: A002  # the contract's name
+        """Exempt a memory from every move."""
+        return keep.pin(self._context, asking.identity(id), pinned=True)
+
+    def unpin(self, id: str) -> Remembered:  # noqa: A002  # the contract's name
+        """Let the rules apply to a memory again."""
+        return keep.pin(self._context, asking.identity(id), pinned=False)
+
+    def archive(self, id: str, reason: str) -> Remembered:  # noqa: A002  # the contract's name
+        """Hide a memory; nothing is deleted."""
+        return keep.archive(self._context, asking.identity(id), intake.checked_text(reason, "reason", longest=1000))
+
+    def restore(self, id: str) -> Remembered:  # noqa: A002  # the contract's name
+        """Show an archived memory again; the next sweep does not take it back."""
+        return keep.restore(self._context, asking.identity(id))
+
+    # --- upkeep
+
+    def sweep(self, dry_run: bool = False, *, namespace: str | None = None) -> Report:
+        """Move every memory to where it belongs by now. Safe to call at any time and as often as you like."""
+        return sweep.sweep(self._context, dry_run=dry_run, namespace=asking.optional_namespace(namespace))
+
+    def forecast(self, days: float, *, namespace: str | None = None) -> Report:
+        """Return what would move within some days if nothing happened, without touching anything."""
+        return sweep.forecast(self._context, asking.days(days), asking.optional_namespace(namespace))
+
+    def stats(self, namespace: str | None = None) -> Stats:
+        """Return counts by tier, status and kind, percentiles of value, what is due and what is at risk."""
+        return explain.stats(self._context, asking.optional_namespace(namespace))
+
+    def digest(
+        self, namespace: str = "default", budget_tokens: int | None = None, *, profile: str | None = None
+    ) -> str:
+        """Return MEMORY.md: what is worth keeping in view, within a budget (2,000 tokens unless the policy says other)."""
+        return self.digest_details(namespace, budget_tokens, profile=profile).text
+
+    def digest_details(
+        self, namespace: str = "default", budget_tokens: int | None = None, *, profile: str | None = None
+    ) -> Digest:
+        """Return the digest with its ids, its length, and how tokens were counted."""
+        return digesting.digest(
+            self._context,
+            intake.checked_namespace(namespace),
+            budget_tokens=asking.budget(budget_tokens),
+            profile=asking.profile(profile),
+        )
+
+    def reembed(self, *, progress: Progress | None = None) -> dict[str, int | str]:
+        """Give every memory a vector of the embedder's space; can be interrupted and resumed."""
+        return reembed.reembed(self._context, progress=progress)
+
+    def optimize(self, namespace: str = "default") -> dict[str, int]:
+        """Bring search structures of a large namespace up to date. Changes no memory."""
+        return dict(
+            self._context.store.optimize(
+                intake.checked_namespace(namespace), self._context.clock(), self._context.policy.recall.cells_above
+            )
+        )
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the store's file; empty for a sound one."""
+        return self._context.store.check()
+
+    # --- looking back and taking back
+
+    def history(
+        self,
+        id: str | None = None,
+        *,
+        namespace: str | None = None,  # the contract's name
+        limit: int = 100,
+    ) -> list[Entry] | list[Operation]:
+        """Return a memory's journal, oldest first; without an id the newest operations first."""
+        return journal.history(
+            self._context,
+            None if id is None else asking.identity(id),
+            namespace=asking.optional_namespace(namespace),
+            limit=asking.limit(limit),
+        )
+
+    def undo(self, operation_id: str) -> Plan:
+        """Take an operation back; refused with a list where a memory has changed since."""
+        return journal.undo(self._context, asking.identity(operation_id))
+
+    def apply(self, plan: Plan) -> Plan:
+        """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on."""
+        return journal.apply(self._context, plan)
+
+    def namespaces(self) -> list[str]:
+        """Return all namespaces."""
+        return self._context.store.namespaces()
+
+    def close(self) -> None:
+        """Write what waits and close the store."""
+        self._context.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

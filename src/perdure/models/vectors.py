@@ -1,0 +1,149 @@
+"""What goes into an embedder and what comes out of it: texts and values are checked here, once for every embedder.
+
+Standard library only, so that checking costs no import. May live here: checks and conversions of single values.
+May not: calls to a model.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from numbers import Real
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from perdure.records.errors import EmbedderError, InvalidInput
+from perdure.records.vector import Space, Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -> Vector:
+    """Check one embedding, scale it to length 1 and pack it.
+
+    Args:
+        values: One row of real numbers: a list, a tuple, or an array with ``tolist()``.
+        dimensions: How many values there must be; None accepts any number above zero.
+        source: The model that made the values. Empty means that the caller gave them.
+
+    Returns:
+        ``4 * len(values)`` bytes: float32, little endian, Euclidean length 1.
+
+    Raises:
+        InvalidInput: The caller's values are not numbers, not finite, all zero, or of the wrong count.
+        EmbedderError: The same, where ``source`` is given: the model is at fault and the caller cannot mend it.
+    """
+    row = _numbers(values, source)
+    if not row or (dimensions is not None and len(row) != dimensions):
+        expected = "at least 1" if dimensions is None else str(dimensions)
+        _refuse(f"it has {len(row)} values, expected {expected}.", source)
+    largest = max(map(abs, row))
+    # max() skips over a NaN that is not first, so finiteness needs its own pass.
+    if not all(map(math.isfinite, row)):
+        _refuse("it holds a NaN or an infinity.", source)
+    if largest == 0.0:
+        _refuse("all its values are zero, so it has no direction.", source)
+    # Dividing by the largest value first keeps the length finite for values near the limits of a double.
+    scaled = [value / largest for value in row]
+    length = math.hypot(*scaled)
+    packed = array("f", [value / length for value in scaled])
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def text_list(texts: Sequence[str]) -> list[str]:
+    """Return the texts as a list.
+
+    Raises:
+        InvalidInput: ``texts`` is one string (its characters would be embedded one by one), or an entry is no string.
+    """
+    if isinstance(texts, str):
+        raise InvalidInput("embed() was given one string.", remedy="Give a list of strings: [text].")
+    listed = list(texts)
+    for position, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise InvalidInput(f"Text {position} is of type {type(text).__name__}, not str.", remedy="Give strings.")
+    return listed
+
+
+class SpaceOnFirstUse:
+    """A space whose dimensions may become known with the first vector; afterwards they are fixed.
+
+    Safe to share between threads.
+    """
+
+    def __init__(self, model: str, version: str, dimensions: int | None) -> None:
+        if not model or not version:
+            raise InvalidInput("An embedder needs a name and a version.", remedy="They tell its vectors from others.")
+        if dimensions is not None and dimensions < 1:
+            raise InvalidInput(f"dimensions is {dimensions}.", remedy="Give a number of 1 or more, or leave it out.")
+        self._model = model
+        self._version = version
+        self._dimensions = dimensions
+        self._lock = Lock()
+
+    @property
+    def space(self) -> Space:
+        """The space's identity.
+
+        Raises:
+            EmbedderError: No vector has been made yet and no dimensions were given.
+        """
+        if self._dimensions is None:
+            raise EmbedderError(
+                f"The dimensions of {self._model} are not known before its first vector.",
+                remedy="Give `dimensions`, or embed one text first.",
+            )
+        return Space(self._model, self._dimensions, self._version)
+
+    def pack(self, rows: Sequence[Any], count: int) -> list[Vector]:
+        """Turn a model's reply into vectors, and fix the dimensions if this reply is the first.
+
+        Args:
+            rows: One row of numbers per text, in the order of the texts.
+            count: How many texts were sent.
+
+        Raises:
+            EmbedderError: The count, a row's size or a row's values are wrong. The dimensions then stay as they were.
+        """
+        if len(rows) != count:
+            raise EmbedderError(
+                f"{self._model} returned {len(rows)} vectors for {count} texts.",
+                remedy="It must return one vector per text, in order.",
+            )
+        with self._lock:
+            expected = self._dimensions
+            vectors: list[Vector] = []
+            for row in rows:
+                vector = to_vector(row, expected, source=self._model)
+                expected = len(vector) // 4
+                vectors.append(vector)
+            self._dimensions = expected
+        return vectors
+
+
+def _numbers(values: Any, source: str) -> list[float]:
+    """Return the values as Python floats; refuse anything that is not a flat row of real numbers."""
+    plain = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(plain, (list, tuple)):
+        _refuse(f"it is of type {type(plain).__name__}, not a row of numbers.", source)
+    row: list[float] = []
+    for value in plain:
+        # bool is a Real to Python, but a True in an embedding is a mistake.
+        if isinstance(value, bool) or not isinstance(value, Real):
+            _refuse(f"it holds a {type(value).__name__}, not only numbers.", source)
+        try:
+            row.append(float(value))
+        except OverflowError:
+            _refuse("it holds a number too large for a float.", source)
+    return row
+
+
+def _refuse(reason: str, source: str) -> NoReturn:
+    """Raise the error that fits whose fault the vector is."""
+    if source:
+        raise EmbedderError(f"{source} returned a vector that cannot be used: {reason}", remedy="Check the model.")
+    raise InvalidInput(f"The vector cannot be used: {reason}", remedy="Give finite numbers, not all zero.")

@@ -1,0 +1,35 @@
+"""MEMORY.md: the memories kept in view, chosen within a budget. Reading them is no access."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.rules.digesting import Digest, digest_of
+from perdure.rules.signals import views
+
+CONSIDERED: Final = 2000
+
+
+def digest(ctx: Context, namespace: str, *, budget_tokens: int | None = None, profile: str | None = None) -> Digest:
+    """Return the digest of a namespace.
+
+    Args:
+        ctx: Store, policy, clock, token counter.
+        namespace: Which one.
+        budget_tokens: Overrides the policy's budget of the profile ``tokens``.
+        profile: Overrides the policy's profile.
+    """
+    now = ctx.clock()
+    memories = views(ctx.store.at_hand(namespace, CONSIDERED), ctx.policy, now)
+    vectors = ctx.store.vectors(namespace, [m.id for m in memories])
+    return digest_of(
+        memories,
+        vectors,
+        ctx.policy,
+        tokens=ctx.tokens,
+        exact=ctx.tokens_exact,
+        namespace=namespace,
+        budget_tokens=budget_tokens,
+        profile=profile,
+    )

@@ -1,0 +1,87 @@
+"""Explaining and counting: why a memory is as it is, and how a store is doing. Reads only; none of it is an access."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.operations.sweep import forecast
+from perdure.operations.writing import found
+from perdure.records.instant import DAY_MS
+from perdure.records.memory import Memory, Status
+from perdure.records.recall import Filters
+from perdure.records.report import Explanation, Stats
+from perdure.rules.counting import at_risk, percentiles
+from perdure.rules.explaining import explanation
+from perdure.rules.signals import views
+
+SAMPLE: Final = 5000
+RISK_DAYS: Final = 30
+SOON_DAYS: Final = 7
+
+
+def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str | None = None) -> Memory | None:
+    """Return one memory, or None where there is none, or only one that is not shown."""
+    place = namespace if namespace is not None else ctx.store.locate(identity)
+    records = ctx.store.get(place, [identity]) if place is not None else []
+    memories = views(records, ctx.policy, ctx.clock())
+    if not memories or (memories[0].status is not Status.ACTIVE and not include_archived):
+        return None
+    return memories[0]
+
+
+def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: Memory | None) -> list[Memory]:
+    """Return memories that pass the filters, newest first; ``before`` is the last one of the page before."""
+    cursor = None if before is None else (before.state.created_ms, before.id)
+    found_ = views(ctx.store.listed(namespace, filters, limit, cursor), ctx.policy, ctx.clock())
+    return [m for m in found_ if m.confidence >= filters.min_confidence]
+
+
+def why(ctx: Context, identity: str) -> Explanation:
+    """Return why a memory is as it is: signals, history, what comes next."""
+    record = found(ctx, identity)
+    now = ctx.clock()
+    memory = views([record], ctx.policy, now)[0]
+    links = ctx.store.links(record.namespace, identity)
+    others = {
+        r.id
+        for r in ctx.store.get(record.namespace, [other for _, other, _ in links])
+        if r.state.status is Status.ACTIVE
+    }
+    shown = [link for link in links if link[1] in others]
+    return explanation(memory, ctx.store.journal(record.namespace, identity), shown, ctx.policy, now)
+
+
+def stats(ctx: Context, namespace: str | None) -> Stats:
+    """Return how a store, or one namespace, is doing."""
+    now = ctx.clock()
+    tiers: dict[str, int] = {}
+    statuses: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    tally = ctx.store.tally(namespace)
+    for _, kind, tier, status, count in tally:
+        statuses[status] = statuses.get(status, 0) + count
+        if status == Status.ACTIVE:
+            tiers[tier] = tiers.get(tier, 0) + count
+            kinds[kind] = kinds.get(kind, 0) + count
+    places = sorted({row[0] for row in tally})
+    sample: list[Memory] = []
+    for place in places:
+        sample += views(ctx.store.at_hand(place, max(1, SAMPLE // len(places))), ctx.policy, now)
+    coming = forecast(ctx, RISK_DAYS, namespace)
+    space = ctx.store.space()
+    return Stats(
+        namespaces=len(places),
+        memories=sum(statuses.values()),
+        tiers=tiers,
+        statuses=statuses,
+        kinds=kinds,
+        value_percentiles=percentiles([m.value for m in sample]),
+        due_now=ctx.store.count_due(namespace, now),
+        due_soon=ctx.store.count_due(namespace, now + SOON_DAYS * DAY_MS),
+        at_risk=at_risk(coming.moved, sample),
+        review_suggested=sum(1 for m in sample if m.retention < ctx.policy.retention.review_below),
+        without_vector=ctx.store.count_without_vector(namespace),
+        space=None if space is None else space.name,
+        sampled=len(sample),
+    )

@@ -1,0 +1,128 @@
+"""Taking in a conversation: each message becomes an episode next to its neighbours; twice adds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from perdure.operations.ports import Context, Progress
+from perdure.operations.remember import Embed, remember, unique_in_batch
+from perdure.records.draft import Draft
+from perdure.records.errors import InvalidInput
+from perdure.records.message import Message
+from perdure.records.report import Ingested
+from perdure.rules.intake import draft
+
+
+def ingest(
+    ctx: Context,
+    messages: Iterable[Message | Mapping[str, Any]],
+    namespace: str,
+    *,
+    session: str | None = None,
+    embed: Embed = "now",
+    progress: Progress | None = None,
+) -> Ingested:
+    """Store the messages of a conversation as episodes, in their order.
+
+    All messages are checked before the first one is stored. A message that is there already (same session, speaker,
+    time and words) is skipped, so a grown transcript can be taken in again.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder.
+        messages: Message records, or mappings with content, role (or speaker), at (or timestamp), session.
+        namespace: Where to.
+        session: For messages that name none.
+        embed: As in ``remember``.
+        progress: Told (done, total).
+
+    Raises:
+        InvalidInput: A message is refused; the text says which one. Nothing was stored.
+    """
+    read = [_message(item, position) for position, item in enumerate(messages, 1)]
+    drafts = unique_in_batch(_drafts(ctx, read, session))
+    known = ctx.store.by_keys(namespace, [d.key for d in drafts if d.key is not None])
+    fresh = [d for d in drafts if d.key not in known]
+    _, operations = remember(ctx, fresh, namespace, operation="ingest", embed=embed, progress=progress)
+    sessions = tuple(dict.fromkeys(d.session for d in drafts if d.session is not None))
+    return Ingested(len(fresh), len(read) - len(fresh), sessions, tuple(operations))
+
+
+def _message(item: Message | Mapping[str, Any], position: int) -> Message:
+    if isinstance(item, Message):
+        return item
+    if not isinstance(item, Mapping):
+        raise InvalidInput(
+            f"Message {position} is no mapping but {type(item).__name__}.",
+            remedy="Pass dicts with content, role and at.",
+        )
+    content = item.get("content", item.get("text"))
+    if content is None:
+        raise InvalidInput(f"Message {position} has no content.", remedy="Give it a key 'content' with the words.")
+    return Message(
+        content=content,
+        role=item.get("role") or "user",
+        speaker=item.get("speaker"),
+        at=_moment(item.get("at", item.get("timestamp")), position),
+        session=item.get("session"),
+        source=item.get("source"),
+        key=item.get("id"),
+    )
+
+
+def _moment(value: Any, position: int) -> datetime | None:
+    if value is None or isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"Message {position} has the time {value!r}.",
+            remedy="Use ISO 8601 with a zone, for example 2026-11-21T09:30:00Z.",
+        ) from None
+
+
+def _drafts(ctx: Context, messages: Sequence[Message], session: str | None) -> list[Draft]:
+    now = ctx.clock()
+    repeats: dict[str, int] = {}
+    drafts = []
+    for position, message in enumerate(messages, 1):
+        place = message.session or session or "conversation"
+        try:
+            key = _key(message, place, repeats)
+            drafts.append(
+                draft(
+                    message.content,
+                    policy=ctx.policy,
+                    now=now,
+                    kind="episode",
+                    speaker=message.speaker or message.role,
+                    session=place,
+                    at=message.at,
+                    source=message.source,
+                    idempotency_key=key,
+                    scope="long_term",
+                    message=True,
+                )
+            )
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
+            ) from error
+    return drafts
+
+
+def _key(message: Message, session: str, repeats: dict[str, int]) -> str:
+    """Return a key that is the same for the same message, however often its file is read.
+
+    The same words said again at the same time (or at no time) are told apart by their number.
+    """
+    if message.key is not None:
+        return f"message:{session}:{message.key}"
+    told = "" if message.at is None else message.at.isoformat()
+    plain = "\x1f".join((session, message.speaker or message.role, told, str(message.content)))
+    digest = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    repeats[digest] = repeats.get(digest, 0) + 1
+    return f"message:{digest}:{repeats[digest]}"

@@ -1,0 +1,59 @@
+"""Filling in vectors that are missing, or moving a store into another embedding space, in batches that can be resumed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.operations.ports import Context, Progress
+from perdure.records.errors import EmbedderError
+from perdure.records.plan import Change, Plan, Target
+
+BATCH: Final = 256
+
+
+def reembed(ctx: Context, *, progress: Progress | None = None) -> dict[str, int | str]:
+    """Give every memory a vector of the embedder's space, and search in that space once all have one.
+
+    Until then searches go on in the old space. Interrupting is safe: the next run goes on where this one stopped.
+
+    Raises:
+        EmbedderError: There is no embedder, or it failed; what was done so far is kept.
+    """
+    if ctx.embedder is None:
+        raise EmbedderError(
+            "There is no embedder to make vectors with.",
+            remedy='Install one with `pip install "perdure[local]"`, or name one in the policy ([embedder]).',
+        )
+    space = ctx.embedder.space
+    before = ctx.store.space()
+    ctx.store.prepare_space(space)
+    total = sum(count for *_, count in ctx.store.tally(None))
+    done = 0
+    for namespace in ctx.store.namespaces():
+        after = 0
+        while rows := ctx.store.without_vector(namespace, space, after, BATCH):
+            after = rows[-1][0]
+            vectors = ctx.embedder.embed([text for _, _, text in rows], purpose="document")
+            now = ctx.clock()
+            changes = tuple(
+                Change(
+                    Target.VECTOR, identity, None, {"space": space.name, "vector": vector}, f"embedded in {space.name}"
+                )
+                for (_, identity, _), vector in zip(rows, vectors, strict=True)
+            )
+            ctx.store.apply(
+                Plan(
+                    ctx.ids(now),
+                    "reembed",
+                    namespace,
+                    now,
+                    changes,
+                    ctx.policy.version,
+                    f"reembed: {len(changes)} vectors",
+                )
+            )
+            done += len(rows)
+            if progress is not None:
+                progress(done, max(total, done))
+    ctx.store.add_space(space, activate=True)
+    return {"embedded": done, "space": space.name, "before": before.name if before is not None else ""}

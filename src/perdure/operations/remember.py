@@ -1,0 +1,178 @@
+"""Remembering: drafts in, memories out. The same text or the same key stores nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from perdure.operations.ports import Context, Progress
+from perdure.operations.writing import changed, retried
+from perdure.records.draft import Draft
+from perdure.records.errors import EmbedderError, InvalidInput, SpaceMismatch
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Memory, Record, Status, searchable
+from perdure.records.vector import Vector
+from perdure.rules.birth import NEAREST, Newborn, birth_plan, earlier_in_batch, newborn_states, record_of
+from perdure.rules.restoring import restored
+from perdure.rules.signals import views
+
+BATCH: Final = 500
+Embed = Literal["now", "later"]
+
+
+def remember(
+    ctx: Context,
+    drafts: Sequence[Draft],
+    namespace: str,
+    *,
+    operation: str = "remember",
+    embed: Embed = "now",
+    progress: Progress | None = None,
+) -> tuple[list[Memory], list[str]]:
+    """Store drafts and return their memories in the same order, and the ids of the operations.
+
+    A draft whose idempotency key was used, or (messages and other episodes apart) whose text is known already, returns
+    the memory that is there; an archived one is brought back.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder.
+        drafts: Checked drafts.
+        namespace: Where to.
+        operation: The verb for the journal.
+        embed: ``later`` stores without vectors; ``reembed`` fills them in, and words find the memories meanwhile.
+        progress: Told (done, total) after each batch.
+    """
+    memories: list[Memory] = []
+    operations: list[str] = []
+    for start in range(0, len(drafts), BATCH):
+        batch = drafts[start : start + BATCH]
+        vectors = _embedded(ctx, batch, embed)
+        done, op = retried(lambda batch=batch, vectors=vectors: _store(ctx, batch, vectors, namespace, operation))  # type: ignore[misc]  # bound now
+        memories += done
+        operations += op
+        if progress is not None:
+            progress(start + len(batch), len(drafts))
+    return memories, operations
+
+
+def _embedded(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> list[Vector | None]:
+    nothing: list[Vector | None] = [None] * len(drafts)
+    if embed == "later" or ctx.embedder is None:
+        return nothing
+    try:
+        vectors = ctx.embedder.embed([searchable(d.text, d.speaker) for d in drafts], purpose="document")
+        ctx.store.add_space(ctx.embedder.space, activate=False)
+    except (EmbedderError, SpaceMismatch) as error:
+        ctx.warn(f"Stored without vectors, so that only words will find it: {error}")
+        return nothing
+    return list(vectors)
+
+
+def _store(
+    ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, operation: str
+) -> tuple[list[Memory], list[str]]:
+    now = ctx.clock()
+    known = _known(ctx, drafts, namespace)
+    fresh = [i for i in range(len(drafts)) if i not in known]
+    newborns = list(_newborns(ctx, [(drafts[i], vectors[i]) for i in fresh], namespace, now))
+    operations = _revived(ctx, known, namespace)
+    records: dict[int, Record] = {}
+    if newborns:
+        plan_id = ctx.ids(now)
+        states = newborn_states(newborns, ctx.policy, now)
+        born = [record_of(n, s, namespace, plan_id) for n, s in zip(newborns, states, strict=True)]
+        space = ctx.embedder.space.name if ctx.embedder is not None and any(n.vector for n in newborns) else None
+        ctx.store.apply(
+            birth_plan(
+                born,
+                newborns,
+                plan_id=plan_id,
+                operation=operation,
+                namespace=namespace,
+                at=now,
+                policy=ctx.policy,
+                space=space,
+            )
+        )
+        operations.append(plan_id)
+        records = dict(zip(fresh, born, strict=True))
+    by_id = {r.id: r for r in ctx.store.get(namespace, sorted(set(known.values())))} if known else {}
+    position = {n.id: i for i, n in zip(fresh, newborns, strict=True)}
+    ordered = [
+        records[i] if i in records else by_id.get(known[i]) or records[position[known[i]]] for i in range(len(drafts))
+    ]
+    return views(ordered, ctx.policy, now), operations
+
+
+def _known(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[int, str]:
+    """Return position -> id for drafts that are stored already."""
+    keys = ctx.store.by_keys(namespace, [d.key for d in drafts if d.key is not None])
+    known: dict[int, str] = {}
+    for i, d in enumerate(drafts):
+        if d.key is not None and d.key in keys:
+            known[i] = keys[d.key]
+        elif d.key is None and d.kind is not Kind.EPISODE and (same := _same(ctx, d, namespace)) is not None:
+            known[i] = same
+    return known
+
+
+def _same(ctx: Context, draft: Draft, namespace: str) -> str | None:
+    """Return a memory of the same kind and words in the same session; case and white space do not count."""
+    for record in ctx.store.get(namespace, ctx.store.by_digest(namespace, draft.text)):
+        same_place = record.content.session == draft.session and record.content.task == draft.task
+        shown = record.state.status in (Status.ACTIVE, Status.ARCHIVED)
+        if record.state.kind is draft.kind and same_place and shown and record.content.speaker == draft.speaker:
+            return record.id
+    return None
+
+
+def _newborns(
+    ctx: Context, fresh: Sequence[tuple[Draft, Vector | None]], namespace: str, now: Instant
+) -> Iterator[Newborn]:
+    ids = [ctx.ids(now) for _ in fresh]
+    inside = earlier_in_batch(ids, [v for _, v in fresh])
+    last: dict[str, int] = {}
+    for (draft, vector), identity, earlier in zip(fresh, ids, inside, strict=True):
+        stored = ctx.store.nearest(namespace, vector, NEAREST) if vector is not None else []
+        near = sorted([*stored, *earlier], key=lambda pair: -pair[1])[:NEAREST]
+        placed = draft
+        if draft.session is not None and draft.turn is None:
+            before = last.get(draft.session)
+            turn = (ctx.store.last_turn(namespace, draft.session) if before is None else before) + 1
+            last[draft.session] = turn
+            placed = replace(draft, turn=turn)
+        yield Newborn(identity, placed, vector, tuple(near))
+
+
+def _revived(ctx: Context, known: dict[int, str], namespace: str) -> list[str]:
+    """Bring back archived memories that were remembered anew."""
+    operations = []
+    for record in ctx.store.get(namespace, sorted(set(known.values()))) if known else []:
+        if record.state.status is not Status.ARCHIVED:
+            continue
+        state = restored(record.state, ctx.policy, ctx.clock())
+        plan = changed(ctx, record, replace(record, state=state), "restore", "remembered again, so it is shown again")
+        if plan is not None:
+            ctx.store.apply(plan)
+            operations.append(plan.id)
+    return operations
+
+
+def unique_in_batch(drafts: Sequence[Draft]) -> list[Draft]:
+    """Return drafts with repeated keys left out, the first one kept.
+
+    Raises:
+        InvalidInput: One key stands for two different texts.
+    """
+    seen: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.key is None:
+            continue
+        if draft.key in seen and seen[draft.key].text != draft.text:
+            raise InvalidInput(
+                f"The idempotency key {draft.key!r} stands for two different texts.",
+                remedy="Give each text a key of its own.",
+            )
+        seen.setdefault(draft.key, draft)
+    return [d for d in drafts if d.key is None or seen[d.key] is d]

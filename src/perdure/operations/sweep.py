@@ -1,0 +1,164 @@
+"""Sweeping: memories whose instant has come are played forward, gated, and written down; and the forecast of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from perdure.operations.ports import Context, Pairs
+from perdure.operations.writing import retried
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import State
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.report import Held, Moved, Report
+from perdure.rules.lifecycle import Course, play
+from perdure.rules.upkeep import Budget, hides, moved, sweep_plan, truncated
+
+PAGE: Final = 2000
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a sweep has found so far."""
+
+    examined: int = 0
+    counted: int = 0
+    moved: list[Moved] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
+
+
+def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Report:
+    """Bring every memory to where it belongs by now.
+
+    Moves are dated at the instant at which they fell due; a second sweep at the same instant finds nothing. What the
+    loss budget stops stays due and is tried again after the namespace's next change.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        dry_run: Only tell.
+        namespace: Only there; everywhere if None.
+    """
+    now = ctx.clock()
+    tally = _Tally()
+    for place, policy in ctx.store.due_namespaces(now, ctx.policy.version):
+        if namespace is None or place == namespace:
+            _sweep_namespace(ctx, place, now, tally, anew=policy != ctx.policy.version, dry_run=dry_run)
+            if policy != ctx.policy.version and not dry_run:
+                _note_policy(ctx, place, policy, now)
+    return Report(
+        dry_run=dry_run,
+        examined=tally.examined,
+        moved=tuple(sorted(tally.moved, key=lambda m: m.at)),
+        counted=tally.counted,
+        held=tuple(tally.held),
+        plans=tuple(tally.plans) if dry_run else (),
+        operations=() if dry_run else tuple(p.id for p in tally.plans),
+    )
+
+
+def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
+    """Return what would move within some days if nothing happened, without touching anything."""
+    until = ctx.clock() + int(days * DAY_MS)
+    tally = _Tally()
+    for place, _ in ctx.store.due_namespaces(until, ctx.policy.version):
+        if namespace is None or place == namespace:
+            for ids in _pages(ctx, place, until, anew=False, dry_run=True):
+                courses, _, _ = _played(ctx, place, ids, until)
+                tally.examined += len(courses)
+                tally.moved += moved(courses, place)
+    return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
+
+
+def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, anew: bool, dry_run: bool) -> None:
+    refusal: str | None = None
+    for ids in _pages(ctx, place, now, anew=anew, dry_run=dry_run):
+
+        def attempt(ids: Sequence[str] = ids) -> tuple[list[Course], Plan, str | None]:
+            courses, ops, accesses = _played(ctx, place, ids, now)
+            stopped = refusal
+            if stopped is None and hides(courses):
+                stopped = _refusal(ctx, place, now, anew=anew)
+            if stopped:
+                courses = [truncated(c) for c in courses]
+            plan = sweep_plan(
+                courses,
+                ops,
+                accesses,
+                plan_id=ctx.ids(now),
+                namespace=place,
+                at=now,
+                policy=ctx.policy,
+                refusal=stopped or "",
+            )
+            if not dry_run and plan.changes:
+                ctx.store.apply(plan)
+            return courses, plan, stopped
+
+        courses, plan, refusal = retried(attempt)
+        tally.examined += len(courses)
+        tally.counted += sum(c.counted for c in courses)
+        tally.moved += moved(courses, place)
+        if plan.changes:
+            tally.plans.append(plan)
+        if stopped_ids := tuple(c.id for c in courses if c.after.held and not c.before.held):
+            tally.held.append(Held(place, stopped_ids, refusal or ""))
+
+
+def _refusal(ctx: Context, place: str, now: Instant, *, anew: bool) -> str:
+    """Ask the loss budget about the whole sweep of a namespace, not only about one page of it."""
+    total = sum(hides(_played(ctx, place, ids, now)[0]) for ids in _pages(ctx, place, now, anew=anew, dry_run=True))
+    budget = Budget(ctx.store.visible_count(place), ctx.store.hidden_since(place, now - now % DAY_MS))
+    return budget.refusal(total, ctx.policy.gates)
+
+
+def _played(
+    ctx: Context, place: str, ids: Sequence[str], now: Instant
+) -> tuple[list[Course], dict[str, str], dict[str, Pairs]]:
+    stored = ctx.store.states(place, ids)
+    accesses = ctx.store.accesses(place, list(stored), now)
+    states: dict[str, State] = {i: state for i, (state, _) in stored.items()}
+    courses = play(states, accesses, now, ctx.policy)
+    return courses, {i: op for i, (_, op) in stored.items()}, accesses
+
+
+def _pages(ctx: Context, place: str, now: Instant, *, anew: bool, dry_run: bool) -> Iterator[list[str]]:
+    """Yield the memories that a sweep must look at: all of them if the policy has changed, else accessed and due ones."""
+    if anew:
+        yield from _paged(lambda after: ctx.store.every(place, after, PAGE))
+        return
+    seen: set[str] = set()
+    for ids in _paged(lambda after: ctx.store.accessed(place, now, after, PAGE)):
+        if dry_run:
+            seen.update(ids)  # written ones are not due again; in a dry run they still are
+        yield ids
+    cursor: tuple[Instant, int] = (-(2**62), 0)
+    while rows := ctx.store.due(place, now, cursor, PAGE):
+        cursor = rows[-1][1], rows[-1][2]
+        if ids := [i for i, _, _ in rows if i not in seen]:
+            yield ids
+
+
+def _paged(fetch: Callable[[str], list[str]]) -> Iterator[list[str]]:
+    after = ""
+    while ids := fetch(after):
+        yield ids
+        after = ids[-1]
+
+
+def _note_policy(ctx: Context, place: str, before: str, now: Instant) -> None:
+    change = Change(
+        Target.NAMESPACE, place, {"policy": before}, {"policy": ctx.policy.version}, "the policy has changed"
+    )
+    ctx.store.apply(
+        Plan(
+            ctx.ids(now),
+            "policy",
+            place,
+            now,
+            (change,),
+            ctx.policy.version,
+            f"due instants follow policy {ctx.policy.version} from now on",
+        )
+    )

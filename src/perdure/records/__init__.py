@@ -1,0 +1,1 @@
+"""Frozen data, standard library only: what the rest of Perdure talks about."""

@@ -1,0 +1,120 @@
+"""Every error Perdure raises on purpose: whose fault it is and what to do next.
+
+May live here: exception classes. May not: anything that decides or does.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+Fault = Literal["caller", "policy", "store", "machine", "conflict"]
+
+
+class PerdureError(Exception):
+    """The root of all errors that Perdure raises on purpose.
+
+    Attributes:
+        fault: Who can mend it: the caller, the policy's author, the store's file, the machine, or (``conflict``)
+            nobody, because two changes met: read again and retry.
+        remedy: What to do next, in one sentence.
+    """
+
+    fault: ClassVar[Fault] = "caller"
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(f"{message} {remedy}".strip())
+        self.message = message
+        self.remedy = remedy
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the error as plain data: ``error``, ``message``, ``remedy`` and ``fault``."""
+        return {"error": type(self).__name__, "message": self.message, "remedy": self.remedy, "fault": self.fault}
+
+
+class InvalidInput(PerdureError, ValueError):  # noqa: N818  # reads as the statement it makes
+    """A value given by the caller is outside what the verb accepts; nothing was changed."""
+
+
+class NotFound(PerdureError, LookupError):  # noqa: N818  # reads as the statement it makes
+    """No memory, operation or file of that name exists where it was looked for."""
+
+
+class PolicyError(PerdureError, ValueError):
+    """The policy has one or more faults; all of them are listed.
+
+    Attributes:
+        problems: One sentence for each fault.
+    """
+
+    fault: ClassVar[Fault] = "policy"
+
+    def __init__(self, problems: tuple[str, ...], *, remedy: str = "") -> None:
+        self.problems = problems
+        super().__init__(
+            "The policy was refused: " + " ".join(f"({i}) {p}" for i, p in enumerate(problems, 1)),
+            remedy=remedy or "Mend each point; `perdure policy show` prints every key with its bounds.",
+        )
+
+
+class ConflictError(PerdureError):
+    """A row changed between reading and writing, so that the plan no longer describes the store; nothing was written.
+
+    Attributes:
+        ids: The ids of the memories that have changed since.
+    """
+
+    fault: ClassVar[Fault] = "conflict"
+
+    def __init__(self, message: str, ids: tuple[str, ...] = (), *, remedy: str = "") -> None:
+        self.ids = ids
+        super().__init__(message, remedy=remedy)
+
+
+class GateStopped(PerdureError):  # noqa: N818  # reads as the statement it makes
+    """A safety gate refused a plan; nothing was written."""
+
+    fault: ClassVar[Fault] = "conflict"
+
+
+class StoreError(PerdureError):
+    """The store cannot do what was asked of it."""
+
+    fault: ClassVar[Fault] = "store"
+
+
+class NotAStore(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The file exists, but it is not a Perdure store."""
+
+
+class StoreTooNew(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The store was written by a newer Perdure."""
+
+
+class StoreDamaged(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The file failed an integrity check."""
+
+
+class StoreReadOnly(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The store can be read but not written."""
+
+
+class StoreBusy(StoreError):  # noqa: N818  # reads as the statement it makes
+    """Another process held the store's write lock for longer than the busy timeout."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
+class DiskFull(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The disk, a quota or the file-size limit is exhausted; the transaction was rolled back."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
+class EmbedderError(PerdureError):
+    """An embedding could not be made; the text itself is safe."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
+class SpaceMismatch(StoreError):  # noqa: N818  # reads as the statement it makes
+    """A vector belongs to another embedding space than the store's."""

@@ -1,0 +1,54 @@
+"""Time as data: instants are integer milliseconds since 1970 UTC inside, aware datetimes at the door.
+
+May live here: conversions. May not: a clock (`datetime.now` is named in compose.py alone).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from perdure.records.errors import InvalidInput
+
+Instant = int
+"""Milliseconds since 1970-01-01T00:00:00Z."""
+
+DAY_MS: Final = 86_400_000
+HOUR_MS: Final = 3_600_000
+CENTURY_MS: Final = 36_525 * DAY_MS
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+def to_instant(moment: datetime, *, name: str = "at") -> Instant:
+    """Return an aware datetime as an instant; a naive one is refused because its zone would be a guess.
+
+    Args:
+        moment: An aware datetime in any zone.
+        name: The parameter's name, for the error text.
+
+    Raises:
+        InvalidInput: ``moment`` is no datetime or has no time zone.
+    """
+    if not isinstance(moment, datetime):
+        raise InvalidInput(
+            f"{name} must be a datetime, not {type(moment).__name__}.",
+            remedy="Pass datetime.datetime(..., tzinfo=datetime.UTC).",
+        )
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        raise InvalidInput(
+            f"{name} is a naive datetime ({moment.isoformat()}).",
+            remedy="Give it a time zone, for example moment.replace(tzinfo=datetime.UTC).",
+        )
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def from_instant(instant: Instant) -> datetime:
+    """Return an instant as an aware datetime in UTC."""
+    return _EPOCH + timedelta(milliseconds=instant)
+
+
+def text_of(instant: Instant) -> str:
+    """Return an instant as ``2026-11-21 09:30 UTC``, the form that reasons and reports use."""
+    return from_instant(instant).strftime("%Y-%m-%d %H:%M UTC")

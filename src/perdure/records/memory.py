@@ -1,0 +1,185 @@
+"""What a memory is: its kinds, its three axes, its stored state and the view a caller gets.
+
+May live here: frozen data and its conversion to plain dictionaries. May not: decisions, arithmetic, I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from perdure.records.instant import Instant
+
+ROLES: Final = frozenset({"user", "assistant", "ai", "system", "bot", "tool", "human"})
+"""Speakers that are roles, not names: they are not written into the text that is searched."""
+
+
+def searchable(text: str, speaker: str | None) -> str:
+    """Return the text that is embedded and indexed: a person's name goes before the words, a role does not."""
+    if speaker and speaker.lower() not in ROLES:
+        return f"{speaker}: {text}"
+    return text
+
+
+class Kind(StrEnum):
+    """What sort of thing a memory is (design 2)."""
+
+    NOTE = "note"
+    EPISODE = "episode"
+    FACT = "fact"
+    PROCEDURE = "procedure"
+    SUMMARY = "summary"
+
+
+class Scope(StrEnum):
+    """Whose lifetime a memory shares (seed 001)."""
+
+    TASK = "task"
+    SESSION = "session"
+    LONG_TERM = "long_term"
+
+
+class Tier(StrEnum):
+    """How close at hand a memory is (seed 004; its ARCHIVE tier is ``vault``)."""
+
+    HOT = "hot"
+    WARM = "warm"
+    COLD = "cold"
+    VAULT = "vault"
+
+
+class Status(StrEnum):
+    """Whether a memory is still believed and shown."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    INVALIDATED = "invalidated"
+    CONSOLIDATED = "consolidated"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The numbers that are stored about a memory: undecayed bases, counters and anchor instants.
+
+    Nothing here changes merely because time passed. Current signals are computed from it (rules/signals.py).
+    Instants are milliseconds since 1970 UTC.
+    """
+
+    kind: Kind
+    scope: Scope
+    tier: Tier
+    status: Status
+    pinned: bool
+    importance: float
+    """Base importance, 0 to 1."""
+    confidence: float
+    """Base confidence, 0 to 1."""
+    uniqueness: float
+    """1 - mean cosine to the five nearest other memories, 0 to 1; 1 for a memory alone."""
+    created_ms: Instant
+    """When it happened or was said."""
+    recorded_ms: Instant
+    """When it was stored."""
+    anchor_ms: Instant
+    """Where ages start: the last access, else creation, else the last restore."""
+    access_count: int = 0
+    access_mass: float = 0.0
+    """Exponentially decayed access counter as of ``anchor_ms``."""
+    tier_accesses: int = 0
+    """Accesses since the memory entered its tier."""
+    access2_ms: Instant | None = None
+    """The last access but one, for bursts."""
+    access3_ms: Instant | None = None
+    """The last access but two."""
+    reinforcements: int = 0
+    boosted: float = 0.0
+    """Importance added on the day ``boost_day``, for the daily cap."""
+    boost_day: int = -1
+    """Days since 1970 of the last boost."""
+    validated_ms: Instant | None = None
+    tier_ms: Instant = 0
+    """Since when it has been in its tier."""
+    status_ms: Instant = 0
+    """Since when it has had its status."""
+    due_ms: Instant | None = None
+    """When it next needs attention; None for never."""
+    held: bool = False
+    """A gate stopped its next move; it waits for the next change of its namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The words of a memory and where they come from. Kept apart from State, which sweeps read by the thousand."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    task: str | None = None
+    turn: int | None = None
+    """Position within the session, from 0; neighbours are turn - 1 and turn + 1."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A memory as the store holds it: identity, state, content and the operation that last changed it."""
+
+    namespace: str
+    id: str
+    state: State
+    content: Content
+    op: str = ""
+    """The operation that last changed it."""
+    accesses: tuple[tuple[Instant, int], ...] = ()
+    """(instant, times) that no sweep has counted into the state yet, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory as a caller sees it: signals are current at the time of reading, bases are in ``state``."""
+
+    id: str
+    namespace: str
+    kind: Kind
+    content: str
+    tags: tuple[str, ...]
+    source: str | None
+    speaker: str | None
+    session: str | None
+    task: str | None
+    metadata: Mapping[str, Any]
+    scope: Scope
+    tier: Tier
+    status: Status
+    pinned: bool
+    created_at: datetime
+    recorded_at: datetime
+    importance: float
+    confidence: float
+    retention: float
+    value: float
+    access_count: int
+    due_at: datetime | None
+    state: State
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the memory as plain JSON data: enums as words, instants as ISO 8601 text."""
+        plain = asdict(self)
+        plain["state"] = {k: _plain(v) for k, v in asdict(self.state).items()}
+        return {k: _plain(v) for k, v in plain.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return list(value)
+    return value

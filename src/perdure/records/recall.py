@@ -1,0 +1,158 @@
+"""A question and its answer as data: filters, hits with their score parts, and the pool that ranking works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Memory, Scope, Status
+from perdure.records.vector import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a recall is limited to; None and empty mean no limit.
+
+    Attributes:
+        kinds: Any of these kinds.
+        scopes: Any of these scopes.
+        tags: All of these tags.
+        session: This session only.
+        entity: Memories whose words hold this name.
+        since: Happened at or after.
+        until: Happened before.
+        as_of: Stored at or before; what was known then.
+        min_confidence: Current confidence at least this.
+        include_archived: Also memories whose status is not active.
+    """
+
+    kinds: tuple[Kind, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    tags: tuple[str, ...] = ()
+    session: str | None = None
+    entity: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    as_of: Instant | None = None
+    min_confidence: float = 0.0
+    include_archived: bool = False
+
+    def statuses(self) -> tuple[Status, ...]:
+        """Return the statuses that may be shown."""
+        return tuple(Status) if self.include_archived else (Status.ACTIVE,)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as the searches take it.
+
+    Attributes:
+        text: As asked.
+        words: Its discriminating words, lower case, each once, in order (rules/words.py).
+        vector: Its embedding in the store's space, or None for words only.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One memory that a search brought up, with its raw signals."""
+
+    id: str
+    cosine: float | None
+    """Cosine with the query; None where it has no vector."""
+    bm25: float
+    """Lexical score, higher is better; 0 where no word matched."""
+    session: str | None
+    turn: int | None
+    speaker: str | None
+    asks: bool
+    """Its words hold a question mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What the searches brought up, before ranking.
+
+    Attributes:
+        candidates: In no particular order.
+        coverage: The largest share of the query's words, weighted by rarity, that one memory holds, 0 to 1.
+        most_words: The most words of the query that one memory holds.
+        vectors: Whether the vector search took part.
+    """
+
+    candidates: tuple[Candidate, ...]
+    coverage: float
+    most_words: int
+    vectors: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer: the memory and what its score is made of.
+
+    Attributes:
+        memory: The memory, with signals at the time of the recall.
+        score: The sum of ``parts``.
+        parts: Score part -> what it adds.
+        cosine: Cosine with the query, or None without a vector.
+    """
+
+    memory: Memory
+    score: float
+    parts: Mapping[str, float]
+    cosine: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the hit as plain JSON data."""
+        return {"score": self.score, "parts": dict(self.parts), "cosine": self.cosine, "memory": self.memory.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to one query.
+
+    Attributes:
+        query: As asked.
+        hits: Best first.
+        nothing_known: True when nothing stored is related; hits are empty then.
+        note: What the caller should know, for example that only words were searched.
+        id: The entry in the recall log; empty when the recall did not count as access.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    nothing_known: bool
+    note: str = ""
+    id: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain JSON data."""
+        return {
+            "id": self.id,
+            "query": self.query,
+            "nothing_known": self.nothing_known,
+            "note": self.note,
+            "hits": [hit.to_dict() for hit in self.hits],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why a memory was not in an answer: the first test that kept it out, and the numbers behind it."""
+
+    id: str
+    query: str
+    kept_out_by: str
+    explanation: str
+    rank: int | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain JSON data."""
+        return asdict(self)

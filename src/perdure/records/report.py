@@ -1,0 +1,200 @@
+"""What operations answer: sweeps, forecasts, statistics, histories. Plain frozen data with ``to_dict``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from perdure.records.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One move of one memory, made or foreseen."""
+
+    id: str
+    namespace: str
+    at: str
+    move: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Moves that a gate stopped in one namespace, and why."""
+
+    namespace: str
+    ids: tuple[str, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a sweep did, or would do.
+
+    Attributes:
+        dry_run: Whether nothing was written.
+        examined: Memories that were due or had been accessed.
+        moved: Every move, in the order of its instant.
+        counted: Accesses counted in.
+        held: What gates stopped.
+        operations: Ids of the operations, for ``undo``; empty for a dry run.
+        plans: The plans themselves, for a dry run.
+    """
+
+    dry_run: bool
+    examined: int
+    moved: tuple[Moved, ...]
+    counted: int = 0
+    held: tuple[Held, ...] = ()
+    operations: tuple[str, ...] = ()
+    plans: tuple[Plan, ...] = ()
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """How often each kind of move occurred, for example ``{"hot to warm": 12}``."""
+        counts: dict[str, int] = {}
+        for move in self.moved:
+            counts[move.move] = counts.get(move.move, 0) + 1
+        return dict(sorted(counts.items()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain JSON data."""
+        return {
+            "dry_run": self.dry_run,
+            "examined": self.examined,
+            "counted": self.counted,
+            "tally": self.tally,
+            "moved": [asdict(m) for m in self.moved],
+            "held": [asdict(h) for h in self.held],
+            "operations": list(self.operations),
+            "plans": [p.to_dict() for p in self.plans],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the journal: what an operation changed about one row, and why."""
+
+    operation_id: str
+    operation: str
+    namespace: str
+    at: str
+    target: str
+    id: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    because: str
+    policy: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the journal, without its changes."""
+
+    id: str
+    operation: str
+    namespace: str
+    at: str
+    changes: int
+    hides: int
+    note: str
+    policy: str
+    undoes: str | None
+    undone_by: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the operation as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a memory is as it is: its signals taken apart, its history, and what will happen next.
+
+    Attributes:
+        id: The memory.
+        summary: A few sentences for people.
+        signals: Signal -> how it comes about, in words and numbers.
+        value_parts: Part of value -> its share.
+        history: Journal entries about it, oldest first.
+        next_move: What falls due next and when, or why nothing will.
+        links: Other memories it is linked to: (kind, id, weight).
+    """
+
+    id: str
+    summary: str
+    signals: Mapping[str, str]
+    value_parts: Mapping[str, float]
+    history: tuple[Entry, ...]
+    next_move: str
+    links: tuple[tuple[str, str, float], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """The state of a store or a namespace at an instant.
+
+    Attributes:
+        namespaces: How many namespaces are counted.
+        memories: All memories, whatever their status.
+        tiers: Tier -> visible memories.
+        statuses: Status -> memories.
+        kinds: Kind -> visible memories.
+        value_percentiles: ``p10``, ``p50``, ``p90`` of current value, over visible memories.
+        due_now: Memories whose next move has fallen due.
+        due_soon: Those that fall due within seven days.
+        at_risk: High-value memories that the next 30 days would archive: (id, value, when).
+        review_suggested: Visible memories whose retention is below the policy's threshold.
+        without_vector: Visible memories that only words can find.
+        space: The embedding space, or None.
+        sampled: How many memories the percentiles rest on.
+    """
+
+    namespaces: int
+    memories: int
+    tiers: Mapping[str, int]
+    statuses: Mapping[str, int]
+    kinds: Mapping[str, int]
+    value_percentiles: Mapping[str, float]
+    due_now: int
+    due_soon: int
+    at_risk: tuple[tuple[str, float, str], ...]
+    review_suggested: int
+    without_vector: int
+    space: str | None
+    sampled: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statistics as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What an ingest brought in.
+
+    Attributes:
+        added: Messages stored.
+        skipped: Messages that were there already.
+        sessions: Sessions touched.
+        operations: Ids of the operations, for ``undo``.
+    """
+
+    added: int
+    skipped: int
+    sessions: tuple[str, ...] = ()
+    operations: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return asdict(self)

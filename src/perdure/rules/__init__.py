@@ -1,0 +1,1 @@
+"""Decisions: records + policy + now -> plans and answers. No clock, no randomness, no I/O."""

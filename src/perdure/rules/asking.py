@@ -1,0 +1,114 @@
+"""The door for questions: filters, limits and ids are checked before anything is searched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from perdure.records.errors import InvalidInput
+from perdure.records.instant import to_instant
+from perdure.records.memory import Kind, Scope
+from perdure.records.policy import Policy
+from perdure.records.recall import Filters
+from perdure.rules.digesting import PROFILES
+from perdure.rules.intake import (
+    checked_choice,
+    checked_namespace,
+    checked_share,
+    checked_tags,
+    checked_text,
+    optional_text,
+)
+
+_LONGEST_QUESTION = 10_000
+_LONGEST_FORECAST = 36_525
+_MOST = 1000
+
+
+def question(query: Any) -> str:
+    """Return a question that can be searched."""
+    return checked_text(query, "query", longest=_LONGEST_QUESTION)
+
+
+def identity(value: Any) -> str:
+    """Return an id."""
+    return checked_text(value, "id", longest=200)
+
+
+def limit(value: Any) -> int:
+    """Return how many answers are wanted, 1 to 1000."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
+        raise InvalidInput(
+            f"limit must be a whole number from 1 to {_MOST}, not {value!r}.", remedy="Ask for pages with before=."
+        )
+    return value
+
+
+def days(value: Any) -> float:
+    """Return a number of days, 0 to a hundred years."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not math.isfinite(value)
+        or not (0 <= value <= _LONGEST_FORECAST)
+    ):
+        raise InvalidInput(f"days must be a number from 0 to {_LONGEST_FORECAST}, not {value!r}.", remedy="Use days.")
+    return float(value)
+
+
+def budget(value: Any) -> int | None:
+    """Return a token budget, 50 or more."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 50:  # noqa: PLR2004  # room for the frame
+        raise InvalidInput(f"budget_tokens must be a whole number of at least 50, not {value!r}.", remedy="Try 2000.")
+    return value
+
+
+def profile(value: Any) -> str | None:
+    """Return the name of a digest profile."""
+    if value is None or value in PROFILES:
+        return value
+    raise InvalidInput(f"profile must be one of {', '.join(PROFILES)}, not {value!r}.", remedy="Pick one of them.")
+
+
+def optional_namespace(value: Any) -> str | None:
+    """Return a namespace, or None for all of them."""
+    return None if value is None else checked_namespace(value)
+
+
+def filters(
+    *,
+    policy: Policy,
+    kinds: Sequence[str] = (),
+    scopes: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    session: str | None = None,
+    entity: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    as_of: datetime | None = None,
+    min_confidence: float = 0.0,
+    include_archived: bool = False,
+) -> Filters:
+    """Return checked filters.
+
+    Raises:
+        InvalidInput: One of them is refused.
+    """
+    if isinstance(kinds, str) or isinstance(scopes, str):
+        raise InvalidInput("kinds and scopes must be lists.", remedy="Pass for example kinds=['note'].")
+    return Filters(
+        kinds=tuple(checked_choice(k, Kind, "kinds") for k in kinds),
+        scopes=tuple(checked_choice(s, Scope, "scopes") for s in scopes),
+        tags=checked_tags(tags, policy),
+        session=optional_text(session, "session"),
+        entity=optional_text(entity, "entity"),
+        since=None if since is None else to_instant(since, name="since"),
+        until=None if until is None else to_instant(until, name="until"),
+        as_of=None if as_of is None else to_instant(as_of, name="as_of"),
+        min_confidence=checked_share(min_confidence, "min_confidence"),
+        include_archived=bool(include_archived),
+    )

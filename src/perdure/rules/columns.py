@@ -1,0 +1,130 @@
+"""States as columns: the bridge from records to the arrays that formulas take.
+
+May live here: conversion, and the curves that a policy makes of columns. May not: decisions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.formulas.confidence import Confidence, amplifier
+from perdure.formulas.curve import NEVER, Array
+from perdure.formulas.importance import Importance
+from perdure.formulas.retention import Retention
+from perdure.formulas.value import Value, Weights
+from perdure.records.instant import DAY_MS
+from perdure.records.memory import Kind, Scope, State, Status, Tier
+from perdure.records.policy import Policy
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+TIERS: Final = tuple(Tier)
+TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
+HOT, WARM, COLD, VAULT = range(4)
+
+
+@dataclass(slots=True)
+class Columns:
+    """The states of n memories as arrays of shape [n]. Mutable: the lifecycle plays forward on a copy."""
+
+    tier: Ints
+    active: Bools
+    pinned: Bools
+    fact: Bools
+    fades: Bools
+    """Confidence fades with time since the last access (long-term, no fact)."""
+    importance: Array
+    confidence: Array
+    uniqueness: Array
+    reinforcements: Array
+    anchor: Ints
+    tier_since: Ints
+    status_since: Ints
+    access_count: Ints
+    mass: Array
+    tier_accesses: Ints
+    access2: Ints
+    access3: Ints
+    boosted: Array
+    boost_day: Ints
+    validated: Ints
+
+    def __len__(self) -> int:
+        return int(self.tier.shape[0])
+
+    @classmethod
+    def of(cls, states: Sequence[State]) -> Columns:
+        """Return the columns of some states, in their order."""
+
+        def ints(values: Sequence[int]) -> Ints:
+            return np.array(values, dtype=np.int64)
+
+        def floats(values: Sequence[float]) -> Array:
+            return np.array(values, dtype=np.float64)
+
+        never = int(-NEVER)
+        return cls(
+            tier=ints([TIER_CODE[s.tier] for s in states]),
+            active=np.array([s.status is Status.ACTIVE for s in states], dtype=np.bool_),
+            pinned=np.array([s.pinned for s in states], dtype=np.bool_),
+            fact=np.array([s.kind is Kind.FACT for s in states], dtype=np.bool_),
+            fades=np.array([s.kind is not Kind.FACT and s.scope is Scope.LONG_TERM for s in states], dtype=np.bool_),
+            importance=floats([s.importance for s in states]),
+            confidence=floats([s.confidence for s in states]),
+            uniqueness=floats([s.uniqueness for s in states]),
+            reinforcements=floats([s.reinforcements for s in states]),
+            anchor=ints([s.anchor_ms for s in states]),
+            tier_since=ints([s.tier_ms for s in states]),
+            status_since=ints([s.status_ms for s in states]),
+            access_count=ints([s.access_count for s in states]),
+            mass=floats([s.access_mass for s in states]),
+            tier_accesses=ints([s.tier_accesses for s in states]),
+            access2=ints([never if s.access2_ms is None else s.access2_ms for s in states]),
+            access3=ints([never if s.access3_ms is None else s.access3_ms for s in states]),
+            boosted=floats([s.boosted for s in states]),
+            boost_day=ints([s.boost_day for s in states]),
+            validated=ints([s.created_ms if s.validated_ms is None else s.validated_ms for s in states]),
+        )
+
+    def take(self, rows: Ints) -> Columns:
+        """Return a copy of some rows."""
+        return Columns(**{name: getattr(self, name)[rows] for name in self.__slots__})
+
+    def days_since_anchor(self, now: Ints | int) -> Array:
+        """Return ages in days at an instant, never negative."""
+        return np.maximum(np.asarray(now - self.anchor, dtype=np.float64) / DAY_MS, 0.0)
+
+
+def confidence_curve(c: Columns, policy: Policy) -> tuple[Confidence, Array]:
+    """Return the confidence curve and its lag: days by which its age exceeds the age since the last access."""
+    fading = -math.log(policy.confidence.daily_factor) / amplifier(c.access_count)
+    rate = np.where(c.fact, policy.confidence.fact_rate, np.where(c.fades, fading, 0.0))
+    lag = np.where(c.fact, (c.anchor - c.validated) / DAY_MS, 0.0)
+    return Confidence(c.confidence, rate), lag
+
+
+def value_curve(c: Columns, policy: Policy) -> Value:
+    """Return the value curve, its age counted from the last access."""
+    confidence, lag = confidence_curve(c, policy)
+    weights = Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency)
+    return Value(c.mass, c.uniqueness, confidence, lag, c.reinforcements, weights)
+
+
+def importance_curve(c: Columns, policy: Policy) -> Importance:
+    """Return the importance curve, its age counted from the last access."""
+    p = policy.importance
+    return Importance(
+        c.importance, c.access_count.astype(np.float64), p.half_life_days, p.access_weight, p.floor, p.shape
+    )  # type: ignore[arg-type]  # the policy's choices are exactly the shapes
+
+
+def retention_curve(c: Columns, policy: Policy) -> Retention:
+    """Return the retention curve, its age counted from the last access."""
+    return Retention(c.reinforcements, policy.retention.strength_days, policy.retention.growth)

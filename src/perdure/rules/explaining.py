@@ -1,0 +1,96 @@
+"""Why a memory is as it is: signals taken apart, and what comes next, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perdure.formulas.confidence import amplifier
+from perdure.formulas.curve import NEVER
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Memory, State, Status, Tier
+from perdure.records.policy import Policy
+from perdure.records.report import Entry, Explanation
+from perdure.rules.columns import TIERS, Columns, confidence_curve, value_curve
+from perdure.rules.lifecycle import play
+from perdure.rules.moves import next_falls
+from perdure.rules.transitions import ARCHIVE, RULES
+
+
+def explanation(
+    memory: Memory, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
+) -> Explanation:
+    """Return the explanation of one memory.
+
+    Args:
+        memory: As read at ``now``.
+        history: Its journal entries, oldest first.
+        links: (kind, other id, weight).
+        policy: The policy in force.
+        now: The instant of reading.
+    """
+    state = memory.state
+    columns = Columns.of([state])
+    days = columns.days_since_anchor(now)
+    parts = {name: float(values[0]) for name, values in value_curve(columns, policy).parts(days).items()}
+    shares = {
+        "frequency": policy.value.frequency,
+        "uniqueness": policy.value.uniqueness,
+        "confidence": policy.value.confidence,
+        "recency": policy.value.recency,
+    }
+    _, lag = confidence_curve(columns, policy)
+    age, truth_age = float(days[0]), max(0.0, float(days[0] + lag[0]))
+    signals = {
+        "importance": f"{memory.importance:.3f}: base {state.importance:.3f}, {age:.1f} days since the last access or "
+        f"creation, {state.access_count} accesses, half-life {policy.importance.half_life_days:g} days "
+        f"before they lengthen it, floor {policy.importance.floor:g}",
+        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, {truth_age:.1f} days",
+        "retention": f"{memory.retention:.3f}: {age:.1f} days, strength {policy.retention.strength_days:g} days x "
+        f"{policy.retention.growth:g}^{state.reinforcements}"
+        + ("; a review is suggested" if memory.retention < policy.retention.review_below else ""),
+        "value": f"{memory.value:.3f} = " + " + ".join(f"{shares[n]:g} x {n} {v:.3f}" for n, v in parts.items()),
+    }
+    next_move = _next(state, policy, now)
+    summary = (
+        f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
+        f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
+        f"Last entry: {history[-1].because if history else 'none'}. {next_move}"
+    )
+    return Explanation(
+        id=memory.id,
+        summary=summary,
+        signals=signals,
+        history=tuple(history),
+        next_move=next_move,
+        value_parts={n: round(shares[n] * v, 6) for n, v in parts.items()},
+        links=tuple(links),
+    )
+
+
+def _fading(state: State, policy: Policy) -> str:
+    columns = Columns.of([state])
+    rate = float(confidence_curve(columns, policy)[0].rate[0])
+    if rate == 0.0:
+        return "does not fade (only long-term memories do)"
+    since = "validation" if columns.fact[0] else "the last access"
+    slowed = float(amplifier(state.access_count))
+    return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
+
+
+def _next(state: State, policy: Policy, now: Instant) -> str:
+    if state.pinned:
+        return "Next: nothing; it is pinned."
+    if state.status is not Status.ACTIVE:
+        return f"Next: nothing; it is {state.status} and stays so until it is restored."
+    if state.tier is Tier.VAULT:
+        return "Next: nothing; it leaves the vault only by hand."
+    if state.held:
+        return "Next: a move is held back by a gate until the namespace changes."
+    later = play({"": state}, {}, now, policy)[0].after
+    falls = next_falls(Columns.of([later]), policy)
+    if falls.at[0] >= NEVER:
+        return f"Next: nothing; without access it stays in {later.tier}."
+    target, rule = int(falls.target[0]), RULES[int(falls.rule[0])]
+    to = "archived" if target == ARCHIVE else str(TIERS[target])
+    first = "" if later.tier is state.tier else f"The next sweep moves it to {later.tier}. "
+    return f"{first}Next: {to} on {text_of(int(falls.at[0]))} without access ({rule.when})."

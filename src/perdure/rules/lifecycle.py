@@ -1,0 +1,217 @@
+"""Playing memories forward: accesses and falling moves in the order of their instants, until nothing is due.
+
+Each move is dated at the instant at which it fell due, so a late sweep ends exactly where timely sweeps would have
+ended. May live here: the replay. May not: the rules themselves (rules/moves.py) or building plans (rules/upkeep.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from perdure.formulas.curve import NEVER
+from perdure.formulas.importance import boost
+from perdure.formulas.value import faded_mass
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import State, Status
+from perdure.records.policy import Policy
+from perdure.rules.columns import TIERS, Columns, Ints, confidence_curve, value_curve
+from perdure.rules.moves import next_falls, rises
+from perdure.rules.reasons import reason
+from perdure.rules.transitions import ARCHIVE, RULES
+
+Accesses = Sequence[tuple[Instant, int]]
+"""(instant, how many) in the order of time, not yet counted in the state."""
+
+_NONE: Final = int(-NEVER)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One state of a memory on its way: what it became, when, by which rule and why."""
+
+    at: Instant
+    state: State
+    rule: str
+    because: str
+
+    @property
+    def hides(self) -> bool:
+        """Whether this step takes the memory out of view."""
+        return self.state.status is not Status.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What became of one memory: its moves in order, and its final state with the next due instant."""
+
+    id: str
+    before: State
+    steps: tuple[Step, ...]
+    after: State
+    counted: int
+    """Accesses that were counted in."""
+
+
+def play(states: Mapping[str, State], accesses: Mapping[str, Accesses], now: Instant, policy: Policy) -> list[Course]:
+    """Return the course of each memory up to an instant.
+
+    Args:
+        states: Memory id -> stored state.
+        accesses: Memory id -> accesses not yet counted in; later ones than ``now`` are left alone.
+        now: How far to play.
+        policy: The policy in force.
+    """
+    if not states:
+        return []
+    ids = list(states)
+    befores = [states[i] for i in ids]
+    return _Replay(ids, befores, [accesses.get(i, ()) for i in ids], now, policy).run()
+
+
+def counted_in(state: State, accesses: Accesses, policy: Policy) -> State:
+    """Return a state with its waiting accesses counted, and nothing moved: what a reader sees between sweeps."""
+    if not accesses:
+        return state
+    replay = _Replay([""], [state], [accesses], accesses[-1][0], policy)
+    row = np.zeros(1, dtype=np.int64)
+    for at, times in accesses:
+        replay._count(row, np.maximum(np.array([at]), replay.columns.anchor), np.array([times]))  # noqa: SLF001  # same file
+    return replay._state(0, state.due_ms)  # noqa: SLF001  # same file
+
+
+class _Replay:
+    """The arrays of one replay. Rounds handle every memory that still has an event before ``now`` at once."""
+
+    def __init__(
+        self, ids: list[str], befores: list[State], accesses: list[Accesses], now: Instant, policy: Policy
+    ) -> None:
+        self.ids, self.befores, self.now, self.policy = ids, befores, now, policy
+        self.accesses = accesses
+        self.columns = Columns.of(befores)
+        self.cursor = np.zeros(len(ids), dtype=np.int64)
+        self.counted = np.zeros(len(ids), dtype=np.int64)
+        self.steps: list[list[Step]] = [[] for _ in ids]
+        self.due = np.full(len(ids), NEVER, dtype=np.int64)
+
+    def run(self) -> list[Course]:
+        active = np.arange(len(self.ids))
+        while active.size:
+            falls = next_falls(part := self.columns.take(active), self.policy)
+            read = self._next_access(active)
+            self.due[active] = falls.at
+            falling = (falls.at <= self.now) & (falls.at <= read)
+            reading = (read <= self.now) & ~falling
+            if rows := np.flatnonzero(falling).tolist():
+                self._fall(
+                    active[rows], part.take(np.asarray(rows)), falls.at[rows], falls.target[rows], falls.rule[rows]
+                )
+            if rows := np.flatnonzero(reading).tolist():
+                self._read(active[rows], read[rows])
+            active = active[falling | reading]
+        return [self._course(i) for i in range(len(self.ids))]
+
+    def _next_access(self, rows: Ints) -> Ints:
+        return np.array(
+            [
+                self.accesses[i][k][0] if k < len(self.accesses[i]) else int(NEVER)
+                for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)
+            ],
+            dtype=np.int64,
+        )
+
+    def _fall(self, rows: Ints, part: Columns, at: Ints, target: Ints, rule: Ints) -> None:
+        c = self.columns
+        hidden = target == ARCHIVE
+        c.active[rows[hidden]] = False
+        c.status_since[rows[hidden]] = at[hidden]
+        moved = ~hidden
+        c.tier[rows[moved]] = target[moved]
+        c.tier_since[rows[moved]] = at[moved]
+        c.tier_accesses[rows[moved]] = 0
+        self._note(rows, part, at, rule)
+
+    def _read(self, rows: Ints, read: Ints) -> None:
+        c = self.columns
+        times = np.array(
+            [self.accesses[i][k][1] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
+        )
+        at = np.maximum(read, c.anchor[rows])  # a clock that stepped back does not rejuvenate
+        self._count(rows, at, times)
+        self.cursor[rows] += 1
+        self.counted[rows] += times
+        while rows.size:
+            part = c.take(rows)
+            target, rule = rises(part, at, self.policy)
+            up = rule >= 0
+            if not up.any():
+                return
+            rows, at, target, rule = rows[up], at[up], target[up], rule[up]
+            c.tier[rows] = target
+            c.tier_since[rows] = at
+            c.tier_accesses[rows] = 0
+            self._note(rows, part.take(np.flatnonzero(up)), at, rule)
+
+    def _count(self, rows: Ints, at: Ints, times: Ints) -> None:
+        c, p = self.columns, self.policy.importance
+        days = np.maximum((at - c.anchor[rows]) / DAY_MS, 0.0)
+        c.mass[rows] = faded_mass(c.mass[rows], days) + times
+        previous = np.where(c.access_count[rows] > 0, c.anchor[rows], _NONE)
+        c.access3[rows] = np.select([times >= 3, times == 2], [at, previous], c.access2[rows])  # noqa: PLR2004  # three are kept
+        c.access2[rows] = np.where(times >= 2, at, previous)  # noqa: PLR2004  # as above
+        c.access_count[rows] += times
+        c.tier_accesses[rows] += times
+        c.anchor[rows] = at
+        day = at // DAY_MS
+        boosted = np.where(c.boost_day[rows] == day, c.boosted[rows], 0.0)
+        worth = boost(p.on_access, boosted, diminishing=p.diminishing, daily_cap=p.daily_cap)
+        base = c.importance[rows]
+        raised = np.maximum(base, np.minimum(p.maximum, base + worth))
+        c.boosted[rows], c.boost_day[rows] = boosted + (raised - base), day
+        c.importance[rows] = raised
+
+    def _note(self, rows: Ints, part: Columns, at: Ints, rule: Ints) -> None:
+        """Keep one step for each memory that moved; ``part`` holds the states before the move."""
+        days = part.days_since_anchor(at)
+        value = value_curve(part, self.policy).value(days)
+        curve, lag = confidence_curve(part, self.policy)
+        moved = zip(
+            rows.tolist(), at.tolist(), rule.tolist(), value.tolist(), curve.value(days + lag).tolist(), strict=True
+        )
+        for i, instant, code, worth, sure in moved:
+            why = reason(RULES[code], worth, sure, instant, self.policy)
+            self.steps[i].append(Step(instant, self._state(i), RULES[code].name, why))
+
+    def _state(self, i: int, due: int | None = None) -> State:
+        c, before = self.columns, self.befores[i]
+
+        def instant(value: int) -> int | None:
+            return None if value == _NONE else value
+
+        status = before.status if c.active[i] or before.status is not Status.ACTIVE else Status.ARCHIVED
+        return replace(
+            before,
+            tier=TIERS[c.tier[i]],
+            status=status,
+            importance=float(c.importance[i]),
+            anchor_ms=int(c.anchor[i]),
+            access_count=int(c.access_count[i]),
+            access_mass=float(c.mass[i]),
+            tier_accesses=int(c.tier_accesses[i]),
+            access2_ms=instant(int(c.access2[i])),
+            access3_ms=instant(int(c.access3[i])),
+            boosted=float(c.boosted[i]),
+            boost_day=int(c.boost_day[i]),
+            tier_ms=int(c.tier_since[i]),
+            status_ms=int(c.status_since[i]),
+            due_ms=due,
+            held=False,
+        )
+
+    def _course(self, i: int) -> Course:
+        due = int(self.due[i])
+        after = self._state(i, None if due >= NEVER else due)
+        return Course(self.ids[i], self.befores[i], tuple(self.steps[i]), after, int(self.counted[i]))

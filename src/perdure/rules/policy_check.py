@@ -1,0 +1,135 @@
+"""From plain data to a Policy: every fault is reported at once, and thresholds that no curve reaches are refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from perdure.formulas.confidence import Confidence
+from perdure.formulas.curve import HORIZON_DAYS
+from perdure.formulas.retention import Retention
+from perdure.formulas.value import Value, Weights
+from perdure.records.errors import PolicyError
+from perdure.records.policy import PRESETS, Policy, sections
+
+
+def policy_from(data: Mapping[str, Any] | None) -> Policy:
+    """Return the policy that plain data (a parsed TOML file or a dict) describes.
+
+    Args:
+        data: ``{"preset": ..., "section": {"key": value}}``; missing keys take the preset's value.
+
+    Raises:
+        PolicyError: One or more keys are unknown, of the wrong type, out of bounds, or contradict each other.
+    """
+    given = dict(data or {})
+    preset = given.pop("preset", "balanced")
+    problems: list[str] = []
+    if preset not in PRESETS:
+        raise PolicyError((f"preset {preset!r} is not one of {', '.join(sorted(PRESETS))}.",))
+    policy = Policy(preset=preset)
+    known = sections()
+    problems += [
+        f"there is no section [{name}]; the sections are {', '.join(known)}." for name in given if name not in known
+    ]
+    for name in known:
+        own = given.get(name, {})
+        if not isinstance(own, Mapping):
+            problems.append(f"[{name}] must be a table of keys.")
+            continue
+        values, faults = _section(name, {**PRESETS[preset].get(name, {}), **own})
+        problems += faults
+        policy = replace(policy, **{name: replace(getattr(policy, name), **values)})
+    if not problems:
+        problems += list(contradictions(policy)) + list(unreachable(policy))
+    if problems:
+        raise PolicyError(tuple(problems))
+    return policy
+
+
+def _section(name: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    known = {f.name: f for f in fields(sections()[name])}
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for key, value in given.items():
+        if key not in known:
+            problems.append(f"[{name}] has no key {key!r}; its keys are {', '.join(known)}.")
+            continue
+        fault = _fault(known[key], value)
+        if fault:
+            problems.append(f"{name}.{key} {fault}")
+        else:
+            values[key] = float(value) if isinstance(known[key].default, float) else value
+    return values, problems
+
+
+def _fault(declared: Field[Any], value: Any) -> str:
+    """What is wrong with one value; empty if nothing is."""
+    kind = type(declared.default)
+    if isinstance(value, bool) is not (kind is bool) or not isinstance(value, (int, float) if kind is float else kind):
+        return f"must be {_noun(kind)}, not {value!r}."
+    if choices := declared.metadata["choices"]:
+        return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}."
+    low, high = declared.metadata["low"], declared.metadata["high"]
+    if low is not None and not (math.isfinite(value) and low <= value <= high):
+        return f"must lie between {low:g} and {high:g}, not {value!r}."
+    return ""
+
+
+def _noun(kind: type) -> str:
+    return {float: "a number", int: "a whole number", str: "text", bool: "true or false"}[kind]
+
+
+def contradictions(policy: Policy) -> Iterator[str]:
+    """Yield each way in which keys contradict one another."""
+    value, tiers = policy.value, policy.tiers
+    total = value.frequency + value.uniqueness + value.confidence + value.recency
+    if abs(total - 1.0) > 1e-9:
+        yield f"the four shares of [value] must sum to 1, not {total:g}."
+    if not tiers.warm_keep_value <= tiers.hot_to_warm_value <= tiers.hot_keep_value:
+        yield (
+            "tiers: warm_keep_value <= hot_to_warm_value <= hot_keep_value must hold, "
+            "or a memory that leaves one tier would leave the next at once."
+        )
+    if tiers.warm_to_hot_value < tiers.hot_keep_value:
+        yield "tiers.warm_to_hot_value must not be below tiers.hot_keep_value, or a memory would move to and fro."
+    if policy.embedder.model == "endpoint" and not (policy.embedder.base_url and policy.embedder.name):
+        yield "embedder.model = 'endpoint' needs embedder.base_url and embedder.name."
+
+
+def unreachable(policy: Policy) -> Iterator[str]:
+    """Yield each threshold that its curve does not reach within 100 years, not even for the least valued memory."""
+    one = np.ones(1)
+    fading = Confidence(one, one * -math.log(policy.confidence.daily_factor))
+    worst = Value(
+        one,
+        one * 0.0,
+        Confidence(one * 0.0, one),
+        one * 0.0,
+        one * 0.0,
+        Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency),
+    )
+    checks = [
+        (
+            "retention.review_below",
+            Retention(one * 0.0, policy.retention.strength_days, policy.retention.growth),
+            policy.retention.review_below,
+            True,
+        ),
+        (
+            "archive.confidence_below",
+            fading,
+            policy.archive.confidence_below,
+            policy.archive.rule in ("confidence", "both"),
+        ),
+        ("archive.value_below", worst, policy.archive.value_below, policy.archive.rule in ("value", "both")),
+        ("tiers.warm_keep_value", worst, policy.tiers.warm_keep_value, True),
+        ("tiers.hot_keep_value", worst, policy.tiers.hot_keep_value, True),
+    ]
+    for name, curve, threshold, used in checks:
+        if used and not float(curve.crossing(threshold)[0]) <= HORIZON_DAYS:
+            yield f"{name} = {threshold:g} is never reached: its curve stays above it for 100 years."

@@ -1,0 +1,134 @@
+"""From a pool to an answer: order, the bounded part of the signals, twins behind, or nothing known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from perdure.formulas.fusion import Fusion, contextual, fused
+from perdure.records.memory import Memory
+from perdure.records.policy import RecallPolicy
+from perdure.records.recall import Candidate, Hit, Pool, Query
+from perdure.records.vector import Vector
+from perdure.rules.words import is_named, may_answer, named_in
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its score parts, before signals."""
+
+    id: str
+    parts: Mapping[str, float]
+    cosine: float | None
+
+    @property
+    def score(self) -> float:
+        """The sum of the parts."""
+        return sum(self.parts.values())
+
+
+def nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
+    """Return why nothing stored is related to the query; empty if something is."""
+    if not pool.candidates:
+        return "no memory passes the filters and shares a word or a meaning with the query"
+    best = max((c.cosine for c in pool.candidates if c.cosine is not None), default=None)
+    weak = pool.most_words <= 1 and pool.coverage < policy.weak_coverage
+    words = f"the best memory holds {pool.most_words} of its words ({pool.coverage:.0%} by rarity)"
+    if not pool.vectors or best is None:
+        return f"words only: {words}" if weak and query.words else ""
+    if best < policy.floor_cosine and pool.coverage < policy.keyword_coverage:
+        return f"best cosine {best:.2f} is below {policy.floor_cosine:g}, and {words}"
+    if best < policy.weak_cosine and weak:
+        return f"best cosine {best:.2f} is below {policy.weak_cosine:g}, and {words}"
+    return ""
+
+
+def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
+    """Return the candidates in the order of relevance, best first."""
+    candidates = pool.candidates
+    if not candidates:
+        return []
+    weights = Fusion(
+        policy.lexical_weight,
+        policy.lexical_by_coverage,
+        policy.cosine_anchor,
+        policy.neighbour,
+        policy.answer,
+        policy.session,
+        policy.named,
+    )
+    cosine = np.array([np.nan if c.cosine is None else c.cosine for c in candidates]) if pool.vectors else None
+    dense, lexical = fused(cosine, np.array([c.bm25 for c in candidates]), pool.coverage, weights)
+    previous, following, session = _places(candidates)
+    names = named_in(query.text)
+    context = contextual(
+        dense + lexical,
+        previous,
+        following,
+        session,
+        answers=np.array(
+            [
+                _answers(c, candidates[p] if p >= 0 else None)
+                for c, p in zip(candidates, previous.tolist(), strict=True)
+            ],
+            dtype=np.bool_,
+        ),
+        named=np.array([is_named(c.speaker, names) for c in candidates], dtype=np.bool_),
+        weights=weights,
+    )
+    parts = {"meaning": dense, "words": lexical, **context}
+    total = np.sum(list(parts.values()), axis=0)
+    columns = {name: values.tolist() for name, values in parts.items()}
+    return [
+        Ranked(
+            candidates[i].id, {name: values[i] for name, values in columns.items() if values[i]}, candidates[i].cosine
+        )
+        for i in np.argsort(-total, kind="stable").tolist()
+    ]
+
+
+def _places(candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the index of the previous and of the next turn, and session numbers; -1 for none."""
+    turns = {(c.session, c.turn): i for i, c in enumerate(candidates) if c.session is not None and c.turn is not None}
+    sessions: dict[str, int] = {}
+    previous, following, session = [], [], []
+    for c in candidates:
+        placed = c.session is not None and c.turn is not None
+        previous.append(turns.get((c.session, c.turn - 1), -1) if placed and c.turn is not None else -1)
+        following.append(turns.get((c.session, c.turn + 1), -1) if placed and c.turn is not None else -1)
+        session.append(-1 if c.session is None else sessions.setdefault(c.session, len(sessions)))
+    return np.array(previous), np.array(following), np.array(session)
+
+
+def _answers(candidate: Candidate, before: Candidate | None) -> bool:
+    return before is not None and before.asks and before.speaker != candidate.speaker and may_answer(candidate.speaker)
+
+
+def with_signals(entry: Ranked, memory: Memory, policy: RecallPolicy) -> Hit:
+    """Return a hit: relevance plus the small, bounded part of importance and confidence (design 7)."""
+    extra = policy.signals * (memory.importance + memory.confidence) / 2.0
+    parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
+    return Hit(memory, sum(parts.values()), parts, entry.cosine)
+
+
+def diversified(hits: Sequence[Hit], vectors: Mapping[str, Vector], limit: int, policy: RecallPolicy) -> list[Hit]:
+    """Return the best hits; one that repeats a better one goes behind the others."""
+    chosen: list[Hit] = []
+    later: list[Hit] = []
+    matrix: list[np.ndarray] = []
+    texts: set[str] = set()
+    for hit in hits:
+        vector = np.frombuffer(vectors[hit.memory.id], "<f4") if hit.memory.id in vectors else None
+        near = float(np.max(np.vstack(matrix) @ vector)) if matrix and vector is not None else 0.0
+        if near >= policy.duplicate_cosine or hit.memory.content in texts:
+            later.append(hit)
+            continue
+        chosen.append(hit)
+        texts.add(hit.memory.content)
+        if vector is not None:
+            matrix.append(vector)
+        if len(chosen) == limit:
+            break
+    return (chosen + later)[:limit]

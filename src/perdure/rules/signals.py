@@ -1,0 +1,93 @@
+"""Signals at an instant: a pure function of stored state and now. Nothing is written because time passed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perdure.formulas.curve import Array, ages
+from perdure.records.instant import Instant, from_instant
+from perdure.records.memory import Memory, Record, State
+from perdure.records.policy import Policy
+from perdure.rules.columns import Columns, confidence_curve, importance_curve, retention_curve, value_curve
+from perdure.rules.lifecycle import counted_in
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Current signals of n memories, each of shape [n]."""
+
+    importance: Array
+    confidence: Array
+    retention: Array
+    value: Array
+
+
+def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
+    """Return importance, confidence, retention and value at an instant.
+
+    Args:
+        states: Stored states, accesses already counted in.
+        policy: The policy in force.
+        now: The instant; ages before an anchor count as 0.
+    """
+    columns = Columns.of(states)
+    days = columns.days_since_anchor(now)
+    confidence, lag = confidence_curve(columns, policy)
+    return Signals(
+        importance=importance_curve(columns, policy).value(days),
+        confidence=confidence.value(ages(days + lag)),
+        retention=retention_curve(columns, policy).value(days),
+        value=value_curve(columns, policy).value(days),
+    )
+
+
+def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memory]:
+    """Return records as callers see them, with signals at an instant."""
+    if not records:
+        return []
+    states = [counted_in(r.state, r.accesses, policy) for r in records]
+    current = signals(states, policy, now)
+    return [
+        _view(
+            record,
+            states[i],
+            (
+                float(current.importance[i]),
+                float(current.confidence[i]),
+                float(current.retention[i]),
+                float(current.value[i]),
+            ),
+        )
+        for i, record in enumerate(records)
+    ]
+
+
+def _view(record: Record, state: State, current: tuple[float, float, float, float]) -> Memory:
+    content = record.content
+    importance, confidence, retention, value = current
+    return Memory(
+        id=record.id,
+        namespace=record.namespace,
+        kind=state.kind,
+        content=content.text,
+        tags=content.tags,
+        source=content.source,
+        speaker=content.speaker,
+        session=content.session,
+        task=content.task,
+        metadata=content.metadata,
+        scope=state.scope,
+        tier=state.tier,
+        status=state.status,
+        pinned=state.pinned,
+        created_at=from_instant(state.created_ms),
+        recorded_at=from_instant(state.recorded_ms),
+        importance=importance,
+        confidence=confidence,
+        retention=retention,
+        value=value,
+        access_count=state.access_count,
+        due_at=None if state.due_ms is None else from_instant(state.due_ms),
+        state=state,
+    )

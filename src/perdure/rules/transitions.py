@@ -1,0 +1,49 @@
+"""The transition table of tiers and archive: the single source for code, docs' diagram and journal reasons (seed 004)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.records.memory import Status, Tier
+
+ARCHIVE: Final = 4
+"""The code of the move to status ``archived``; codes 0 to 3 are the tiers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row of the transition table."""
+
+    name: str
+    source: Tier | None
+    target: Tier | Status
+    when: str
+    rises: bool = False
+
+
+RULES: Final = (
+    Rule("leave_hot", Tier.HOT, Tier.WARM, "hot_hours in hot and value < hot_keep_value, still >= hot_to_warm_value"),
+    Rule("leave_hot_low", Tier.HOT, Tier.COLD, "hot_hours in hot and value < hot_to_warm_value"),
+    Rule("warm_low", Tier.WARM, Tier.COLD, "value < warm_keep_value"),
+    Rule("warm_quiet", Tier.WARM, Tier.COLD, "warm_quiet_days in warm without access"),
+    Rule(
+        "to_vault",
+        None,
+        Tier.VAULT,
+        "at an access in warm or cold: value >= vault_value and vault_accesses",
+        rises=True,
+    ),
+    Rule("burst", Tier.WARM, Tier.HOT, "at an access: burst_accesses within burst_hours", rises=True),
+    Rule("warm_high", Tier.WARM, Tier.HOT, "at an access: value >= warm_to_hot_value", rises=True),
+    Rule("woken", Tier.COLD, Tier.WARM, "at an access", rises=True),
+    Rule("faded_confidence", None, Status.ARCHIVED, "long-term, no fact, not in vault: confidence < confidence_below"),
+    Rule("faded_value", Tier.COLD, Status.ARCHIVED, "cold_days in cold, value < value_below, never accessed, no fact"),
+    Rule(
+        "faded_both",
+        Tier.COLD,
+        Status.ARCHIVED,
+        "cold_days in cold, value < value_below and confidence < confidence_below, no fact",
+    ),
+)
+RULE_CODE: Final = {rule.name: code for code, rule in enumerate(RULES)}

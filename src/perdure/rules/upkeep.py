@@ -1,0 +1,152 @@
+"""From courses to a plan: what a sweep changes, what the loss budget holds back, and the report of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import State, Status
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.policy import GatePolicy, Policy
+from perdure.records.report import Moved
+from perdure.rules.lifecycle import Accesses, Course
+from perdure.rules.reasons import counted_reason
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may still be hidden in a namespace.
+
+    Attributes:
+        visible: Memories visible before the sweep.
+        hidden_today: Hidden by earlier operations of the same day.
+    """
+
+    visible: int
+    hidden_today: int
+
+    def refusal(self, hides: int, gates: GatePolicy) -> str:
+        """Return why a plan that hides so many is stopped; empty if it may go on."""
+        if hides == 0 or self.hidden_today + hides <= gates.loss_free_count:
+            return ""
+        share = hides / max(1, self.visible)
+        if share > gates.loss_share:
+            return (
+                f"loss budget: it would hide {hides} of {self.visible} memories ({share:.1%}); one plan may hide "
+                f"{gates.loss_share:.0%}"
+            )
+        day = (self.hidden_today + hides) / max(1, self.visible + self.hidden_today)
+        if day > gates.loss_share_day:
+            return (
+                f"loss budget: with {self.hidden_today} hidden earlier today it would hide {day:.1%} of the namespace; "
+                f"one day may hide {gates.loss_share_day:.0%}"
+            )
+        return ""
+
+
+def hides(courses: Sequence[Course]) -> int:
+    """Return how many memories would be taken out of view."""
+    return sum(1 for c in courses if c.before.status is Status.ACTIVE and c.after.status is not Status.ACTIVE)
+
+
+def truncated(course: Course) -> Course:
+    """Return a course that ends before its first hiding step: the memory waits, held, at that step's due instant."""
+    for position, step in enumerate(course.steps):
+        if step.hides:
+            last = course.steps[position - 1].state if position else course.before
+            after = replace(
+                course.after,
+                status=last.status,
+                status_ms=last.status_ms,
+                tier=last.tier,
+                tier_ms=last.tier_ms,
+                due_ms=step.at,
+                held=True,
+            )
+            return replace(course, steps=course.steps[:position], after=after)
+    return course
+
+
+def sweep_plan(
+    courses: Sequence[Course],
+    ops: Mapping[str, str],
+    accesses: Mapping[str, Accesses],
+    *,
+    plan_id: str,
+    namespace: str,
+    at: Instant,
+    policy: Policy,
+    refusal: str,
+) -> Plan:
+    """Return the plan that writes courses down: one change for each move, in the order of rounds.
+
+    Args:
+        courses: As played; already truncated where ``refusal`` says so.
+        ops: Memory id -> the operation that last changed it.
+        accesses: Memory id -> accesses that the courses have counted in.
+        plan_id: The operation's id.
+        namespace: The one namespace.
+        at: The instant of the sweep.
+        policy: The policy in force.
+        refusal: Why hiding moves are held back; empty if they are not.
+    """
+    changes: list[tuple[int, Change]] = []
+    for course in courses:
+        for position, change in enumerate(_changes(course, ops[course.id], plan_id, refusal)):
+            changes.append((position, change))
+        changes += [
+            (0, Change(Target.ACCESS, course.id, {"at_ms": t, "times": n}, None, "counted in"))
+            for t, n in accesses.get(course.id, ())
+            if t <= at
+        ]
+    # Changes of one shape are written by one statement; a memory's own moves must stay in their order.
+    changes.sort(key=lambda pair: (pair[0], pair[1].target, tuple(pair[1].after or ())))
+    ordered = tuple(change for _, change in changes)
+    hidden = hides(courses)
+    moves = sum(len(c.steps) for c in courses)
+    note = f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hidden} archived"
+    return Plan(plan_id, "sweep", namespace, at, ordered, policy.version, note, None, hidden)
+
+
+def _changes(course: Course, op: str, plan_id: str, refusal: str) -> list[Change]:
+    result, before = [], course.before
+    for step in course.steps:
+        # What comes after the last step (the due instant, the counters) belongs to its change.
+        after = course.after if step is course.steps[-1] else step.state
+        result.append(_change(course.id, before, after, op, plan_id, step.because))
+        before, op = after, plan_id
+    if before != course.after:
+        because = (
+            counted_reason(course.counted) if course.counted else "next due instant computed anew under the policy"
+        )
+        if course.after.held and not before.held:
+            because = f"held back by the {refusal}"
+        result.append(_change(course.id, before, course.after, op, plan_id, because))
+    return result
+
+
+def _change(identity: str, before: State, after: State, op: str, plan_id: str, because: str) -> Change:
+    old, new = difference(before, after)
+    return Change(Target.MEMORY, identity, {**old, "op": op}, {**new, "op": plan_id}, because)
+
+
+def difference(before: State, after: State) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields that differ, as they were and as they are."""
+    names = [n for n in State.__slots__ if getattr(before, n) != getattr(after, n)]
+    return {n: getattr(before, n) for n in names}, {n: getattr(after, n) for n in names}
+
+
+def moved(courses: Sequence[Course], namespace: str) -> list[Moved]:
+    """Return every move of some courses, in the order of their instants."""
+    found: list[tuple[Instant, Moved]] = []
+    for course in courses:
+        last = course.before
+        for step in course.steps:
+            to = step.state.status.value if step.hides else step.state.tier.value
+            found.append(
+                (step.at, Moved(course.id, namespace, text_of(step.at), f"{last.tier.value} to {to}", step.because))
+            )
+            last = step.state
+    return [move for _, move in sorted(found, key=lambda pair: pair[0])]

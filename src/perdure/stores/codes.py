@@ -1,0 +1,387 @@
+"""Vectors as one bit per dimension, in memory: find a few hundred likely neighbours, to be rescored from the file.
+
+A code keeps the sign of each dimension. The Hamming distance of two codes estimates the angle of their vectors, at
+a thirty-second of the memory; :func:`similarities` over the int8 rows of the candidates then gives the cosine.
+May live here: arrays in, arrays out. No SQL, no files, no clock.
+
+Two threads may use one :class:`Codes` when one of them only reads: an append never moves or rewrites a row that a
+reader can already see.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Bits: TypeAlias = npt.NDArray[np.uint64]
+Distances: TypeAlias = npt.NDArray[np.uint16]
+Float32s: TypeAlias = npt.NDArray[np.float32]
+Int8s: TypeAlias = npt.NDArray[np.int8]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Positions: TypeAlias = npt.NDArray[np.int64]
+
+BLOCK: Final = 8192
+"""Rows measured at once. Below 8,192 numpy copies the broadcast word through its iterator's buffer (half the speed);
+above, the temporaries (0.25 MB) leave the smaller second-level caches."""
+
+_FIRST_BLOCK: Final = 256
+"""Rows reserved by the first append: a namespace of ten memories costs 12 kB, not 400."""
+
+_GROUP: Final = 3
+"""Words whose set bits are added as uint8: 3 x 64 = 192 fits, 4 x 64 = 256 does not."""
+
+_SPARSE: Final = 8
+"""A mask that leaves fewer than one row in this many is gathered: a gathered row costs five to eight scanned ones."""
+
+_ROWS_AT_ONCE: Final = 4096
+"""Rows converted at once by the functions over vectors: bounds their temporaries to a few megabytes."""
+
+
+def quantize(vectors: Float32s) -> Int8s:
+    """Round each vector to int8 with its own scale: its largest magnitude becomes 127.
+
+    The scale is not kept, because cosine does not depend on it. At 384 dimensions a cosine typically moves by 0.0002,
+    so only rows closer to each other than that, seen from the query, can change places.
+
+    Args:
+        vectors: float32 [n, d].
+
+    Returns:
+        int8 [n, d], from -127 to 127. A zero vector stays zero.
+
+    Raises:
+        ValueError: Not two-dimensional, or a value is not finite.
+    """
+    _check_matrix(vectors)
+    out = np.empty(vectors.shape, np.int8)
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        rows = np.asarray(vectors[start : start + _ROWS_AT_ONCE], np.float32)
+        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+        if not np.isfinite(largest).all():
+            raise ValueError("a vector has a value that is not finite")
+        # Divide before multiplying: 127 / largest overflows where the largest magnitude is denormal.
+        largest[largest == 0.0] = 1.0
+        out[start : start + _ROWS_AT_ONCE] = np.rint(rows / largest * np.float32(127.0))
+    return out
+
+
+def encode(vectors: Float32s | Int8s) -> Bits:
+    """Pack the signs of each vector: bit i of the row is set when value i is above zero.
+
+    Encode what is stored (the int8 row) wherever the code must be reproducible: a tiny positive value that rounds to
+    zero has its bit set in the code of the float32 row only.
+
+    Args:
+        vectors: float32 or int8 [n, d].
+
+    Returns:
+        uint64 [n, ceil(d / 64)], little endian, bit 0 first; bits past d are zero.
+
+    Raises:
+        ValueError: Not two-dimensional.
+    """
+    _check_matrix(vectors)
+    rows, dimensions = vectors.shape
+    octets = np.zeros((rows, _words(dimensions) * 8), np.uint8)
+    for start in range(0, rows, _ROWS_AT_ONCE):
+        signs = vectors[start : start + _ROWS_AT_ONCE] > 0
+        octets[start : start + _ROWS_AT_ONCE, : (dimensions + 7) // 8] = np.packbits(signs, axis=1, bitorder="little")
+    # Codes are stored in files that move between machines, so the byte order is part of the format.
+    return octets.view("<u8").astype(np.uint64, copy=False)
+
+
+def similarities(query: Float32s, quantized: Int8s) -> Float32s:
+    """Cosine of the query with each int8 row.
+
+    Args:
+        query: float32 [d], any length but zero.
+        quantized: int8 [m, d].
+
+    Returns:
+        float32 [m], from -1 to 1; 0 where the row or the query is a zero vector.
+
+    Raises:
+        ValueError: The shapes do not fit.
+    """
+    _check_matrix(quantized)
+    if query.shape != (quantized.shape[1],):
+        raise ValueError(f"the query has shape {query.shape}, the rows have {quantized.shape[1]} dimensions")
+    query = np.asarray(query, np.float32)
+    norm = np.sqrt(np.vecdot(query, query))
+    out = np.empty(len(quantized), np.float32)
+    for start in range(0, len(quantized), _ROWS_AT_ONCE):
+        rows = quantized[start : start + _ROWS_AT_ONCE].astype(np.float32)
+        # vecdot makes one small BLAS call per row, which never starts threads; a matrix product would.
+        lengths = np.sqrt(np.vecdot(rows, rows)) * norm
+        lengths[lengths == 0.0] = np.inf
+        out[start : start + _ROWS_AT_ONCE] = np.vecdot(rows, query) / lengths
+    return np.clip(out, -1.0, 1.0, out=out)
+
+
+class Codes:
+    """Codes at positions 0 .. n-1, appended only; the owner removes a row with a mask.
+
+    Rows are stored word by word inside blocks, uint64 [blocks, W, rows per block], so that a scan works on long runs
+    of the same word. Memory: W * 8 bytes per row, 48 MB for a million rows of 384 dimensions, and at worst half as
+    much again reserved after a growth (reserved, not touched, where the system maps pages lazily).
+
+    Args:
+        dimensions: Values per vector, 1 .. 65,472 (so that a distance fits 16 bits).
+        expected: Rows to reserve. Whoever loads many rows knows how many: without it the retired smaller copies
+            can stay in the allocator's heap, 50 MB after a million rows.
+
+    Raises:
+        ValueError: ``dimensions`` is out of range.
+    """
+
+    def __init__(self, dimensions: int, expected: int = 0) -> None:
+        if not 1 <= dimensions <= 65_472:  # noqa: PLR2004 - documented above: 1,023 words of 64 bits
+            raise ValueError(f"dimensions must be from 1 to 65472, not {dimensions}")
+        self.dimensions: Final = dimensions
+        self.words: Final = _words(dimensions)
+        self._blocks: Bits = np.empty((1, self.words, _FIRST_BLOCK), np.uint64)
+        self._blocks = self._reserved(expected)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes reserved for codes."""
+        return self._blocks.nbytes
+
+    def extend(self, codes: Bits) -> None:
+        """Append rows: row 0 of ``codes`` gets position ``len(self)``.
+
+        Args:
+            codes: uint64 [m, W].
+
+        Raises:
+            ValueError: Wrong shape or type.
+        """
+        if codes.ndim != 2 or codes.shape[1] != self.words or codes.dtype.kind != "u" or codes.itemsize != 8:  # noqa: PLR2004 - axes, bytes
+            raise ValueError(f"expected uint64 [m, {self.words}], not {codes.dtype} {list(codes.shape)}")
+        blocks = self._reserved(self._count + len(codes))
+        width = blocks.shape[2]
+        at = done = 0
+        while done < len(codes):
+            block, at = divmod(self._count + done, width)
+            rows = min(width - at, len(codes) - done)
+            blocks[block, :, at : at + rows] = codes[done : done + rows].T
+            done += rows
+        # The storage before the count: a reader takes the count first, and must find that many rows.
+        self._blocks = blocks
+        self._count += done
+
+    def nearest(self, code: Bits, k: int, *, mask: Mask | None = None) -> Positions:
+        """The k rows with the smallest Hamming distance to ``code``.
+
+        Args:
+            code: uint64 [W].
+            k: How many at most, 0 or more.
+            mask: bool [n]; rows that are False are never returned.
+
+        Returns:
+            int64 [<= k] positions by ascending distance, ties by position. Fewer when fewer rows are left.
+
+        Raises:
+            ValueError: Wrong shape of ``code`` or ``mask``, or negative ``k``.
+        """
+        count = self._count
+        self._check(code, k, mask, count)
+        if mask is not None and np.count_nonzero(mask) * _SPARSE < count:
+            return self.nearest_among(code, np.flatnonzero(mask), k)
+        blocks = self._blocks
+        width = blocks.shape[2]
+        meter = _Meter(code, min(width, BLOCK))
+        shortlist = _Shortlist(k, meter.most)
+        for block, start in enumerate(range(0, count if k else 0, width)):
+            stop = min(start + width, count)
+            distances = meter.measure(blocks[block, :, : stop - start])
+            close = distances < shortlist.limit
+            if mask is not None:
+                close &= mask[start:stop]
+            inside = np.flatnonzero(close)
+            if inside.size:
+                shortlist.add(inside + start, distances[inside])
+        return shortlist.positions()
+
+    def nearest_among(self, code: Bits, positions: Positions, k: int, mask: Mask | None = None) -> Positions:
+        """As :meth:`nearest`, over some of the rows: those of a few cells, or those that a filter left.
+
+        A row costs five to eight times what it costs in a scan: for more than an eighth of the rows, a mask is faster.
+
+        Args:
+            code: uint64 [W].
+            positions: int64 [m], each from 0 to n-1 and at most once, in any order.
+            k: How many at most, 0 or more.
+            mask: bool [n] over all rows; rows that are False are never returned.
+
+        Returns:
+            int64 [<= k] positions by ascending distance, ties by position.
+
+        Raises:
+            ValueError: Wrong shape of ``code`` or ``mask``, or negative ``k``.
+            IndexError: A position is not one of this index's rows.
+        """
+        count = self._count
+        self._check(code, k, mask, count)
+        blocks = self._blocks
+        _check_positions(positions, count)
+        if mask is not None:
+            positions = positions[mask[positions]]
+        meter = _Meter(code, min(len(positions), BLOCK))
+        distances = np.empty(len(positions), np.uint16)
+        for start in range(0, len(positions), BLOCK):
+            some = positions[start : start + BLOCK]
+            distances[start : start + BLOCK] = meter.measure(_gather(blocks, some))
+        return _closest(positions, distances, k)
+
+    def take(self, positions: Positions) -> Bits:
+        """The codes at these positions.
+
+        Args:
+            positions: int64 [m], each from 0 to n-1.
+
+        Returns:
+            uint64 [m, W], a copy.
+
+        Raises:
+            IndexError: A position is not one of this index's rows.
+        """
+        count = self._count
+        _check_positions(positions, count)
+        return np.ascontiguousarray(_gather(self._blocks, positions).T)
+
+    def _reserved(self, rows: int) -> Bits:
+        """Storage for at least ``rows`` rows that holds the present ones: the same, or a larger copy."""
+        old = self._blocks
+        count, _, width = old.shape
+        if rows <= count * width:
+            return old
+        new_width = min(BLOCK, 1 << (rows - 1).bit_length())
+        # Exactly what is asked, so that a load wastes nothing; half as much again, so that small appends are O(1).
+        new_count = max(-(-rows // new_width), count + count // 2 if width == BLOCK else 1)
+        new = np.empty((new_count, self.words, new_width), np.uint64)
+        # A block narrower than BLOCK is the only one, so its rows begin the first block of the copy.
+        new[:count, :, :width] = old
+        return new
+
+    def _check(self, code: Bits, k: int, mask: Mask | None, count: int) -> None:
+        if code.shape != (self.words,) or code.dtype != np.uint64:
+            raise ValueError(f"expected a code of uint64 [{self.words}], not {code.dtype} {list(code.shape)}")
+        if k < 0:
+            raise ValueError(f"k must not be negative: {k}")
+        if mask is not None and (mask.shape != (count,) or mask.dtype != np.bool_):
+            raise ValueError(f"expected a mask of bool [{count}], not {mask.dtype} {list(mask.shape)}")
+
+
+class _Meter:
+    """Hamming distances to one code, with temporaries that are allocated once and reused for each block."""
+
+    def __init__(self, code: Bits, rows: int) -> None:
+        self.most: Final = 64 * len(code)
+        self._code = code[:, None]
+        self._differing = np.empty((_GROUP, rows), np.uint64)
+        self._counts = np.empty((_GROUP, rows), np.uint8)
+        self._partial = np.empty(rows, np.uint8)
+        self._total = np.empty(rows, np.uint16)
+
+    def measure(self, block: Bits) -> Distances:
+        """Distances uint16 [m] of the columns of ``block``, uint64 [W, m]; valid until the next call."""
+        words, rows = block.shape
+        partial, total = self._partial[:rows], self._total[:rows]
+        for first in range(0, words, _GROUP):
+            group = block[first : first + _GROUP]
+            differing, counts = self._differing[: len(group), :rows], self._counts[: len(group), :rows]
+            np.bitwise_xor(group, self._code[first : first + _GROUP], out=differing)
+            np.bitwise_count(differing, out=counts)
+            np.add.reduce(counts, axis=0, dtype=np.uint8, out=partial)
+            if first:
+                np.add(total, partial, out=total)
+            else:
+                np.copyto(total, partial)
+        return total
+
+
+class _Shortlist:
+    """The closest k rows so far, when rows come in ascending position.
+
+    Attributes:
+        limit: Only a row with a distance below this can still be among the closest k. (An equal one loses the tie,
+            because its position is higher than those of the rows already held.)
+    """
+
+    def __init__(self, k: int, most: int) -> None:
+        self.limit = most + 1
+        self._k = k
+        self._prune_at = k
+        self._held = 0
+        self._positions: list[Positions] = [np.empty(0, np.int64)]
+        self._distances: list[Distances] = [np.empty(0, np.uint16)]
+
+    def add(self, positions: Positions, distances: Distances) -> None:
+        """Add rows, all with distances below ``limit``; prune when twice as many as needed are held."""
+        self._positions.append(positions)
+        self._distances.append(distances)
+        self._held += len(positions)
+        if self._held >= self._prune_at:
+            self._prune()
+
+    def positions(self) -> Positions:
+        """The closest k positions, closest first."""
+        return _closest(np.concatenate(self._positions), np.concatenate(self._distances), self._k)
+
+    def _prune(self) -> None:
+        positions, distances = np.concatenate(self._positions), np.concatenate(self._distances)
+        self.limit = int(np.partition(distances, self._k - 1)[self._k - 1])
+        keep = np.flatnonzero(distances <= self.limit)
+        self._positions, self._distances = [positions[keep]], [distances[keep]]
+        self._held = len(keep)
+        # Ties at the limit may leave more than k: waiting for k more keeps the pruning rare whatever the distances.
+        self._prune_at = self._held + self._k
+
+
+def _closest(positions: Positions, distances: Distances, k: int) -> Positions:
+    if k == 0:
+        return np.empty(0, np.int64)
+    if k < len(positions):
+        # Most rows are far: cut them before the sort.
+        keep = np.flatnonzero(distances <= np.partition(distances, k - 1)[k - 1])
+        positions, distances = positions[keep], distances[keep]
+    return positions[np.lexsort((positions, distances))[:k]].astype(np.int64, copy=False)
+
+
+def _gather(blocks: Bits, positions: Positions) -> Bits:
+    """Codes uint64 [W, m] at checked positions."""
+    _, words, width = blocks.shape
+    out = np.empty((words, len(positions)), np.uint64)
+    if not len(positions):
+        return out
+    block, inside = np.divmod(positions.astype(np.int64, copy=False), width)
+    index = block * (words * width) + inside
+    flat = blocks.reshape(-1)
+    for word in range(words):
+        # The positions are checked; with mode="raise" take() would write through a second buffer.
+        np.take(flat, index, out=out[word], mode="clip")
+        index += width
+    return out
+
+
+def _words(dimensions: int) -> int:
+    return (dimensions + 63) // 64
+
+
+def _check_matrix(vectors: Float32s | Int8s) -> None:
+    if vectors.ndim != 2 or vectors.shape[1] == 0:  # noqa: PLR2004 - rows and dimensions
+        raise ValueError(f"expected vectors of shape [n, d], not {list(vectors.shape)}")
+
+
+def _check_positions(positions: Positions, count: int) -> None:
+    if positions.ndim != 1 or positions.dtype.kind not in "iu":
+        raise ValueError(f"expected positions of int64 [m], not {positions.dtype} {list(positions.shape)}")
+    if len(positions) and (int(positions.min()) < 0 or int(positions.max()) >= count):
+        raise IndexError(f"positions must be from 0 to {count - 1}")

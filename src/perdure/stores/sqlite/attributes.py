@@ -1,0 +1,130 @@
+"""What filters look at, in memory: a few bytes for each vector, so that a filtered search stays one pass.
+
+Tags are kept as bits of a 64-bit mask: a superset test that never misses; the exact test follows on the candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.records.memory import Kind, Scope, Status
+from perdure.records.recall import Filters
+
+PACKED: Final = np.dtype(
+    [
+        ("created", "<i8"),
+        ("tags", "<u8"),
+        ("session", "<u4"),
+        ("kind", "u1"),
+        ("scope", "u1"),
+        ("status", "u1"),
+        ("spare", "u1"),
+    ]
+)
+"""One row of a segment's attributes: 24 bytes."""
+
+KINDS: Final = {kind.value: code for code, kind in enumerate(Kind)}
+SCOPES: Final = {scope.value: code for code, scope in enumerate(Scope)}
+STATUSES: Final = {status.value: code for code, status in enumerate(Status)}
+GONE: Final = 255
+"""The status code of a memory that was taken back."""
+
+_FIELDS: Final = ("created", "tags", "session", "kind", "scope", "status")
+_FIRST: Final = 256
+
+
+def session_code(session: str | None) -> int:
+    """Return 32 bits that stand for a session; 0 for none."""
+    return (
+        0
+        if session is None
+        else int.from_bytes(blake2b(session.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "little") | 1
+    )
+
+
+def tag_bits(tags: Iterable[str]) -> int:
+    """Return the mask of some tags: one bit for each."""
+    mask = 0
+    for tag in tags:
+        mask |= 1 << (blake2b(tag.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] & 63)
+    return mask
+
+
+def packed(values: Sequence[tuple[int, Sequence[str], str | None, str, str, str]]) -> NDArray[np.void]:
+    """Return attributes from (created_ms, tags, session, kind, scope, status)."""
+    return np.array(
+        [
+            (created, tag_bits(tags), session_code(session), KINDS[kind], SCOPES[scope], STATUSES[status], 0)
+            for created, tags, session, kind, scope, status in values
+        ],
+        dtype=PACKED,
+    )
+
+
+class Attributes:
+    """Growable columns, aligned with the positions of the code index."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._columns = {name: np.zeros(_FIRST, PACKED[name]) for name in _FIELDS}
+        self._visible = np.zeros(_FIRST, np.bool_)
+        self.hidden = 0
+
+    def extend(self, rows: NDArray[np.void]) -> None:
+        """Append rows of dtype PACKED."""
+        end = self.count + len(rows)
+        if end > len(self._visible):
+            size = max(end, 2 * len(self._visible))
+            self._columns = {name: np.resize(column, size) for name, column in self._columns.items()}
+            self._visible = np.resize(self._visible, size)
+        for name in _FIELDS:
+            self._columns[name][self.count : end] = rows[name]
+        self._visible[self.count : end] = rows["status"] == STATUSES["active"]
+        self.hidden += int(np.count_nonzero(~self._visible[self.count : end]))
+        self.count = end
+
+    def change(self, positions: NDArray[np.int64], status: Any, scope: Any = None) -> None:
+        """Set the status (and scope) codes of some positions."""
+        self._columns["status"][positions] = status
+        if scope is not None:
+            self._columns["scope"][positions] = scope
+        self._visible[positions] = self._columns["status"][positions] == STATUSES["active"]
+        self.hidden = int(np.count_nonzero(~self._visible[: self.count]))
+
+    def mask(self, filters: Filters) -> NDArray[np.bool_] | None:
+        """Return which positions a filter lets through, or None for all of them."""
+        n = self.count
+        column = {name: values[:n] for name, values in self._columns.items()}
+        if filters.include_archived:
+            mask = column["status"] != GONE
+        elif self.hidden:
+            mask = self._visible[:n].copy()
+        else:
+            mask = None
+        tests = []
+        if filters.kinds:
+            tests.append(np.isin(column["kind"], [KINDS[k] for k in filters.kinds]))
+        if filters.scopes:
+            tests.append(np.isin(column["scope"], [SCOPES[s] for s in filters.scopes]))
+        if filters.tags:
+            wanted = np.uint64(tag_bits(filters.tags))
+            tests.append((column["tags"] & wanted) == wanted)
+        if filters.session is not None:
+            tests.append(column["session"] == session_code(filters.session))
+        if filters.since is not None:
+            tests.append(column["created"] >= filters.since)
+        if filters.until is not None:
+            tests.append(column["created"] < filters.until)
+        for test in tests:
+            mask = test if mask is None else mask & test
+        return mask
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes

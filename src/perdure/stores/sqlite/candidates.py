@@ -1,0 +1,238 @@
+"""What a recall ranks: the nearest by meaning, the best by words, and the turns next to the best of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.formulas.fusion import Fusion, fused
+from perdure.records.memory import searchable
+from perdure.records.policy import RecallPolicy
+from perdure.records.recall import Candidate, Filters, Pool, Query
+from perdure.stores.codes import similarities
+from perdure.stores.sqlite.index import SearchIndex
+from perdure.stores.sqlite.lexical import (
+    COVERED,
+    Term,
+    Vocabulary,
+    best_by_words,
+    coverage,
+    match_text,
+    quoted,
+    worth_searching,
+)
+from perdure.stores.sqlite.rows import place_of
+
+NEIGHBOURS_OF: Final = 50
+SLACK: Final = 4
+"""With filters, so many times more matches by words are read, because some fall away."""
+
+_BATCH: Final = 500
+Narrow = tuple[int, str, str | None, int | None, str | None, int]
+"""(row, id, session, turn, speaker, asks)"""
+
+
+class Search:
+    """One search in one namespace; made for each recall."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        namespace: str,
+        *,
+        index: SearchIndex | None,
+        vocabulary: Vocabulary,
+        policy: RecallPolicy,
+        majority: bool,
+    ) -> None:
+        self.connection, self.namespace, self.index = connection, namespace, index
+        self.vocabulary, self.policy, self.majority = vocabulary, policy, majority
+
+    def pool(self, query: Query, filters: Filters) -> Pool:
+        """Return the candidates for a query."""
+        vector = None
+        if query.vector is not None and self.index is not None and len(self.index):
+            vector = np.frombuffer(query.vector, "<f4")
+        cosine = self._by_meaning(vector, filters) if vector is not None else {}
+        terms = self.vocabulary.terms(query.words)
+        bm25 = self._by_words(terms, filters)
+        narrow = self._narrow(set(cosine) | set(bm25), filters)
+        best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
+        share, most = coverage(self.vocabulary, terms, self._texts(best[:COVERED]))
+        kept = set(best) | (set(cosine) & set(narrow))
+        if vector is not None:
+            cosine |= self._cosines(vector, [r for r in kept if r not in cosine])
+        kept |= self._neighbours(kept, narrow, cosine if vector is not None else None, bm25, share, filters)
+        if vector is not None:
+            cosine |= self._cosines(vector, [r for r in kept if r not in cosine])
+        found = tuple(
+            Candidate(
+                id=narrow[r][1],
+                cosine=cosine.get(r),
+                bm25=bm25.get(r, 0.0),
+                session=narrow[r][2],
+                turn=narrow[r][3],
+                speaker=narrow[r][4],
+                asks=bool(narrow[r][5]),
+            )
+            for r in sorted(kept)
+        )
+        return Pool(found, share, most, vector is not None)
+
+    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
+        """Return (id, cosine) of the nearest visible memories, nearest first."""
+        cosine = self._by_meaning(vector, Filters())
+        narrow = self._narrow(cosine, Filters())
+        best = sorted(narrow, key=lambda r: -cosine[r])[:limit]
+        return [(narrow[r][1], cosine[r]) for r in best]
+
+    # --- the two searches
+
+    def _by_meaning(self, vector: NDArray[np.float32], filters: Filters) -> dict[int, float]:
+        index = self.index
+        if index is None:
+            return {}
+        among = self._holding(filters.entity) if filters.entity else None
+        positions = index.nearest(
+            vector, self.policy.rescored, filters, cells_above=self.policy.cells_above, among=among
+        )
+        near = self._cosines(vector, index.rows(positions).tolist())
+        best = sorted(near, key=lambda r: -near[r])
+        wanted = self.policy.candidates * (SLACK if filters.tags else 1)
+        return {r: near[r] for r in best[:wanted]}
+
+    def _holding(self, entity: str) -> NDArray[np.int64]:
+        """The rows whose words hold a name."""
+        query = f'{{text}} : {quoted(entity)} AND {{place}} : "{place_of(self.namespace)}"'
+        rows = [r for (r,) in self.connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (query,))]
+        return np.array(rows, np.int64)
+
+    def _by_words(self, terms: Sequence[Term], filters: Filters) -> dict[int, float]:
+        searched = worth_searching(terms, self.vocabulary.total)
+        if not searched:
+            return {}
+        query = match_text(searched, None if self.majority else self.namespace, filters.entity)
+        narrowed = filters != Filters(include_archived=filters.include_archived)
+        limit = self.policy.candidates * (SLACK if narrowed or self.majority else 1)
+        return best_by_words(self.connection, query, limit + SLACK)
+
+    def _cosines(self, vector: NDArray[np.float32], rows: Sequence[int]) -> dict[int, float]:
+        if self.index is None or not rows:
+            return {}
+        data: dict[int, bytes] = {}
+        for group in _batches(sorted(rows)):
+            sql = f"SELECT row, data FROM vector WHERE namespace = ? AND space = ? AND row IN ({_marks(group)})"
+            data.update(self.connection.execute(sql, (self.namespace, self.index.space, *group)))
+        if not data:
+            return {}
+        matrix = np.frombuffer(b"".join(data.values()), np.int8).reshape(len(data), -1)
+        return dict(zip(data, similarities(vector, matrix).tolist(), strict=True))
+
+    # --- rows and filters
+
+    def _narrow(self, rows: Iterable[int], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of those rows that pass every filter, exactly."""
+        tests, bindings = conditions(self.namespace, filters)
+        found: dict[int, Narrow] = {}
+        for group in _batches(sorted(rows)):
+            sql = (
+                f"SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m"
+                f" WHERE m.row IN ({_marks(group)}) AND {tests}"
+            )
+            found.update((values[0], values) for values in self.connection.execute(sql, (*group, *bindings)))
+        return found
+
+    def _neighbours(
+        self,
+        kept: set[int],
+        narrow: dict[int, Narrow],
+        cosine: dict[int, float] | None,
+        bm25: dict[int, float],
+        share: float,
+        filters: Filters,
+    ) -> set[int]:
+        """Add the turns before and after the best candidates, and return their rows."""
+        rows = [r for r in kept if narrow[r][2] is not None]
+        if not rows:
+            return set()
+        parts = fused(
+            None if cosine is None else np.array([cosine.get(r, np.nan) for r in rows]),
+            np.array([bm25.get(r, 0.0) for r in rows]),
+            share,
+            _weights(self.policy),
+        )
+        order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
+        present = {(narrow[r][2], narrow[r][3]) for r in rows}
+        wanted: dict[str, set[int]] = {}
+        for i in order.tolist():
+            session, turn = narrow[rows[i]][2], narrow[rows[i]][3]
+            for beside in (turn - 1, turn + 1) if session is not None and turn is not None else ():
+                if beside >= 0 and (session, beside) not in present:
+                    wanted.setdefault(str(session), set()).add(beside)
+        tests, bindings = conditions(self.namespace, filters)
+        added: set[int] = set()
+        for session, turns in wanted.items():
+            sql = (
+                f"SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m WHERE m.namespace = ?"
+                f" AND m.session = ? AND m.turn IN ({_marks(turns)}) AND {tests}"
+            )
+            for values in self.connection.execute(sql, (self.namespace, session, *turns, *bindings)):
+                narrow[values[0]] = values
+                added.add(values[0])
+        return added
+
+    def _texts(self, rows: Sequence[int]) -> list[str]:
+        sql = (
+            f"SELECT c.text, m.speaker FROM content AS c JOIN memory AS m ON m.row = c.row"
+            f" WHERE c.row IN ({_marks(rows)}) AND c.namespace = ?"
+        )
+        return [searchable(text, speaker) for text, speaker in self.connection.execute(sql, (*rows, self.namespace))]
+
+
+def conditions(namespace: str, filters: Filters) -> tuple[str, list[Any]]:
+    """Return the filters as SQL over ``memory AS m`` with bound values."""
+    tests, bindings = ["m.namespace = ?"], [namespace]
+
+    def limit(column: str, values: Sequence[Any]) -> None:
+        tests.append(f"m.{column} IN ({_marks(values)})")
+        bindings.extend(str.__str__(v) for v in values)
+
+    if not filters.include_archived:
+        tests.append("m.status = 'active'")
+    if filters.kinds:
+        limit("kind", filters.kinds)
+    if filters.scopes:
+        limit("scope", filters.scopes)
+    for sql, value in (
+        ("m.session = ?", filters.session),
+        ("m.created_ms >= ?", filters.since),
+        ("m.created_ms < ?", filters.until),
+        ("m.recorded_ms <= ?", filters.as_of),
+    ):
+        if value is not None:
+            tests.append(sql)
+            bindings.append(value)
+    for tag in filters.tags:
+        tests.append("EXISTS (SELECT 1 FROM tag AS t WHERE t.namespace = m.namespace AND t.tag = ? AND t.row = m.row)")
+        bindings.append(tag)
+    return " AND ".join(tests), bindings
+
+
+def _weights(policy: RecallPolicy) -> Fusion:
+    return Fusion(
+        lexical_weight=policy.lexical_weight,
+        lexical_by_coverage=policy.lexical_by_coverage,
+        cosine_anchor=policy.cosine_anchor,
+    )
+
+
+def _marks(values: Iterable[Any]) -> str:
+    return ",".join("?" for _ in values)
+
+
+def _batches(rows: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (rows[i : i + _BATCH] for i in range(0, len(rows), _BATCH))

@@ -1,0 +1,188 @@
+"""Opening the file: checks, pragmas, migrations, and SQLite's errors as ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from perdure.records.errors import (
+    DiskFull,
+    NotAStore,
+    PerdureError,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreReadOnly,
+    StoreTooNew,
+)
+from perdure.stores.statements import migrations
+
+APPLICATION_ID: Final = 0x50_45_52_44
+"""``PERD``: how a Perdure file is told from other SQLite files."""
+
+OLDEST_SQLITE: Final = 3_051_003
+"""Earlier versions can corrupt a WAL file that several processes write (the WAL-reset defect)."""
+
+BUSY_MS: Final = 30_000
+MEMORY: Final = ":memory:"
+
+
+def open_file(path: str) -> apsw.Connection:
+    """Return a connection to a store, created or migrated if need be.
+
+    Raises:
+        NotAStore: The file is no SQLite file, or another program's.
+        StoreTooNew: A newer Perdure wrote it.
+        StoreError: It cannot be opened.
+    """
+    if apsw.SQLITE_VERSION_NUMBER < OLDEST_SQLITE:
+        raise StoreError(
+            f"SQLite {apsw.sqlite_lib_version()} can damage a file that several processes write.",
+            remedy="Install apsw 3.51.3 or newer.",
+        )
+    if path != MEMORY:
+        _check_place(Path(path))
+    with translated(path):
+        connection = apsw.Connection(path)
+        connection.set_busy_timeout(BUSY_MS)
+        _check_identity(connection, path)
+        if not connection.readonly("main"):
+            _set_up(connection)
+        _prepare(connection)
+    return connection
+
+
+def open_second(path: str) -> apsw.Connection:
+    """Return a second connection for counting accesses: no waiting, no flush of its own."""
+    with translated(path):
+        connection = apsw.Connection(path)
+        connection.set_busy_timeout(0)
+        _prepare(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder.", remedy="Name a file, for example agent.db.")
+    if not path.parent.is_dir():
+        raise StoreError(f"The folder {path.parent} does not exist.", remedy="Create it, or name another place.")
+
+
+def _check_identity(connection: apsw.Connection, path: str) -> None:
+    identity = connection.pragma("application_id")
+    empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+    if identity != APPLICATION_ID and not empty:
+        raise NotAStore(
+            f"{path} is a database of another program.", remedy="Name another file; this one is left as it is."
+        )
+    if empty and connection.readonly("main"):
+        raise StoreReadOnly(
+            f"{path} is empty and cannot be written.", remedy="Check the file's and the folder's permissions."
+        )
+    newest = migrations("sqlite")[-1][0]
+    found = connection.pragma("user_version")
+    if found > newest:
+        raise StoreTooNew(
+            f"{path} has schema {found}; this Perdure knows {newest}.",
+            remedy="Upgrade with `pip install -U perdure`; the file is left as it is.",
+        )
+    if found < newest and connection.readonly("main"):
+        raise StoreReadOnly(
+            f"{path} has schema {found} and must be migrated to {newest}, but cannot be written.",
+            remedy="Open it once with write permission.",
+        )
+
+
+def _set_up(connection: apsw.Connection) -> None:
+    """Switch to WAL and run the migrations that are missing; several processes may try at once."""
+    for attempt in range(200):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except apsw.BusyError:  # the switch does not wait for the busy timeout
+            if attempt == 199:  # noqa: PLR2004  # the last attempt
+                raise
+            time.sleep(0.02)
+    newest = migrations("sqlite")[-1][0]
+    if connection.pragma("user_version") == newest:
+        return
+    with transaction(connection):
+        found = connection.pragma("user_version")  # another process may have been faster
+        for number, sql in migrations("sqlite"):
+            if number > found:
+                connection.execute(sql)
+                connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _prepare(connection: apsw.Connection) -> None:
+    connection.execute(
+        "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;"
+        "PRAGMA trusted_schema = OFF; PRAGMA wal_autocheckpoint = 2000; PRAGMA mmap_size = 268435456;"
+    )
+
+
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """Run a write transaction: the lock is taken at once, and everything is rolled back on any error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def reading(connection: apsw.Connection) -> Iterator[None]:
+    """Run several reads on one snapshot."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours, which say whose fault it is and what to do."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _ours(error, path) from error
+
+
+def _ours(error: apsw.Error, path: str) -> PerdureError:
+    text = str(error) or type(error).__name__
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return StoreBusy(
+            f"{path} was locked by another process for {BUSY_MS // 1000} s.", remedy="Try again; nothing was written."
+        )
+    if isinstance(error, apsw.NotADBError):
+        return NotAStore(f"{path} is not a SQLite file.", remedy="Name another file; this one is left as it is.")
+    if isinstance(error, apsw.CorruptError):
+        return StoreDamaged(
+            f"{path} is damaged ({text}).",
+            remedy="Stop writing, copy the file away, and restore a backup; `perdure check` tells more.",
+        )
+    if isinstance(error, apsw.FullError | apsw.IOError):
+        return DiskFull(
+            f"{path} could not be written ({text}); the transaction was rolled back.",
+            remedy="Free some space or raise the quota, then try again.",
+        )
+    if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
+        return StoreReadOnly(
+            f"{path} cannot be written ({text}).", remedy="Check the file's and the folder's permissions."
+        )
+    if isinstance(error, apsw.CantOpenError):
+        return StoreError(f"{path} cannot be opened ({text}).", remedy="Check the path and its permissions.")
+    return StoreError(f"SQLite refused a statement on {path}: {text}.", remedy="Report this; nothing was written.")

@@ -1,0 +1,230 @@
+"""The vectors of one namespace in memory, kept in step with the file by its change feed.
+
+A new process reads packed segments; afterwards only what is newer than the version last seen. Derived data: dropping
+the segments costs time, never a memory.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.records.instant import Instant
+from perdure.records.recall import Filters
+from perdure.stores.cells import CellLists, Cells
+from perdure.stores.codes import Codes, encode
+from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed
+from perdure.stores.sqlite.reading import run
+
+SEGMENT: Final = 4096
+Positions = NDArray[np.int64]
+
+
+class SearchIndex:
+    """Codes, attributes and cells of one namespace in one space; positions are 0..n-1 in order of arrival."""
+
+    def __init__(self, namespace: str, space: int, dimensions: int) -> None:
+        self.namespace, self.space, self.dimensions = namespace, space, dimensions
+        self.version = 0
+        self.codes = Codes(dimensions)
+        self.attributes = Attributes()
+        self._rows = np.zeros(0, np.int64)
+        self._sorter: Positions | None = None
+        self._ascending = True
+        self.cells: Cells | None = None
+        self.lists: CellLists | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by codes, attributes, rows and cells."""
+        return self.codes.nbytes + self.attributes.nbytes + self._rows.nbytes + (self.lists.nbytes if self.lists else 0)
+
+    def refresh(self, connection: apsw.Connection) -> None:
+        """Take in what the file has and this index has not; a no-op of one lookup where nothing changed."""
+        version = run(connection, "namespace_version", {"namespace": self.namespace}).get
+        if version is None or version == self.version:
+            return
+        key = {"namespace": self.namespace, "space": self.space}
+        seen = self.version
+        if not seen:
+            seen = self._load(connection)
+        self._append(connection, {**key, "seen": self._last_seq if not self.version else seen})
+        self._follow(connection, seen)
+        self.version = int(version)
+
+    _last_seq: int = 0
+
+    def _load(self, connection: apsw.Connection) -> int:
+        """Read the packed segments; return the oldest version that any of them reflects."""
+        key = {"namespace": self.namespace, "space": self.space}
+        oldest: int | None = None
+        assigned: list[NDArray[np.uint16]] = []
+        rows: list[Positions] = []
+        expected = run(connection, "vector_count", {"namespace": self.namespace}).get or 0
+        self.codes = Codes(self.dimensions, expected=int(expected))
+        for _, seq, version, row_bytes, codes, attributes, cells in run(connection, "segments", key):
+            numbers = np.frombuffer(row_bytes, "<i8")
+            rows.append(numbers)
+            self.codes.extend(np.frombuffer(codes, "<u8").reshape(len(numbers), -1))
+            self.attributes.extend(np.frombuffer(attributes, PACKED))
+            self._last_seq = seq
+            oldest = version if oldest is None else min(oldest, version)
+            if cells is not None and len(assigned) == len(rows) - 1:
+                assigned.append(np.frombuffer(cells, "<u2"))
+        if rows:
+            self._rows = np.concatenate(rows)
+            self._ascending = bool(np.all(np.diff(self._rows) > 0))
+        self._load_cells(connection, assigned)
+        return 0 if oldest is None else int(oldest)
+
+    def _load_cells(self, connection: apsw.Connection, assigned: list[NDArray[np.uint16]]) -> None:
+        found = run(connection, "cell_map", {"namespace": self.namespace, "space": self.space}).fetchone()
+        if found and assigned:
+            self.cells = Cells.from_bytes(found[1])
+            self.lists = CellLists(np.concatenate(assigned), len(self.cells))
+
+    def _append(self, connection: apsw.Connection, key: dict[str, object]) -> None:
+        new = run(connection, "new_vectors", key).fetchall()
+        if not new:
+            return
+        rows = np.array([values[0] for values in new], np.int64)
+        data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), self.dimensions)
+        self.codes.extend(encode(data))
+        self.attributes.extend(
+            packed(
+                [
+                    (created, json.loads(tags), session, kind, scope, status)
+                    for _, _, created, kind, scope, status, session, tags in new
+                ]
+            )
+        )
+        ascending = bool(np.all(np.diff(rows) > 0)) and (not len(self._rows) or rows[0] > self._rows[-1])
+        self._ascending = self._ascending and bool(ascending)
+        self._rows = np.concatenate([self._rows, rows])
+        self._sorter = None
+
+    def _follow(self, connection: apsw.Connection, seen: int) -> None:
+        """Take over changed statuses and scopes, and take out what is gone."""
+        key = {"namespace": self.namespace, "seen": seen}
+        changed = run(connection, "changed_rows", key).fetchall()
+        if changed:
+            positions = self.positions(np.array([row for row, _, _ in changed], np.int64))
+            known = positions >= 0
+            status = np.array([STATUSES[s] for _, s, _ in changed], np.uint8)[known]
+            scope = np.array([SCOPES[s] for _, _, s in changed], np.uint8)[known]
+            self.attributes.change(positions[known], status, scope)
+        gone = [row for (row,) in run(connection, "gone_rows", key)]
+        if gone:
+            positions = self.positions(np.array(gone, np.int64))
+            self.attributes.change(positions[positions >= 0], GONE)
+
+    def rows(self, positions: Positions) -> Positions:
+        """Return the file's rows at some positions."""
+        return self._rows[positions]
+
+    def positions(self, rows: Positions) -> Positions:
+        """Return the positions of some rows; -1 where a row has no vector."""
+        if not len(self._rows):
+            return np.full(len(rows), -1, np.int64)
+        if not self._ascending and self._sorter is None:
+            self._sorter = np.argsort(self._rows, kind="stable")
+        at = np.searchsorted(self._rows, rows, sorter=self._sorter)
+        at = np.minimum(at, len(self._rows) - 1)
+        found = at if self._sorter is None else self._sorter[at]
+        return np.where(self._rows[found] == rows, found, -1)
+
+    def nearest(
+        self,
+        query: NDArray[np.float32],
+        count: int,
+        filters: Filters,
+        *,
+        cells_above: int,
+        among: NDArray[np.int64] | None = None,
+    ) -> Positions:
+        """Return the positions of likely neighbours that pass the filters, nearest first by Hamming distance.
+
+        Args:
+            query: float32 [d].
+            count: How many at most.
+            filters: Those that attributes decide; tags may let a few too many through.
+            cells_above: From this many vectors on the search goes by cells.
+            among: Only these rows of the file.
+        """
+        mask = self.attributes.mask(filters)
+        code = encode(query[None, :])[0]
+        if among is not None:
+            inside = self.positions(among)
+            return self.codes.nearest_among(code, np.sort(inside[inside >= 0]), count, mask=mask)
+        if self.cells is None or self.lists is None or len(self) < cells_above:
+            return self.codes.nearest(code, count, mask=mask)
+        inside = self.lists.positions(self.cells.probe(query))
+        tail = np.arange(len(self.lists), len(self), dtype=np.int64)
+        near = self.codes.nearest_among(code, np.concatenate([inside, tail]), count, mask=mask)
+        if len(near) < count and mask is not None:  # a narrow filter: the probed cells do not hold enough of it
+            return self.codes.nearest(code, count, mask=mask)
+        return near
+
+
+def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:
+    """Pack the vectors that no segment holds yet, once there are 4,096 of them; runs inside the writer's transaction."""
+    key = {"namespace": namespace, "space": space}
+    number, seq = run(connection, "last_segment", key).fetchone()
+    new = run(connection, "new_vectors", {**key, "seen": seq}).fetchall()
+    if len(new) < SEGMENT:
+        return
+    rows = np.array([values[0] for values in new], "<i8")
+    data = np.frombuffer(b"".join(values[1] for values in new), np.int8).reshape(len(new), -1)
+    attributes = packed(
+        [
+            (created, json.loads(tags), session, kind, scope, status)
+            for _, _, created, kind, scope, status, session, tags in new
+        ]
+    )
+    found = run(connection, "cell_map", key).fetchone()
+    cells = None if found is None else Cells.from_bytes(found[1]).assign(data).astype("<u2").tobytes()
+    run(
+        connection,
+        "insert_segment",
+        (
+            namespace,
+            space,
+            number + 1,
+            version,
+            version,
+            rows.tobytes(),
+            encode(data).astype("<u8").tobytes(),
+            attributes.tobytes(),
+            cells,
+        ),
+    )
+    run(connection, "count_packed", {"namespace": namespace, "more": len(new)})
+
+
+def train_cells(connection: apsw.Connection, namespace: str, space: int, at: Instant) -> int:
+    """Train search cells on a sample and assign every packed vector; returns how many cells there are."""
+    key = {"namespace": namespace, "space": space}
+    segments = run(connection, "segments", key).fetchall()
+    rows = np.concatenate([np.frombuffer(s[3], "<i8") for s in segments])
+    sample = np.sort(np.random.default_rng(at).choice(rows, min(len(rows), 100_000), replace=False))
+    vectors = _vectors(connection, namespace, space, sample)
+    cells = Cells.train(vectors, max(16, int(2 * len(rows) ** 0.5)), 0)
+    for number, _, _, row_bytes, *_ in segments:
+        data = _vectors(connection, namespace, space, np.frombuffer(row_bytes, "<i8"))
+        run(connection, "set_segment_cells", (cells.assign(data).astype("<u2").tobytes(), namespace, space, number))
+    run(connection, "save_cell_map", (namespace, space, len(rows), cells.to_bytes()))
+    return len(cells)
+
+
+def _vectors(connection: apsw.Connection, namespace: str, space: int, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+    sql = "SELECT data FROM vector WHERE namespace = ? AND space = ? AND row = ?"
+    found = [connection.execute(sql, (namespace, space, int(row))).get for row in rows]
+    kept = [data for data in found if data is not None]
+    return np.frombuffer(b"".join(kept), np.int8).reshape(len(kept), -1)

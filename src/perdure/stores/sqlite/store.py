@@ -1,0 +1,440 @@
+"""The SQLite store: what operations ask of a store, over one file. See operations/ports.py for the contract."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+import numpy as np
+
+from perdure.records.errors import SpaceMismatch, StoreReadOnly
+from perdure.records.instant import Instant
+from perdure.records.memory import Record, State, searchable
+from perdure.records.plan import Change, Plan
+from perdure.records.policy import RecallPolicy
+from perdure.records.recall import Filters, Pool, Query
+from perdure.records.report import Entry, Operation
+from perdure.records.vector import Space, Vector
+from perdure.stores.sqlite import reading as read
+from perdure.stores.sqlite.candidates import Search, conditions
+from perdure.stores.sqlite.checking import faults
+from perdure.stores.sqlite.connection import MEMORY, open_file, open_second, transaction, translated
+from perdure.stores.sqlite.index import SearchIndex, train_cells
+from perdure.stores.sqlite.lexical import Vocabulary
+from perdure.stores.sqlite.rows import SELECT_RECORD, content_digest, record_of
+from perdure.stores.sqlite.writing import apply_accesses, apply_plan
+
+
+class SqliteStore:
+    """Memories in one SQLite file that several processes may use at once. Safe to share between threads.
+
+    Args:
+        path: The file; created if it does not exist. ``:memory:`` keeps everything in this process.
+        log_entries: Past recalls kept for each namespace.
+    """
+
+    def __init__(self, path: str, *, log_entries: int = 5000) -> None:
+        self.path, self.log_entries = path, log_entries
+        self._lock = threading.RLock()
+        self._connection = open_file(path)
+        self.read_only = self._connection.readonly("main")
+        own = path == MEMORY or self.read_only
+        self._counting = self._connection if own else open_second(path)
+        self._waiting: list[Plan] = []
+        self._indexes: dict[tuple[str, int], SearchIndex] = {}
+        self._vocabulary = Vocabulary(self._connection)
+        atexit.register(self.close)
+
+    # --- writing
+
+    def apply(self, plan: Plan) -> None:
+        """Write a plan whole or not at all, durable when this returns.
+
+        Raises:
+            ConflictError: The store is not as the plan's before-images say.
+            StoreReadOnly, StoreBusy, DiskFull: The file could not be written; nothing was.
+        """
+        if self.read_only:
+            raise StoreReadOnly(
+                f"{self.path} was opened read-only.", remedy="Check the file's and the folder's permissions."
+            )
+        with self._use() as connection, transaction(connection):
+            apply_plan(connection, plan)
+            self._count_waiting(connection)
+
+    def count(self, plan: Plan) -> None:
+        """Append a recall's accesses without waiting: while another process writes, they are kept for the next call."""
+        if self.read_only:
+            return
+        with self._lock:
+            self._waiting.append(plan)
+            try:
+                self._flush()
+            except apsw.BusyError:
+                return
+            except apsw.Error as error:
+                self._waiting.clear()
+                with translated(self.path):
+                    raise error from None
+
+    def flush(self) -> None:
+        """Write accesses that are still waiting; waits for the lock if it must."""
+        with self._use() as connection:
+            if self._waiting:
+                with transaction(connection):
+                    self._count_waiting(connection)
+
+    def _flush(self) -> None:
+        connection = self._counting
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._count_waiting(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _count_waiting(self, connection: apsw.Connection) -> None:
+        while self._waiting:
+            apply_accesses(connection, self._waiting[0], self.log_entries)
+            self._waiting.pop(0)
+
+    # --- reading records
+
+    def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
+        """Return records in the order asked for; unknown ids are left out."""
+        with self._fresh() as connection:
+            return read.records(connection, namespace, ids)
+
+    def locate(self, identity: str) -> str | None:
+        """Return the namespace that holds a memory."""
+        with self._use() as connection:
+            found = read.run(connection, "locate", (identity,)).get
+        return None if found is None else str(found)
+
+    def listed(self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None) -> list[Record]:
+        """Return records that pass the filters, newest first; ``before`` is the last one of the previous page."""
+        tests, bindings = conditions(namespace, filters)
+        sql = f"{SELECT_RECORD} AND {tests}"
+        values = [namespace, *bindings]
+        if before is not None:
+            sql += " AND (m.created_ms, m.id) < (?, ?)"
+            values += list(before)
+        with self._fresh() as connection:
+            rows = connection.execute(
+                f"{sql} ORDER BY m.created_ms DESC, m.id DESC LIMIT ?", (*values, limit)
+            ).fetchall()
+            ids = [record_of(namespace, row).id for row in rows]
+            return read.records(connection, namespace, ids)
+
+    def at_hand(self, namespace: str, limit: int) -> list[Record]:
+        """Return visible records, those in hot and vault and pinned ones first, then warm, then cold; newest first."""
+        with self._fresh() as connection:
+            ids = [i for (i,) in read.run(connection, "at_hand", {"namespace": namespace, "limit": limit})]
+            return read.records(connection, namespace, ids)
+
+    def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
+        """Return id -> (state, last operation), without content."""
+        with self._use() as connection:
+            return read.states(connection, namespace, ids)
+
+    def images(self, namespace: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return id -> the whole row, as an insert would need it."""
+        with self._use() as connection:
+            found = read.run(connection, "active_space").fetchone()
+            space = None if found is None else (found[0], Space(*found[1:]).name)
+            return {r.id: read.image(connection, r, space) for r in read.records(connection, namespace, ids)}
+
+    def accesses(
+        self, namespace: str, ids: Sequence[str], until: Instant
+    ) -> dict[str, tuple[tuple[Instant, int], ...]]:
+        """Return id -> accesses that no sweep has counted in."""
+        with self._fresh() as connection:
+            return read.accesses(connection, namespace, ids, until)
+
+    def links(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
+        """Return a memory's links in both directions: (kind, other id, weight)."""
+        with self._use() as connection:
+            return read.run(connection, "links_of", {"namespace": namespace, "id": identity}).fetchall()
+
+    def by_digest(self, namespace: str, text: str) -> list[str]:
+        """Return memories whose text is the same up to case and white space, oldest first."""
+        with self._use() as connection:
+            return [i for (i,) in read.run(connection, "find_digest", (namespace, content_digest(text)))]
+
+    def by_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
+        """Return idempotency key -> memory id for those keys that were used."""
+        with self._use() as connection:
+            found = ((k, read.run(connection, "find_key", (namespace, k)).get) for k in keys)
+            return {k: i for k, i in found if i is not None}
+
+    def last_turn(self, namespace: str, session: str) -> int:
+        """Return a session's last turn, -1 for none."""
+        with self._use() as connection:
+            found = read.run(connection, "last_turn", (namespace, session)).get
+        return -1 if found is None else int(found)
+
+    # --- what is due
+
+    def namespaces(self) -> list[str]:
+        """Return all namespaces."""
+        with self._use() as connection:
+            return [n for (n,) in read.run(connection, "namespaces")]
+
+    def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
+        """Return (namespace, policy it was last swept under) where something is due, or the policy has changed."""
+        with self._fresh() as connection:
+            return read.run(connection, "due_namespaces", {"now": now, "policy": policy}).fetchall()
+
+    def due(
+        self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int
+    ) -> list[tuple[str, Instant, int]]:
+        """Return the next memories whose due instant has come: (id, due, cursor)."""
+        with self._use() as connection:
+            return read.run(
+                connection,
+                "due_ids",
+                {"namespace": namespace, "now": now, "due": after[0], "row": after[1], "limit": limit},
+            ).fetchall()
+
+    def accessed(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
+        """Return the next memories with accesses that no sweep has counted in."""
+        with self._fresh() as connection:
+            return [
+                i
+                for (i,) in read.run(
+                    connection, "accessed_ids", {"namespace": namespace, "now": now, "after": after, "limit": limit}
+                )
+            ]
+
+    def every(self, namespace: str, after: str, limit: int) -> list[str]:
+        """Return the next memories of a namespace by id."""
+        with self._use() as connection:
+            return [
+                i for (i,) in read.run(connection, "all_ids", {"namespace": namespace, "after": after, "limit": limit})
+            ]
+
+    def visible_count(self, namespace: str) -> int:
+        """Return how many memories of a namespace are active."""
+        with self._use() as connection:
+            return int(read.run(connection, "visible_count", {"namespace": namespace}).get)
+
+    def hidden_since(self, namespace: str, since: Instant) -> int:
+        """Return how many memories were hidden by operations since an instant that were not undone."""
+        with self._use() as connection:
+            return int(read.run(connection, "hidden_since", {"namespace": namespace, "since": since}).get)
+
+    # --- journal
+
+    def operation(self, identity: str) -> Operation | None:
+        """Return one operation, wherever it is."""
+        with self._use() as connection:
+            row = read.run(connection, "operation", (identity,)).fetchone()
+        return None if row is None else read.operation_of(row)
+
+    def operations(self, namespace: str | None, limit: int) -> list[Operation]:
+        """Return the newest operations first."""
+        with self._use() as connection:
+            rows = read.run(connection, "operations", {"namespace": namespace, "limit": limit}).fetchall()
+        return [read.operation_of(row) for row in rows]
+
+    def changes(self, namespace: str, operation: str) -> list[Change]:
+        """Return what an operation changed, as the journal tells it."""
+        with self._use() as connection:
+            return read.journal_changes(connection, namespace, operation)
+
+    def journal(self, namespace: str, identity: str) -> list[Entry]:
+        """Return what the journal says about a memory, oldest first."""
+        with self._use() as connection:
+            return read.journal_of(connection, namespace, identity)
+
+    def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
+        """Return past recalls, newest first."""
+        with self._fresh() as connection:
+            return read.recalls(connection, namespace, limit)
+
+    # --- searching
+
+    def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+        """Return the candidates for a query."""
+        with self._use() as connection, _snapshot(connection):
+            index = self._index(connection, namespace)
+            total = int(read.run(connection, "total_rows").get)
+            share = len(index) / total if index is not None and total else 0.0
+            search = Search(
+                connection, namespace, index=index, vocabulary=self._vocabulary, policy=policy, majority=share > 0.5
+            )  # most of the store is this namespace
+            return search.pool(query, filters)
+
+    def nearest(self, namespace: str, vector: Vector, limit: int) -> list[tuple[str, float]]:
+        """Return (id, cosine) of the nearest visible memories."""
+        with self._use() as connection, _snapshot(connection):
+            index = self._index(connection, namespace)
+            if index is None or not len(index):
+                return []
+            policy = RecallPolicy(rescored=max(50, 10 * limit))
+            search = Search(
+                connection, namespace, index=index, vocabulary=self._vocabulary, policy=policy, majority=True
+            )
+            return search.nearest(np.frombuffer(vector, "<f4"), limit)
+
+    def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """Return id -> unit vector for those memories that have one in the active space."""
+        with self._use() as connection:
+            found = read.run(connection, "active_space").fetchone()
+            if found is None:
+                return {}
+            result: dict[str, Vector] = {}
+            for group in read.batches(ids):
+                marks = ",".join("?" * len(group))
+                sql = (
+                    f"SELECT m.id, v.data FROM memory AS m JOIN vector AS v ON v.row = m.row WHERE m.namespace = ?"
+                    f" AND m.id IN ({marks}) AND v.namespace = ? AND v.space = ?"
+                )
+                for identity, data in connection.execute(sql, (namespace, *group, namespace, found[0])):
+                    values = np.frombuffer(data, np.int8).astype(np.float32)
+                    result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
+            return result
+
+    def _index(self, connection: apsw.Connection, namespace: str) -> SearchIndex | None:
+        found = read.run(connection, "active_space").fetchone()
+        if found is None:
+            return None
+        key = (namespace, int(found[0]))
+        if key not in self._indexes:
+            self._indexes[key] = SearchIndex(namespace, int(found[0]), int(found[2]))
+        index = self._indexes[key]
+        try:
+            index.refresh(connection)
+        except BaseException:  # a half-read index must not be used again
+            self._indexes.pop(key, None)
+            raise
+        return index
+
+    # --- embedding spaces
+
+    def space(self) -> Space | None:
+        """Return the store's embedding space, None before the first vector."""
+        with self._use() as connection:
+            found = read.run(connection, "active_space").fetchone()
+        return None if found is None else Space(*found[1:])
+
+    def add_space(self, space: Space, *, activate: bool) -> None:
+        """Make an embedding space known, and the one that searches use if asked; a no-op where it is so already.
+
+        Raises:
+            SpaceMismatch: ``activate`` is False, and another space is active: its vectors and these cannot be compared.
+        """
+        active = self.space()
+        if active == space:
+            return
+        if active is not None and not activate:
+            raise SpaceMismatch(
+                f"The store's vectors are of {active.name}, these are of {space.name}.",
+                remedy="Run `perdure reembed` to bring the store into the new space.",
+            )
+        with self._use() as connection, transaction(connection):
+            if read.run(connection, "space_of", (space.name,)).get is None:
+                read.run(connection, "insert_space", (space.name, space.model, space.dimensions, space.version, 0))
+            if active is None or activate:
+                read.run(connection, "activate_space", (read.run(connection, "space_of", (space.name,)).get,))
+
+    def prepare_space(self, space: Space) -> None:
+        """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
+        with self._use() as connection, transaction(connection):
+            if read.run(connection, "space_of", (space.name,)).get is None:
+                read.run(connection, "insert_space", (space.name, space.model, space.dimensions, space.version, 0))
+
+    def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
+        """Return the next memories without a vector in a space: (cursor, id, searchable text)."""
+        with self._use() as connection:
+            number = read.run(connection, "space_of", (space.name,)).get
+            found = read.run(
+                connection,
+                "without_vector",
+                {"namespace": namespace, "space": -1 if number is None else number, "after": after, "limit": limit},
+            )
+            return [(row, identity, searchable(text, speaker)) for row, identity, text, speaker in found]
+
+    def count_without_vector(self, namespace: str | None) -> int:
+        """Return how many active memories have no vector in the active space."""
+        with self._use() as connection:
+            found = read.run(connection, "active_space").fetchone()
+            number = -1 if found is None else found[0]
+            return int(read.run(connection, "count_without_vector", {"namespace": namespace, "space": number}).get)
+
+    # --- upkeep of the file
+
+    def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
+        """Return (namespace, kind, tier, status, count)."""
+        with self._use() as connection:
+            return read.run(connection, "tally", {"namespace": namespace}).fetchall()
+
+    def count_due(self, namespace: str | None, now: Instant) -> int:
+        """Return how many memories are due by an instant."""
+        with self._use() as connection:
+            return int(read.run(connection, "count_due", {"namespace": namespace, "now": now}).get)
+
+    def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
+        """Bring search structures up to date: cells for a large namespace, FTS segments merged. Derived data only."""
+        with self._use() as connection:
+            found = read.run(connection, "active_space").fetchone()
+            vectors = int(read.run(connection, "vector_count", {"namespace": namespace}).get or 0)
+            cells = 0
+            with transaction(connection):
+                if found is not None and vectors >= cells_above:
+                    cells = train_cells(connection, namespace, found[0], at)
+                    self._indexes.pop((namespace, int(found[0])), None)
+                connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+            connection.execute("PRAGMA optimize")
+        return {"vectors": vectors, "cells": cells}
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the file; empty for a sound one."""
+        with self._fresh() as connection:
+            return faults(connection)
+
+    def close(self) -> None:
+        """Write what waits, and close the file. Calling it twice is harmless."""
+        with self._lock:
+            atexit.unregister(self.close)
+            try:
+                if self._waiting and not self.read_only:
+                    self.flush()
+            finally:
+                self._counting.close()
+                self._connection.close()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that search indexes hold in memory."""
+        return sum(index.nbytes for index in self._indexes.values())
+
+    @contextmanager
+    def _use(self) -> Iterator[apsw.Connection]:
+        with self._lock, translated(self.path):
+            yield self._connection
+
+    @contextmanager
+    def _fresh(self) -> Iterator[apsw.Connection]:
+        """A connection whose reads see this store's own accesses."""
+        with self._use() as connection:
+            if self._waiting and not self.read_only:
+                self.flush()
+            yield connection
+
+
+@contextmanager
+def _snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """One consistent view for the several statements of a search."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("COMMIT")
