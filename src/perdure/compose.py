@@ -126,6 +126,7 @@ class Ids:
         self._last = (0, -1)
 
     def __call__(self, at: Instant) -> str:
+        """Return a new id made at an instant."""
         with self._lock:
             moment, count = self._last
             if max(at, 0) > moment:
@@ -147,6 +148,7 @@ class _Warner:
         self._said: set[str] = set()
 
     def __call__(self, text: str) -> None:
+        """Say it, unless it was said before."""
         if text not in self._said:
             self._said.add(text)
             warnings.warn(text, EmbedderWarning, stacklevel=4)

@@ -19,6 +19,12 @@ from perdure.records.report import Entry, Explanation, Ingested, Operation, Repo
 from perdure.rules import asking, intake
 from perdure.rules.digesting import Digest
 
+# Inside the class, ``list`` is the verb.
+Listed = list[Remembered]
+Texts = list[str]
+Entries = list[Entry]
+Operations = list[Operation]
+
 
 class Memory:
     """A memory store and its verbs. Thread-safe; several processes may open one file.
@@ -102,7 +108,7 @@ class Memory:
         *,
         embed: Literal["now", "later"] = "now",
         progress: Progress | None = None,
-    ) -> list[Remembered]:
+    ) -> Listed:
         """Store several memories; all are checked before the first is stored.
 
         Args:
@@ -202,7 +208,7 @@ class Memory:
             touch=touch,
         )
 
-    def get(self, id: str, include_archived: bool = False) -> Remembered | None:  # noqa: A002  # the contract's name
+    def get(self, id: str, include_archived: bool = False) -> Remembered | None:
         """Return one memory, or None; a hidden one only with ``include_archived``. Reading it is no access."""
         return explain.get(self._context, asking.identity(id), include_archived=include_archived)
 
@@ -220,7 +226,7 @@ class Memory:
         min_confidence: float = 0.0,
         include_archived: bool = False,
         before: Remembered | None = None,
-    ) -> list[Remembered]:
+    ) -> Listed:
         """Return memories, newest first. Reading them is no access. Filters as in ``recall``.
 
         Args:
@@ -249,7 +255,7 @@ class Memory:
         )
         return explain.listed(self._context, intake.checked_namespace(namespace), filters, asking.limit(limit), before)
 
-    def why(self, id: str) -> Explanation:  # noqa: A002  # the contract's name
+    def why(self, id: str) -> Explanation:
         """Return why a memory is as it is: its signals taken apart, its history, what happens next and when."""
         return explain.why(self._context, asking.identity(id))
 
@@ -271,19 +277,19 @@ class Memory:
 
     # --- deciding about one memory
 
-    def pin(self, id: str) -> Remembered:  # noqa: A002  # the contract's name
+    def pin(self, id: str) -> Remembered:
         """Exempt a memory from every move."""
         return keep.pin(self._context, asking.identity(id), pinned=True)
 
-    def unpin(self, id: str) -> Remembered:  # noqa: A002  # the contract's name
+    def unpin(self, id: str) -> Remembered:
         """Let the rules apply to a memory again."""
         return keep.pin(self._context, asking.identity(id), pinned=False)
 
-    def archive(self, id: str, reason: str) -> Remembered:  # noqa: A002  # the contract's name
+    def archive(self, id: str, reason: str) -> Remembered:
         """Hide a memory; nothing is deleted."""
         return keep.archive(self._context, asking.identity(id), intake.checked_text(reason, "reason", longest=1000))
 
-    def restore(self, id: str) -> Remembered:  # noqa: A002  # the contract's name
+    def restore(self, id: str) -> Remembered:
         """Show an archived memory again; the next sweep does not take it back."""
         return keep.restore(self._context, asking.identity(id))
 
@@ -304,7 +310,7 @@ class Memory:
     def digest(
         self, namespace: str = "default", budget_tokens: int | None = None, *, profile: str | None = None
     ) -> str:
-        """Return MEMORY.md: what is worth keeping in view, within a budget (2,000 tokens unless the policy says other)."""
+        """Return MEMORY.md: what is worth keeping in view, within a budget (2,000 tokens by default)."""
         return self.digest_details(namespace, budget_tokens, profile=profile).text
 
     def digest_details(
@@ -330,7 +336,7 @@ class Memory:
             )
         )
 
-    def check(self) -> list[str]:
+    def check(self) -> Texts:
         """Return what is wrong with the store's file; empty for a sound one."""
         return self._context.store.check()
 
@@ -342,7 +348,7 @@ class Memory:
         *,
         namespace: str | None = None,  # the contract's name
         limit: int = 100,
-    ) -> list[Entry] | list[Operation]:
+    ) -> Entries | Operations:
         """Return a memory's journal, oldest first; without an id the newest operations first."""
         return journal.history(
             self._context,
@@ -359,7 +365,7 @@ class Memory:
         """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on."""
         return journal.apply(self._context, plan)
 
-    def namespaces(self) -> list[str]:
+    def namespaces(self) -> Texts:
         """Return all namespaces."""
         return self._context.store.namespaces()
 

@@ -58,4 +58,4 @@ def reinforced(confidence: ArrayLike, reinforcements: ArrayLike) -> Array:
     before = np.asarray(confidence, dtype=np.float64)
     step = np.clip(np.asarray(reinforcements, dtype=np.int64) - 1, 0, len(REINFORCEMENT_LADDER) - 1)
     raised = np.minimum(REINFORCEMENT_CAP, before + np.take(REINFORCEMENT_LADDER, step))
-    return np.maximum(before, raised)
+    return np.asarray(np.maximum(before, raised), dtype=np.float64)

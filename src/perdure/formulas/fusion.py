@@ -1,7 +1,7 @@
 """The score of a recall: words and meaning fused, then context that costs nothing (design 7).
 
-Every normalisation uses the best candidate or a fixed anchor, never the worst candidate or a mean, so neither the number
-of candidates nor the size of the store moves the scale. Tuned on LoCoMo and BEAM (docs/decisions/0004-ranking.md).
+Every normalisation uses the best candidate or a fixed anchor, never the worst candidate or a mean, so neither the
+number of candidates nor the size of the store moves the scale. docs/decisions/0004-ranking.md has the measurements.
 """
 
 from __future__ import annotations

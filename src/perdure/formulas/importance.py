@@ -15,6 +15,8 @@ Shape = Literal["exponential", "linear", "step"]
 ACCESS_BONUS: Final = 1.5
 ACCESS_CAP: Final = 20
 DIMINISHING_UNIT: Final = 0.1
+_FIRST_STEP: Final = 0.5
+_SECOND_STEP: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Importance:
         elif self.shape == "linear":
             time = np.maximum(0.0, 1.0 - d / (2.0 * h))
         else:
-            time = np.where(d < h, 1.0, np.where(d < 2.0 * h, 0.5, 0.25))
+            time = np.where(d < h, 1.0, np.where(d < 2.0 * h, _FIRST_STEP, _SECOND_STEP))
         kept = self._kept()
         return np.asarray(time + kept * (1.0 - time), dtype=np.float64)
 
@@ -73,7 +75,7 @@ class Importance:
             elif self.shape == "linear":
                 days = 2.0 * h * (1.0 - time)
             else:
-                days = np.where(time > 0.5, h, np.where(time > 0.25, 2.0 * h, np.inf))
+                days = np.where(time > _FIRST_STEP, h, np.where(time > _SECOND_STEP, 2.0 * h, np.inf))
         never = (goal <= np.minimum(self.floor, self.base)) | ~(time > 0.0)
         return np.where(goal > self.base, 0.0, np.where(never, np.inf, days))
 

@@ -140,5 +140,6 @@ def _unfound(ctx: Context, namespace: str, query: Query, filters: Filters, absen
         given = {f: getattr(filters, f) for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)}
         return absent("filters", f"it is found without the filters {given}")  # type: ignore[operator,no-any-return]
     vector = "" if query.vector is None else f" nor among the {ctx.policy.recall.candidates} nearest by meaning"
-    text = f"it is not among the {ctx.policy.recall.candidates} best by the words {', '.join(query.words) or '(none)'}{vector}"
+    words = ", ".join(query.words) or "(none)"
+    text = f"it is not among the {ctx.policy.recall.candidates} best by the words {words}{vector}"
     return absent("search", text)  # type: ignore[operator,no-any-return]

@@ -1,4 +1,4 @@
-"""Filling in vectors that are missing, or moving a store into another embedding space, in batches that can be resumed."""
+"""Filling in missing vectors, or moving a store into another embedding space, in batches that can be resumed."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, a
     refusal: str | None = None
     for ids in _pages(ctx, place, now, anew=anew, dry_run=dry_run):
 
-        def attempt(ids: Sequence[str] = ids) -> tuple[list[Course], Plan, str | None]:
+        def attempt(ids: Sequence[str] = ids, refusal: str | None = refusal) -> tuple[list[Course], Plan, str | None]:
             courses, ops, accesses = _played(ctx, place, ids, now)
             stopped = refusal
             if stopped is None and hides(courses):
@@ -124,7 +124,7 @@ def _played(
 
 
 def _pages(ctx: Context, place: str, now: Instant, *, anew: bool, dry_run: bool) -> Iterator[list[str]]:
-    """Yield the memories that a sweep must look at: all of them if the policy has changed, else accessed and due ones."""
+    """Yield the memories that a sweep must look at: all if the policy has changed, else accessed and due ones."""
     if anew:
         yield from _paged(lambda after: ctx.store.every(place, after, PAGE))
         return

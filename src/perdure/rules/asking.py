@@ -69,7 +69,9 @@ def budget(value: Any) -> int | None:
 
 def profile(value: Any) -> str | None:
     """Return the name of a digest profile."""
-    if value is None or value in PROFILES:
+    if value is None:
+        return None
+    if isinstance(value, str) and value in PROFILES:
         return value
     raise InvalidInput(f"profile must be one of {', '.join(PROFILES)}, not {value!r}.", remedy="Pick one of them.")
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.confidence import Confidence, amplifier
 from perdure.formulas.curve import NEVER, Array
-from perdure.formulas.importance import Importance
+from perdure.formulas.importance import Importance, Shape
 from perdure.formulas.retention import Retention
 from perdure.formulas.value import Value, Weights
 from perdure.records.instant import DAY_MS
@@ -120,9 +120,10 @@ def value_curve(c: Columns, policy: Policy) -> Value:
 def importance_curve(c: Columns, policy: Policy) -> Importance:
     """Return the importance curve, its age counted from the last access."""
     p = policy.importance
+    shape = cast("Shape", p.shape)  # the policy's choices are exactly the shapes
     return Importance(
-        c.importance, c.access_count.astype(np.float64), p.half_life_days, p.access_weight, p.floor, p.shape
-    )  # type: ignore[arg-type]  # the policy's choices are exactly the shapes
+        c.importance, c.access_count.astype(np.float64), p.half_life_days, p.access_weight, p.floor, shape
+    )
 
 
 def retention_curve(c: Columns, policy: Policy) -> Retention:

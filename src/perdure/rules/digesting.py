@@ -87,13 +87,11 @@ def digest_of(
         limits = Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
     budget = _Budget(limits, tokens, namespace)
     lines = {m.id: _line(m) for m in memories}
-    chosen: list[Memory] = []
-    for memory in _by_worth(memories, lines, vectors, tokens, policy.digest.diversity):
-        if budget.takes(lines[memory.id], _group(memory)):
-            chosen.append(memory)
+    ordered = _by_worth(memories, lines, vectors, tokens, policy.digest.diversity)
+    chosen = [m for m in ordered if budget.takes(lines[m.id], _group(m))]
     text = render(chosen, lines, namespace)
-    ordered = tuple(m.id for group in GROUPS for m in _ordered(chosen, group))
-    return Digest(text, ordered, tokens(text), exact, name)
+    shown = tuple(m.id for group in GROUPS for m in _ordered(chosen, group))
+    return Digest(text, shown, tokens(text), exact, name)
 
 
 def render(memories: Sequence[Memory], lines: Mapping[str, str], namespace: str) -> str:

@@ -44,7 +44,8 @@ def explanation(
         "importance": f"{memory.importance:.3f}: base {state.importance:.3f}, {age:.1f} days since the last access or "
         f"creation, {state.access_count} accesses, half-life {policy.importance.half_life_days:g} days "
         f"before they lengthen it, floor {policy.importance.floor:g}",
-        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, {truth_age:.1f} days",
+        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "
+        f"{truth_age:.1f} days",
         "retention": f"{memory.retention:.3f}: {age:.1f} days, strength {policy.retention.strength_days:g} days x "
         f"{policy.retention.growth:g}^{state.reinforcements}"
         + ("; a review is suggested" if memory.retention < policy.retention.review_below else ""),

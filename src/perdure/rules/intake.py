@@ -23,7 +23,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def checked_namespace(namespace: Any) -> str:
-    """Return a namespace, or refuse it: 1 to 200 letters, digits, ``. _ - @ : +`` and spaces, in parts divided by ``/``."""
+    """Return a namespace: 1 to 200 letters, digits, ``. _ - @ : +`` and spaces, in parts divided by ``/``."""
     text = checked_text(namespace, "namespace", longest=_LONGEST_NAME)
     if not NAMESPACE.fullmatch(text):
         raise InvalidInput(
@@ -197,6 +197,14 @@ def _birth_confidence(kind: Kind, policy: Policy) -> float:
     return by_kind.get(kind, policy.confidence.other)
 
 
+def _check_arguments(given: Mapping[str, Any]) -> None:
+    if unknown := set(given) - _ARGUMENTS:
+        raise InvalidInput(
+            f"There is no argument {', '.join(sorted(map(repr, unknown)))}.",
+            remedy=f"The arguments are {', '.join(sorted(_ARGUMENTS))}.",
+        )
+
+
 def drafts(items: Any, *, policy: Policy, now: Instant) -> list[Draft]:
     """Return checked drafts of several items: texts, or mappings of the arguments of ``remember``.
 
@@ -209,11 +217,7 @@ def drafts(items: Any, *, policy: Policy, now: Instant) -> list[Draft]:
     for position, item in enumerate(items, 1):
         given: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {"content": item}
         try:
-            if unknown := set(given) - _ARGUMENTS:
-                raise InvalidInput(
-                    f"There is no argument {', '.join(sorted(map(repr, unknown)))}.",
-                    remedy=f"The arguments are {', '.join(sorted(_ARGUMENTS))}.",
-                )
+            _check_arguments(given)
             found.append(draft(given.pop("content", None), policy=policy, now=now, **given))
         except InvalidInput as error:
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, fields, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from perdure.formulas.confidence import Confidence
-from perdure.formulas.curve import HORIZON_DAYS
+from perdure.formulas.curve import HORIZON_DAYS, Curve
 from perdure.formulas.retention import Retention
 from perdure.formulas.value import Value, Weights
 from perdure.records.errors import PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
+
+_ROUNDING: Final = 1e-9
 
 
 def policy_from(data: Mapping[str, Any] | None) -> Policy:
@@ -69,13 +71,13 @@ def _section(name: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[
 
 def _fault(declared: Field[Any], value: Any) -> str:
     """What is wrong with one value; empty if nothing is."""
-    kind = type(declared.default)
+    kind: Any = type(declared.default)
     if isinstance(value, bool) is not (kind is bool) or not isinstance(value, (int, float) if kind is float else kind):
         return f"must be {_noun(kind)}, not {value!r}."
     if choices := declared.metadata["choices"]:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}."
     low, high = declared.metadata["low"], declared.metadata["high"]
-    if low is not None and not (math.isfinite(value) and low <= value <= high):
+    if low is not None and not (math.isfinite(float(value)) and low <= value <= high):
         return f"must lie between {low:g} and {high:g}, not {value!r}."
     return ""
 
@@ -88,7 +90,7 @@ def contradictions(policy: Policy) -> Iterator[str]:
     """Yield each way in which keys contradict one another."""
     value, tiers = policy.value, policy.tiers
     total = value.frequency + value.uniqueness + value.confidence + value.recency
-    if abs(total - 1.0) > 1e-9:
+    if abs(total - 1.0) > _ROUNDING:
         yield f"the four shares of [value] must sum to 1, not {total:g}."
     if not tiers.warm_keep_value <= tiers.hot_to_warm_value <= tiers.hot_keep_value:
         yield (
@@ -113,7 +115,7 @@ def unreachable(policy: Policy) -> Iterator[str]:
         one * 0.0,
         Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency),
     )
-    checks = [
+    checks: list[tuple[str, Curve, float, bool]] = [
         (
             "retention.review_below",
             Retention(one * 0.0, policy.retention.strength_days, policy.retention.growth),

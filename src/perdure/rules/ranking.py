@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Fusion, contextual, fused
+from perdure.formulas.fusion import Fusion, Ints, contextual, fused
 from perdure.records.memory import Memory
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query
@@ -89,15 +90,15 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
     ]
 
 
-def _places(candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _places(candidates: Sequence[Candidate]) -> tuple[Ints, Ints, Ints]:
     """Return the index of the previous and of the next turn, and session numbers; -1 for none."""
     turns = {(c.session, c.turn): i for i, c in enumerate(candidates) if c.session is not None and c.turn is not None}
     sessions: dict[str, int] = {}
     previous, following, session = [], [], []
     for c in candidates:
-        placed = c.session is not None and c.turn is not None
-        previous.append(turns.get((c.session, c.turn - 1), -1) if placed and c.turn is not None else -1)
-        following.append(turns.get((c.session, c.turn + 1), -1) if placed and c.turn is not None else -1)
+        at = -2 if c.session is None or c.turn is None else c.turn  # no turn is next to -2
+        previous.append(turns.get((c.session or "", at - 1), -1))
+        following.append(turns.get((c.session or "", at + 1), -1))
         session.append(-1 if c.session is None else sessions.setdefault(c.session, len(sessions)))
     return np.array(previous), np.array(following), np.array(session)
 
@@ -117,7 +118,7 @@ def diversified(hits: Sequence[Hit], vectors: Mapping[str, Vector], limit: int, 
     """Return the best hits; one that repeats a better one goes behind the others."""
     chosen: list[Hit] = []
     later: list[Hit] = []
-    matrix: list[np.ndarray] = []
+    matrix: list[NDArray[np.float32]] = []
     texts: set[str] = set()
     for hit in hits:
         vector = np.frombuffer(vectors[hit.memory.id], "<f4") if hit.memory.id in vectors else None

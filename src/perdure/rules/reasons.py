@@ -34,7 +34,7 @@ def reason(rule: Rule, value: float, confidence: float, at: Instant, policy: Pol
         "faded_confidence": f"archived: the confidence has fallen below {archive.confidence_below:g} ({sure})",
         "faded_value": f"archived: {archive.cold_days:g} days in cold, never accessed, and the value has fallen below "
         f"{archive.value_below:g} ({worth})",
-        "faded_both": f"archived: {archive.cold_days:g} days in cold, value below {archive.value_below:g} ({worth}) and "
+        "faded_both": f"archived: {archive.cold_days:g} days in cold, value below {archive.value_below:g} ({worth}), "
         f"confidence below {archive.confidence_below:g} ({sure})",
     }
     return f"{texts[rule.name]}; due {text_of(at)}"

@@ -1,4 +1,4 @@
-"""The transition table of tiers and archive: the single source for code, docs' diagram and journal reasons (seed 004)."""
+"""The transition table of tiers and archive (seed 004): the source of the code, the docs' diagram and the reasons."""
 
 from __future__ import annotations
 

@@ -99,6 +99,7 @@ class Attributes:
     def mask(self, filters: Filters) -> NDArray[np.bool_] | None:
         """Return which positions a filter lets through, or None for all of them."""
         n = self.count
+        mask: NDArray[np.bool_] | None
         column = {name: values[:n] for name, values in self._columns.items()}
         if filters.include_archived:
             mask = column["status"] != GONE

@@ -195,7 +195,8 @@ class Search:
 
 def conditions(namespace: str, filters: Filters) -> tuple[str, list[Any]]:
     """Return the filters as SQL over ``memory AS m`` with bound values."""
-    tests, bindings = ["m.namespace = ?"], [namespace]
+    tests: list[str] = ["m.namespace = ?"]
+    bindings: list[Any] = [namespace]
 
     def limit(column: str, values: Sequence[Any]) -> None:
         tests.append(f"m.{column} IN ({_marks(values)})")

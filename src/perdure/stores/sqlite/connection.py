@@ -142,8 +142,8 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def reading(connection: apsw.Connection) -> Iterator[None]:
-    """Run several reads on one snapshot."""
+def snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """Run several reads on one consistent view of the file."""
     connection.execute("BEGIN")
     try:
         yield
@@ -161,28 +161,45 @@ def translated(path: str) -> Iterator[None]:
         raise _ours(error, path) from error
 
 
+_NO_ACCESS: Final = "Check the file's and the folder's permissions."
+_OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, str], ...]] = (
+    (
+        (apsw.BusyError, apsw.LockedError),
+        StoreBusy,
+        f"{{path}} was locked by another process for {BUSY_MS // 1000} s.",
+        "Try again; nothing was written.",
+    ),
+    (
+        (apsw.NotADBError,),
+        NotAStore,
+        "{path} is not a SQLite file.",
+        "Name another file; this one is left as it is.",
+    ),
+    (
+        (apsw.CorruptError,),
+        StoreDamaged,
+        "{path} is damaged ({text}).",
+        "Stop writing, copy the file away, and restore a backup; `perdure check` tells more.",
+    ),
+    (
+        (apsw.FullError, apsw.IOError),
+        DiskFull,
+        "{path} could not be written ({text}); the transaction was rolled back.",
+        "Free some space or raise the quota, then try again.",
+    ),
+    (
+        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
+        StoreReadOnly,
+        "{path} cannot be written ({text}).",
+        _NO_ACCESS,
+    ),
+    ((apsw.CantOpenError,), StoreError, "{path} cannot be opened ({text}).", _NO_ACCESS),
+    ((apsw.Error,), StoreError, "SQLite refused a statement on {path}: {text}.", "Report this; nothing was written."),
+)
+"""SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
+
+
 def _ours(error: apsw.Error, path: str) -> PerdureError:
     text = str(error) or type(error).__name__
-    if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return StoreBusy(
-            f"{path} was locked by another process for {BUSY_MS // 1000} s.", remedy="Try again; nothing was written."
-        )
-    if isinstance(error, apsw.NotADBError):
-        return NotAStore(f"{path} is not a SQLite file.", remedy="Name another file; this one is left as it is.")
-    if isinstance(error, apsw.CorruptError):
-        return StoreDamaged(
-            f"{path} is damaged ({text}).",
-            remedy="Stop writing, copy the file away, and restore a backup; `perdure check` tells more.",
-        )
-    if isinstance(error, apsw.FullError | apsw.IOError):
-        return DiskFull(
-            f"{path} could not be written ({text}); the transaction was rolled back.",
-            remedy="Free some space or raise the quota, then try again.",
-        )
-    if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
-        return StoreReadOnly(
-            f"{path} cannot be written ({text}).", remedy="Check the file's and the folder's permissions."
-        )
-    if isinstance(error, apsw.CantOpenError):
-        return StoreError(f"{path} cannot be opened ({text}).", remedy="Check the path and its permissions.")
-    return StoreError(f"SQLite refused a statement on {path}: {text}.", remedy="Report this; nothing was written.")
+    _, ours, message, remedy = next(row for row in _OURS if isinstance(error, row[0]))
+    return ours(message.format(path=path, text=text), remedy=remedy)

@@ -18,7 +18,7 @@ from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed
-from perdure.stores.sqlite.reading import run
+from perdure.stores.sqlite.reading import fetched, run
 
 SEGMENT: Final = 4096
 Positions = NDArray[np.int64]
@@ -69,7 +69,7 @@ class SearchIndex:
         rows: list[Positions] = []
         expected = run(connection, "vector_count", {"namespace": self.namespace}).get or 0
         self.codes = Codes(self.dimensions, expected=int(expected))
-        for _, seq, version, row_bytes, codes, attributes, cells in run(connection, "segments", key):
+        for _, seq, version, row_bytes, codes, attributes, cells in fetched(connection, "segments", key):
             numbers = np.frombuffer(row_bytes, "<i8")
             rows.append(numbers)
             self.codes.extend(np.frombuffer(codes, "<u8").reshape(len(numbers), -1))
@@ -91,7 +91,7 @@ class SearchIndex:
             self.lists = CellLists(np.concatenate(assigned), len(self.cells))
 
     def _append(self, connection: apsw.Connection, key: dict[str, object]) -> None:
-        new = run(connection, "new_vectors", key).fetchall()
+        new = fetched(connection, "new_vectors", key)
         if not new:
             return
         rows = np.array([values[0] for values in new], np.int64)
@@ -113,7 +113,7 @@ class SearchIndex:
     def _follow(self, connection: apsw.Connection, seen: int) -> None:
         """Take over changed statuses and scopes, and take out what is gone."""
         key = {"namespace": self.namespace, "seen": seen}
-        changed = run(connection, "changed_rows", key).fetchall()
+        changed = fetched(connection, "changed_rows", key)
         if changed:
             positions = self.positions(np.array([row for row, _, _ in changed], np.int64))
             known = positions >= 0
@@ -174,10 +174,10 @@ class SearchIndex:
 
 
 def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:
-    """Pack the vectors that no segment holds yet, once there are 4,096 of them; runs inside the writer's transaction."""
+    """Pack the vectors that no segment holds yet, once there are 4,096; runs in the writer's transaction."""
     key = {"namespace": namespace, "space": space}
-    number, seq = run(connection, "last_segment", key).fetchone()
-    new = run(connection, "new_vectors", {**key, "seen": seq}).fetchall()
+    number, seq = fetched(connection, "last_segment", key)[0]
+    new = fetched(connection, "new_vectors", {**key, "seen": seq})
     if len(new) < SEGMENT:
         return
     rows = np.array([values[0] for values in new], "<i8")
@@ -211,7 +211,7 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
 def train_cells(connection: apsw.Connection, namespace: str, space: int, at: Instant) -> int:
     """Train search cells on a sample and assign every packed vector; returns how many cells there are."""
     key = {"namespace": namespace, "space": space}
-    segments = run(connection, "segments", key).fetchall()
+    segments = fetched(connection, "segments", key)
     rows = np.concatenate([np.frombuffer(s[3], "<i8") for s in segments])
     sample = np.sort(np.random.default_rng(at).choice(rows, min(len(rows), 100_000), replace=False))
     vectors = _vectors(connection, namespace, space, sample)

@@ -47,7 +47,7 @@ class Vocabulary:
     def stems(self, text: str) -> list[str]:
         """Return the stems of a text, in order, as the index of words has them."""
         found = self._tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return [stem for token in found for stem in token]
+        return [str(stem) for token in found for stem in token]
 
     def terms(self, words: Sequence[str]) -> list[Term]:
         """Return the words that are worth searching, rarest first."""

@@ -12,6 +12,7 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record, State
 from perdure.records.plan import Change, Target
 from perdure.records.report import Entry, Operation
+from perdure.records.vector import Space
 from perdure.stores.sqlite.rows import SELECT_RECORD, SELECT_STATE, decoded, record_of, state_of
 from perdure.stores.statements import registry
 
@@ -21,6 +22,16 @@ _BATCH = 500
 def run(connection: apsw.Connection, name: str, bindings: Any = ()) -> apsw.Cursor:
     """Run a named statement."""
     return connection.execute(registry("sqlite")[name].sql, bindings)
+
+
+def fetched(connection: apsw.Connection, name: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+    """Return all rows of a named statement."""
+    return run(connection, name, bindings).fetchall()
+
+
+def single(connection: apsw.Connection, name: str, bindings: Any = ()) -> Any:
+    """Return the one value of a named statement, None where there is no row."""
+    return run(connection, name, bindings).get
 
 
 def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -75,7 +86,7 @@ def accesses(
     return {i: tuple(pairs) for i, pairs in found.items()}
 
 
-def image(connection: apsw.Connection, record: Record, space: tuple[int, str] | None) -> dict[str, Any]:
+def image(connection: apsw.Connection, record: Record, space: tuple[int, Space] | None) -> dict[str, Any]:
     """Return the whole row of a memory as an insert would need it: state, content, key, vector."""
     state = {name: getattr(record.state, name) for name in record.state.__slots__}
     content = record.content
@@ -99,7 +110,7 @@ def image(connection: apsw.Connection, record: Record, space: tuple[int, str] | 
         "task": content.task,
         "metadata": dict(content.metadata),
         "key": key,
-        "space": space[1] if space and vector else None,
+        "space": space[1].name if space and vector else None,
         "int8": vector,
     }
 

@@ -36,8 +36,9 @@ _SPACES: Final = re.compile(r"\s+")
 
 def state_of(values: Sequence[Any]) -> State:
     """Return a state from the values of STATE_COLUMNS."""
-    kind, scope, tier, status, pinned, *rest, held = values
-    return State(Kind(kind), Scope(scope), Tier(tier), Status(status), bool(pinned), *rest, bool(held))
+    kind, scope, tier, status, pinned, *numbers, held = values
+    axes = (Kind(kind), Scope(scope), Tier(tier), Status(status))
+    return State(*axes, bool(pinned), *numbers, bool(held))  # type: ignore[call-arg]  # as many as STATE_COLUMNS
 
 
 def record_of(namespace: str, values: Sequence[Any]) -> Record:

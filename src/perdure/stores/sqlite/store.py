@@ -9,23 +9,23 @@ from contextlib import contextmanager
 from typing import Any
 
 import apsw
-import numpy as np
 
-from perdure.records.errors import SpaceMismatch, StoreReadOnly
+from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import Instant
-from perdure.records.memory import Record, State, searchable
+from perdure.records.memory import Record, State
 from perdure.records.plan import Change, Plan
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
 from perdure.stores.sqlite import reading as read
-from perdure.stores.sqlite.candidates import Search, conditions
+from perdure.stores.sqlite import spaces
+from perdure.stores.sqlite.candidates import conditions
 from perdure.stores.sqlite.checking import faults
-from perdure.stores.sqlite.connection import MEMORY, open_file, open_second, transaction, translated
-from perdure.stores.sqlite.index import SearchIndex, train_cells
-from perdure.stores.sqlite.lexical import Vocabulary
+from perdure.stores.sqlite.connection import MEMORY, open_file, open_second, snapshot, transaction, translated
+from perdure.stores.sqlite.index import train_cells
 from perdure.stores.sqlite.rows import SELECT_RECORD, content_digest, record_of
+from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.writing import apply_accesses, apply_plan
 
 
@@ -45,8 +45,7 @@ class SqliteStore:
         own = path == MEMORY or self.read_only
         self._counting = self._connection if own else open_second(path)
         self._waiting: list[Plan] = []
-        self._indexes: dict[tuple[str, int], SearchIndex] = {}
-        self._vocabulary = Vocabulary(self._connection)
+        self._searches = Searches(self._connection)
         atexit.register(self.close)
 
     # --- writing
@@ -146,8 +145,7 @@ class SqliteStore:
     def images(self, namespace: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return id -> the whole row, as an insert would need it."""
         with self._use() as connection:
-            found = read.run(connection, "active_space").fetchone()
-            space = None if found is None else (found[0], Space(*found[1:]).name)
+            space = spaces.active_number(connection)
             return {r.id: read.image(connection, r, space) for r in read.records(connection, namespace, ids)}
 
     def accesses(
@@ -160,7 +158,7 @@ class SqliteStore:
     def links(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
         """Return a memory's links in both directions: (kind, other id, weight)."""
         with self._use() as connection:
-            return read.run(connection, "links_of", {"namespace": namespace, "id": identity}).fetchall()
+            return read.fetched(connection, "links_of", {"namespace": namespace, "id": identity})
 
     def by_digest(self, namespace: str, text: str) -> list[str]:
         """Return memories whose text is the same up to case and white space, oldest first."""
@@ -189,18 +187,15 @@ class SqliteStore:
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         """Return (namespace, policy it was last swept under) where something is due, or the policy has changed."""
         with self._fresh() as connection:
-            return read.run(connection, "due_namespaces", {"now": now, "policy": policy}).fetchall()
+            return read.fetched(connection, "due_namespaces", {"now": now, "policy": policy})
 
     def due(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int
     ) -> list[tuple[str, Instant, int]]:
         """Return the next memories whose due instant has come: (id, due, cursor)."""
+        key = {"namespace": namespace, "now": now, "due": after[0], "row": after[1], "limit": limit}
         with self._use() as connection:
-            return read.run(
-                connection,
-                "due_ids",
-                {"namespace": namespace, "now": now, "due": after[0], "row": after[1], "limit": limit},
-            ).fetchall()
+            return [(identity, due, row) for identity, due, row in read.fetched(connection, "due_ids", key)]
 
     def accessed(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
         """Return the next memories with accesses that no sweep has counted in."""
@@ -240,7 +235,7 @@ class SqliteStore:
     def operations(self, namespace: str | None, limit: int) -> list[Operation]:
         """Return the newest operations first."""
         with self._use() as connection:
-            rows = read.run(connection, "operations", {"namespace": namespace, "limit": limit}).fetchall()
+            rows = read.fetched(connection, "operations", {"namespace": namespace, "limit": limit})
         return [read.operation_of(row) for row in rows]
 
     def changes(self, namespace: str, operation: str) -> list[Change]:
@@ -262,67 +257,25 @@ class SqliteStore:
 
     def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         """Return the candidates for a query."""
-        with self._use() as connection, _snapshot(connection):
-            index = self._index(connection, namespace)
-            total = int(read.run(connection, "total_rows").get)
-            share = len(index) / total if index is not None and total else 0.0
-            search = Search(
-                connection, namespace, index=index, vocabulary=self._vocabulary, policy=policy, majority=share > 0.5
-            )  # most of the store is this namespace
-            return search.pool(query, filters)
+        with self._use() as connection, snapshot(connection):
+            return self._searches.pool(namespace, query, filters, policy)
 
     def nearest(self, namespace: str, vector: Vector, limit: int) -> list[tuple[str, float]]:
         """Return (id, cosine) of the nearest visible memories."""
-        with self._use() as connection, _snapshot(connection):
-            index = self._index(connection, namespace)
-            if index is None or not len(index):
-                return []
-            policy = RecallPolicy(rescored=max(50, 10 * limit))
-            search = Search(
-                connection, namespace, index=index, vocabulary=self._vocabulary, policy=policy, majority=True
-            )
-            return search.nearest(np.frombuffer(vector, "<f4"), limit)
+        with self._use() as connection, snapshot(connection):
+            return self._searches.nearest(namespace, vector, limit)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""
-        with self._use() as connection:
-            found = read.run(connection, "active_space").fetchone()
-            if found is None:
-                return {}
-            result: dict[str, Vector] = {}
-            for group in read.batches(ids):
-                marks = ",".join("?" * len(group))
-                sql = (
-                    f"SELECT m.id, v.data FROM memory AS m JOIN vector AS v ON v.row = m.row WHERE m.namespace = ?"
-                    f" AND m.id IN ({marks}) AND v.namespace = ? AND v.space = ?"
-                )
-                for identity, data in connection.execute(sql, (namespace, *group, namespace, found[0])):
-                    values = np.frombuffer(data, np.int8).astype(np.float32)
-                    result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
-            return result
-
-    def _index(self, connection: apsw.Connection, namespace: str) -> SearchIndex | None:
-        found = read.run(connection, "active_space").fetchone()
-        if found is None:
-            return None
-        key = (namespace, int(found[0]))
-        if key not in self._indexes:
-            self._indexes[key] = SearchIndex(namespace, int(found[0]), int(found[2]))
-        index = self._indexes[key]
-        try:
-            index.refresh(connection)
-        except BaseException:  # a half-read index must not be used again
-            self._indexes.pop(key, None)
-            raise
-        return index
+        with self._use():
+            return self._searches.vectors(namespace, ids)
 
     # --- embedding spaces
 
     def space(self) -> Space | None:
         """Return the store's embedding space, None before the first vector."""
         with self._use() as connection:
-            found = read.run(connection, "active_space").fetchone()
-        return None if found is None else Space(*found[1:])
+            return spaces.active(connection)
 
     def add_space(self, space: Space, *, activate: bool) -> None:
         """Make an embedding space known, and the one that searches use if asked; a no-op where it is so already.
@@ -330,50 +283,32 @@ class SqliteStore:
         Raises:
             SpaceMismatch: ``activate`` is False, and another space is active: its vectors and these cannot be compared.
         """
-        active = self.space()
-        if active == space:
-            return
-        if active is not None and not activate:
-            raise SpaceMismatch(
-                f"The store's vectors are of {active.name}, these are of {space.name}.",
-                remedy="Run `perdure reembed` to bring the store into the new space.",
-            )
-        with self._use() as connection, transaction(connection):
-            if read.run(connection, "space_of", (space.name,)).get is None:
-                read.run(connection, "insert_space", (space.name, space.model, space.dimensions, space.version, 0))
-            if active is None or activate:
-                read.run(connection, "activate_space", (read.run(connection, "space_of", (space.name,)).get,))
+        with self._use() as connection:
+            if spaces.active(connection) != space:
+                with transaction(connection):
+                    spaces.add(connection, space, activate=activate)
 
     def prepare_space(self, space: Space) -> None:
         """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
         with self._use() as connection, transaction(connection):
-            if read.run(connection, "space_of", (space.name,)).get is None:
-                read.run(connection, "insert_space", (space.name, space.model, space.dimensions, space.version, 0))
+            spaces.number(connection, space)
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
         """Return the next memories without a vector in a space: (cursor, id, searchable text)."""
         with self._use() as connection:
-            number = read.run(connection, "space_of", (space.name,)).get
-            found = read.run(
-                connection,
-                "without_vector",
-                {"namespace": namespace, "space": -1 if number is None else number, "after": after, "limit": limit},
-            )
-            return [(row, identity, searchable(text, speaker)) for row, identity, text, speaker in found]
+            return spaces.without_vector(connection, namespace, space, after, limit)
 
     def count_without_vector(self, namespace: str | None) -> int:
         """Return how many active memories have no vector in the active space."""
         with self._use() as connection:
-            found = read.run(connection, "active_space").fetchone()
-            number = -1 if found is None else found[0]
-            return int(read.run(connection, "count_without_vector", {"namespace": namespace, "space": number}).get)
+            return spaces.count_without_vector(connection, namespace)
 
     # --- upkeep of the file
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
         """Return (namespace, kind, tier, status, count)."""
         with self._use() as connection:
-            return read.run(connection, "tally", {"namespace": namespace}).fetchall()
+            return read.fetched(connection, "tally", {"namespace": namespace})
 
     def count_due(self, namespace: str | None, now: Instant) -> int:
         """Return how many memories are due by an instant."""
@@ -389,7 +324,7 @@ class SqliteStore:
             with transaction(connection):
                 if found is not None and vectors >= cells_above:
                     cells = train_cells(connection, namespace, found[0], at)
-                    self._indexes.pop((namespace, int(found[0])), None)
+                    self._searches.forget(namespace)
                 connection.execute("INSERT INTO words(words) VALUES ('optimize')")
             connection.execute("PRAGMA optimize")
         return {"vectors": vectors, "cells": cells}
@@ -413,7 +348,7 @@ class SqliteStore:
     @property
     def nbytes(self) -> int:
         """Bytes that search indexes hold in memory."""
-        return sum(index.nbytes for index in self._indexes.values())
+        return self._searches.nbytes
 
     @contextmanager
     def _use(self) -> Iterator[apsw.Connection]:
@@ -427,14 +362,3 @@ class SqliteStore:
             if self._waiting and not self.read_only:
                 self.flush()
             yield connection
-
-
-@contextmanager
-def _snapshot(connection: apsw.Connection) -> Iterator[None]:
-    """One consistent view for the several statements of a search."""
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if connection.in_transaction:
-            connection.execute("COMMIT")

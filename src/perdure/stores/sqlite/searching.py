@@ -1,0 +1,89 @@
+"""Search structures of one open store: an index for each namespace, the vocabulary, and the searches over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import apsw
+import numpy as np
+
+from perdure.records.policy import RecallPolicy
+from perdure.records.recall import Filters, Pool, Query
+from perdure.records.vector import Vector
+from perdure.stores.sqlite import reading as read
+from perdure.stores.sqlite import spaces
+from perdure.stores.sqlite.candidates import Search
+from perdure.stores.sqlite.index import SearchIndex
+from perdure.stores.sqlite.lexical import Vocabulary
+
+MAJORITY: Final = 0.5
+"""A namespace with more than this share of the store is searched by words without naming it in the index."""
+
+
+class Searches:
+    """Keeps indexes between searches. Its methods run under the store's lock, inside one snapshot."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self.vocabulary = Vocabulary(connection)
+        self._indexes: dict[tuple[str, int], SearchIndex] = {}
+
+    def pool(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+        """Return the candidates for a query."""
+        index = self._index(namespace)
+        total = int(read.single(self.connection, "total_rows"))
+        share = len(index) / total if index is not None and total else 0.0
+        return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
+
+    def nearest(self, namespace: str, vector: Vector, limit: int) -> list[tuple[str, float]]:
+        """Return (id, cosine) of the nearest visible memories."""
+        index = self._index(namespace)
+        if index is None or not len(index):
+            return []
+        policy = RecallPolicy(rescored=max(50, 10 * limit))
+        return self._search(namespace, index, policy, majority=True).nearest(np.frombuffer(vector, "<f4"), limit)
+
+    def _search(self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool) -> Search:
+        return Search(
+            self.connection, namespace, index=index, vocabulary=self.vocabulary, policy=policy, majority=majority
+        )
+
+    def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """Return id -> unit vector for those memories that have one in the active space."""
+        found = spaces.active_number(self.connection)
+        if found is None:
+            return {}
+        result: dict[str, Vector] = {}
+        for group in read.batches(ids):
+            sql = (
+                "SELECT m.id, v.data FROM memory AS m JOIN vector AS v ON v.row = m.row WHERE m.namespace = ?"
+                f" AND m.id IN ({','.join('?' * len(group))}) AND v.namespace = ? AND v.space = ?"
+            )
+            for identity, data in self.connection.execute(sql, (namespace, *group, namespace, found[0])):
+                values = np.frombuffer(data, np.int8).astype(np.float32)
+                result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
+        return result
+
+    def forget(self, namespace: str) -> None:
+        """Drop a namespace's index, so that the next search reads it anew."""
+        for key in [k for k in self._indexes if k[0] == namespace]:
+            del self._indexes[key]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(index.nbytes for index in self._indexes.values())
+
+    def _index(self, namespace: str) -> SearchIndex | None:
+        found = spaces.active_number(self.connection)
+        if found is None:
+            return None
+        number, space = found
+        index = self._indexes.setdefault((namespace, number), SearchIndex(namespace, number, space.dimensions))
+        try:
+            index.refresh(self.connection)
+        except BaseException:  # a half-read index must not be used again
+            self.forget(namespace)
+            raise
+        return index

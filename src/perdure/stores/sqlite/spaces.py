@@ -1,0 +1,63 @@
+"""Embedding spaces of a store: which are known, which one searches use, and who still lacks a vector."""
+
+from __future__ import annotations
+
+import apsw
+
+from perdure.records.errors import SpaceMismatch
+from perdure.records.memory import searchable
+from perdure.records.vector import Space
+from perdure.stores.sqlite.reading import fetched, run, single
+
+
+def active_number(connection: apsw.Connection) -> tuple[int, Space] | None:
+    """Return the space that searches use, with its number; None before the first vector."""
+    rows = fetched(connection, "active_space")
+    return (int(rows[0][0]), Space(*rows[0][1:])) if rows else None
+
+
+def active(connection: apsw.Connection) -> Space | None:
+    """Return the space that searches use."""
+    found = active_number(connection)
+    return None if found is None else found[1]
+
+
+def number(connection: apsw.Connection, space: Space) -> int:
+    """Return a space's number, making it known if it is new."""
+    known = single(connection, "space_of", (space.name,))
+    if known is None:
+        run(connection, "insert_space", (space.name, space.model, space.dimensions, space.version, 0))
+        known = single(connection, "space_of", (space.name,))
+    return int(known)
+
+
+def add(connection: apsw.Connection, space: Space, *, activate: bool) -> None:
+    """Make a space known and, if it is the first or ``activate`` says so, the one that searches use.
+
+    Raises:
+        SpaceMismatch: Another space is active, and ``activate`` is False.
+    """
+    before = active(connection)
+    if before is not None and before != space and not activate:
+        raise SpaceMismatch(
+            f"The store's vectors are of {before.name}, these are of {space.name}.",
+            remedy="Run `perdure reembed` to bring the store into the new space.",
+        )
+    run(connection, "activate_space", (number(connection, space),))
+
+
+def without_vector(
+    connection: apsw.Connection, namespace: str, space: Space, after: int, limit: int
+) -> list[tuple[int, str, str]]:
+    """Return the next memories without a vector in a space: (cursor, id, searchable text)."""
+    known = single(connection, "space_of", (space.name,))
+    key = {"namespace": namespace, "space": -1 if known is None else known, "after": after, "limit": limit}
+    rows = fetched(connection, "without_vector", key)
+    return [(row, identity, searchable(text, speaker)) for row, identity, text, speaker in rows]
+
+
+def count_without_vector(connection: apsw.Connection, namespace: str | None) -> int:
+    """Return how many active memories have no vector in the active space."""
+    found = active_number(connection)
+    key = {"namespace": namespace, "space": -1 if found is None else found[0]}
+    return int(single(connection, "count_without_vector", key))
