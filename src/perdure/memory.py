@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from perdure.operations import digest as digesting
-from perdure.operations import explain, ingest, journal, keep, recall, reembed, remember, sweep
+from perdure.operations import absence, explain, ingest, journal, keep, recall, reembed, remember, sweep
 from perdure.operations.ports import Context, Progress
 from perdure.records.memory import Memory as Remembered
 from perdure.records.message import Message
@@ -273,7 +273,7 @@ class Memory:
         filters = asking.filters(
             tags=tags, min_confidence=min_confidence, include_archived=include_archived, policy=self._context.policy
         )
-        return recall.why_not(self._context, asking.identity(id), asking.question(query), asking.limit(limit), filters)
+        return absence.why_not(self._context, asking.identity(id), asking.question(query), asking.limit(limit), filters)
 
     # --- deciding about one memory
 

@@ -90,6 +90,14 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
     ]
 
 
+def relevant(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:
+    """Return the candidates that are related to the query at all: an answer is not padded to its limit."""
+    if not order:
+        return []
+    least = max(policy.hit_share * order[0].score, np.finfo(np.float64).tiny)
+    return [entry for entry in order if entry.score >= least]
+
+
 def _places(candidates: Sequence[Candidate]) -> tuple[Ints, Ints, Ints]:
     """Return the index of the previous and of the next turn, and session numbers; -1 for none."""
     turns = {(c.session, c.turn): i for i, c in enumerate(candidates) if c.session is not None and c.turn is not None}
