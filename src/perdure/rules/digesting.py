@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,13 @@ BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = "<!-- perdure:end -->"
 LONGEST_LINE: Final = 280
 _SPACES: Final = re.compile(r"\s+")
+
+ATTENTION: Final = 60
+"""What a line costs beside its tokens, in tokens: a reader's attention. Without it the shortest small talk wins."""
+
+EVER_USED: Final = 0.3
+FULL_ACCESSES: Final = 20
+PINNED: Final = 10.0
 
 GROUPS: Final = ("Pinned", "Lasting", "Now", "Recent", "Earlier")
 
@@ -105,7 +113,7 @@ def render(memories: Sequence[Memory], lines: Mapping[str, str], namespace: str)
 
 
 def _ordered(memories: Sequence[Memory], group: str) -> list[Memory]:
-    return sorted((m for m in memories if _group(m) == group), key=lambda m: (-m.value, m.id))
+    return sorted((m for m in memories if _group(m) == group), key=lambda m: (-_worth(m), m.id))
 
 
 def _group(memory: Memory) -> str:
@@ -123,6 +131,12 @@ def _line(memory: Memory) -> str:
     return f"- {_SPACES.sub(' ', said)}{text} <!-- {memory.id} -->"
 
 
+def _worth(memory: Memory) -> float:
+    """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not."""
+    ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
+    return memory.value + EVER_USED * min(1.0, ever) + (PINNED if memory.pinned else 0.0)
+
+
 def _by_worth(
     memories: Sequence[Memory],
     lines: Mapping[str, str],
@@ -133,8 +147,8 @@ def _by_worth(
     """Return all memories in the order in which they are taken: pinned first, then value per token, twins held back."""
     if not memories:
         return []
-    cost = np.array([max(1, tokens(lines[m.id])) for m in memories], dtype=np.float64)
-    value = np.array([m.value for m in memories]) + np.array([10.0 if m.pinned else 0.0 for m in memories])
+    cost = np.array([tokens(lines[m.id]) + ATTENTION for m in memories], dtype=np.float64)
+    value = np.array([_worth(m) for m in memories])
     dimensions = next((len(v) // 4 for v in vectors.values()), 0)
     matrix = np.array(
         [np.frombuffer(vectors[m.id], "<f4") if m.id in vectors else np.zeros(dimensions) for m in memories],

@@ -1,0 +1,98 @@
+"""Living through the five months: sessions are taken in, questions asked, a sweep runs each day, figures are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from perdure.interfaces.demo.script import NAMESPACE, Question, Session, SimulatedClock, questions, sessions
+from perdure.memory import Memory
+from perdure.records.recall import Recall
+from perdure.records.report import Report
+
+AFTERWARDS = timedelta(days=30)
+"""How long the story goes on after the last message, without any use."""
+
+
+@dataclass(slots=True)
+class Lived:
+    """What happened.
+
+    Attributes:
+        messages: How many were taken in.
+        sessions: In how many sessions.
+        answers: Each question with its answer, when it was asked last.
+        sweeps: (day, report) of each daily sweep.
+        tiers: (day, tier -> memories) at the end of each day.
+        values: Label -> (day, value), for the memories that are followed.
+        followed: Label -> memory id.
+        early_digest: MEMORY.md after the first month.
+    """
+
+    messages: int = 0
+    sessions: int = 0
+    answers: dict[str, tuple[Question, datetime, Recall]] = field(default_factory=dict)
+    sweeps: list[tuple[datetime, Report]] = field(default_factory=list)
+    tiers: list[tuple[datetime, dict[str, int]]] = field(default_factory=list)
+    values: dict[str, list[tuple[datetime, float]]] = field(default_factory=dict)
+    followed: dict[str, str] = field(default_factory=dict)
+    early_digest: str = ""
+
+
+FOLLOWED = {
+    "webhook: 5 seconds (asked often)": "within 5 seconds",
+    "deploy day: Tuesday (asked often)": "Tuesdays at 10:00",
+    "SQLite decision (later reversed)": "we use SQLite",
+    "sesame allergy (said once)": "sesame",
+    "small talk: thanks": "Thanks, that helps!",
+}
+"""Label -> words of the message whose value the plot follows."""
+
+
+def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> Lived:
+    """Play the conversation, the questions and a sweep a day; return what happened."""
+    lived = Lived()
+    waiting = sessions()
+    asking = sorted(
+        ((q.at + timedelta(days=7 * week), q) for q in questions() for week in range(q.times)), key=lambda pair: pair[0]
+    )
+    day = waiting[0].began.replace(hour=23, minute=0, second=0, microsecond=0)
+    last = max(waiting[-1].ended, asking[-1][0]) + AFTERWARDS
+    while day <= last:
+        while waiting and waiting[0].ended <= day:
+            _take_in(memory, clock, waiting.pop(0), lived)
+        while asking and asking[0][0] <= day:
+            _ask(memory, clock, *asking.pop(0), lived)
+        clock.now = day
+        lived.sweeps.append((day, memory.sweep()))
+        _keep_figures(memory, day, lived)
+        if not lived.early_digest and lived.sessions and day - lived.tiers[0][0] >= timedelta(days=30):
+            lived.early_digest = memory.digest(NAMESPACE, budget)
+        day += timedelta(days=1)
+    return lived
+
+
+def _take_in(memory: Memory, clock: SimulatedClock, session: Session, lived: Lived) -> None:
+    clock.now = max(clock.now, session.ended)
+    added = memory.ingest(session.messages, NAMESPACE)
+    lived.messages += added.added
+    lived.sessions += 1
+    for label, words in FOLLOWED.items():
+        if label not in lived.followed:
+            found = memory.list(NAMESPACE, limit=len(session.messages), session=session.name)
+            match = next((m for m in reversed(found) if words in m.content), None)
+            if match is not None:
+                lived.followed[label] = match.id
+
+
+def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: Question, lived: Lived) -> None:
+    clock.now = max(clock.now, at)
+    lived.answers[question.text] = (question, at, memory.recall(question.text, NAMESPACE, limit=3))
+
+
+def _keep_figures(memory: Memory, day: datetime, lived: Lived) -> None:
+    lived.tiers.append((day, dict(memory.stats(NAMESPACE).tiers)))
+    for label, identity in lived.followed.items():
+        found = memory.get(identity, include_archived=True)
+        if found is not None:
+            lived.values.setdefault(label, []).append((day, found.value))

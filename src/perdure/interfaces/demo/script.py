@@ -1,0 +1,85 @@
+"""The conversation and the questions of the demonstration, read from package data, and the simulated clock."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any
+
+from perdure.records.message import Message
+
+NAMESPACE = "northwall"
+
+
+class SimulatedClock:
+    """A clock that stands still until it is told the time."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        """Return the simulated now."""
+        return self.now
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One sitting of the conversation: its messages, and when it began and ended."""
+
+    name: str
+    messages: tuple[Message, ...]
+    began: datetime
+    ended: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that someone asks during the five months.
+
+    Attributes:
+        text: The question.
+        hint: Words of the message that answers it; None where nothing is known.
+        at: When it is asked for the first time.
+        times: How often; once a week from then on.
+    """
+
+    text: str
+    hint: str | None
+    at: datetime
+    times: int
+
+
+def _data(name: str) -> str:
+    return (files("perdure.interfaces.demo") / name).read_text("utf-8")
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def sessions() -> list[Session]:
+    """Return the conversation, session by session, in the order of time."""
+    found: dict[str, list[Message]] = {}
+    times: dict[str, list[datetime]] = {}
+    for line in _data("conversation.jsonl").splitlines():
+        item: dict[str, Any] = json.loads(line)
+        times.setdefault(item["session"], []).append(_moment(item["at"]))
+        message = Message(
+            item["content"],
+            item["role"],
+            item["speaker"],
+            _moment(item["at"]),
+            item["session"],
+            "the demo conversation",
+        )
+        found.setdefault(item["session"], []).append(message)
+    return [Session(name, tuple(found[name]), times[name][0], times[name][-1]) for name in found]
+
+
+def questions() -> list[Question]:
+    """Return the questions in the order in which they are asked first."""
+    items = json.loads(_data("questions.json"))
+    asked = [Question(q["question"], q["answer_hint"], _moment(q["asked_after"]), q.get("repeat", 1)) for q in items]
+    return sorted(asked, key=lambda q: q.at)

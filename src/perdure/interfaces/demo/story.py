@@ -1,0 +1,157 @@
+"""The demonstration told step by step in the terminal. Everything shown is what the engine did, nothing is prepared."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+
+from perdure import compose
+from perdure.interfaces.demo.history import FOLLOWED, Lived, live
+from perdure.interfaces.demo.plots import page
+from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, sessions
+from perdure.memory import Memory
+from perdure.records.recall import Hit
+
+BUDGET = 700
+"""Tokens of MEMORY.md in the demonstration; small, so that it fits a screen."""
+
+
+def run(out: Path = Path("demo-output"), *, embedder: str | None = None, console: Console | None = None) -> Path:
+    """Tell the story, and return the HTML file with the plots.
+
+    Args:
+        out: The folder for the store, MEMORY.md and the plots; emptied of an earlier demonstration first.
+        embedder: Overrides the policy's, for example ``none``.
+        console: Where to print.
+    """
+    show = console or Console(highlight=False)
+    began = time.perf_counter()
+    _make_room(out)
+    clock = SimulatedClock(sessions()[0].began)
+    with compose.open(out / "northwall.db", policy={}, clock=clock, embedder=embedder) as memory:
+        show.rule("Perdure: five months of one conversation, on a simulated clock")
+        lived = live(memory, clock, budget=BUDGET)
+        _remembered(show, memory, lived)
+        _answered(show, lived)
+        _moved(show, lived)
+        _in_view(show, memory, lived, out)
+        _explained(show, memory, lived)
+        _undone(show, memory, lived)
+        html = out / "five-months.html"
+        policy = memory.policy.tiers
+        thresholds = {"leaves hot below": policy.hot_keep_value, "leaves warm below": policy.warm_keep_value}
+        html.write_text(page(lived.values, lived.tiers, thresholds), "utf-8")
+    show.rule()
+    show.print(f"{(lived.tiers[-1][0] - lived.tiers[0][0]).days} days passed in {time.perf_counter() - began:.1f} s.")
+    show.print(f"Plots: {html}    MEMORY.md: {out / 'MEMORY.md'}    Store: {out / 'northwall.db'}", soft_wrap=True)
+    show.print(f"Look around yourself: perdure --store {out / 'northwall.db'} -n {NAMESPACE} stats", soft_wrap=True)
+    return html
+
+
+def _make_room(out: Path) -> None:
+    """Remove what an earlier demonstration left, and nothing else."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("northwall.db", "northwall.db-wal", "northwall.db-shm", "MEMORY.md", "five-months.html"):
+        (out / name).unlink(missing_ok=True)
+
+
+def _remembered(show: Console, memory: Memory, lived: Lived) -> None:
+    show.rule("1. What was remembered", align="left")
+    stats = memory.stats(NAMESPACE)
+    show.print(
+        f"{lived.messages} messages in {lived.sessions} sessions went in, as they were said. Searched by: "
+        f"{stats.space or 'words only (install perdure[local] for meaning)'}."
+    )
+    again = memory.ingest([m for s in sessions() for m in s.messages], NAMESPACE)
+    show.print(f"Taken in a second time: {again.added} added, {again.skipped} skipped.")
+
+
+def _answered(show: Console, lived: Lived) -> None:
+    show.rule("2. What recall answered, and why", align="left")
+    table = Table("Asked", "Question", "Best answers", "Best score and its parts", show_lines=True)
+    for question, at, answer in lived.answers.values():
+        if answer.nothing_known:
+            table.add_row(f"{at:%b %d}", question.text, "[dim]nothing known[/dim]", answer.note.split("; ")[0][:90])
+            continue
+        best, *others = answer.hits
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in best.parts.items())
+        also = "".join(f"\n[dim]also {_said(hit)}[/dim]" for hit in others[:1])
+        table.add_row(f"{at:%b %d}", question.text, _said(best) + also, f"{best.score:.2f} = {parts}")
+    show.print(table)
+
+
+def _moved(show: Console, lived: Lived) -> None:
+    show.rule("3. What moved when time passed", align="left")
+    table = Table("Month", "Moves between tiers", "In hot, warm, cold, vault at its end")
+    months: dict[str, Counter[str]] = {}
+    ends: dict[str, dict[str, int]] = {}
+    for (day, report), (_, tiers) in zip(lived.sweeps, lived.tiers, strict=True):
+        months.setdefault(f"{day:%B %Y}", Counter()).update(report.tally)
+        ends[f"{day:%B %Y}"] = tiers
+    for month, moves in months.items():
+        told = ", ".join(f"{move} {count}" for move, count in moves.most_common())
+        table.add_row(
+            month, told or "none", ", ".join(str(ends[month].get(t, 0)) for t in ("hot", "warm", "cold", "vault"))
+        )
+    show.print(table)
+    woken = [m for _, report in lived.sweeps for m in report.moved if m.move in ("cold to warm", "warm to hot")]
+    if woken:
+        show.print(f"One of {len(woken)} that came back: {woken[-1].because}.")
+
+
+def _in_view(show: Console, memory: Memory, lived: Lived, out: Path) -> None:
+    show.rule(f"4. MEMORY.md within {BUDGET} tokens, after one month and at the end", align="left")
+    details = memory.digest_details(NAMESPACE, BUDGET)
+    (out / "MEMORY.md").write_text(details.text, "utf-8")
+    for title, text in (("after one month", lived.early_digest), ("at the end", details.text)):
+        shown = "\n".join(line.split(" <!--")[0] for line in text.splitlines() if not line.startswith("<!--"))
+        show.print(Panel(Markdown(shown), title=title))
+    how = "counted by the embedder's tokenizer" if details.exact else "estimated, on the high side"
+    show.print(f"{details.tokens} tokens ({how}), {len(details.ids)} memories of {lived.messages}.")
+
+
+def _explained(show: Console, memory: Memory, lived: Lived) -> None:
+    show.rule("5. Why one of them is where it is", align="left")
+    label = next(iter(FOLLOWED))
+    identity = lived.followed[label]
+    explained = memory.why(identity)
+    show.print(f"[bold]{label}[/bold]: {explained.summary}")
+    show.print(f"  value {explained.signals['value']}")
+    told = [entry for entry in explained.history if entry.target == "memory"]
+    for entry in told[:1] + told[-3:]:
+        show.print(f"  {entry.at}  {entry.operation}: {entry.because}", soft_wrap=True)
+
+
+def _undone(show: Console, memory: Memory, lived: Lived) -> None:
+    show.rule("6. Undo", align="left")
+    day, report = next((d, r) for d, r in reversed(lived.sweeps) if r.operations)
+    before = dict(memory.stats(NAMESPACE).tiers)
+    plan = memory.undo(report.operations[-1])
+    after = dict(memory.stats(NAMESPACE).tiers)
+    show.print(
+        f"The sweep of {day:%b %d} changed {len(plan.changes)} rows; undo put each back: {before} became {after}."
+    )
+    memory.sweep()
+    show.print(f"The next sweep did the same again, at the same instants: {dict(memory.stats(NAMESPACE).tiers)}.")
+    forecast = memory.forecast(365 * 3, namespace=NAMESPACE)
+    gone = [m for m in forecast.moved if m.move.endswith("archived")]
+    when = f"the first on {gone[0].at}" if gone else "none"
+    show.print(
+        f"If nobody asked anything for three years, {len(gone)} would be archived (hidden, not deleted): {when}."
+    )
+
+
+def _said(hit: Hit) -> str:
+    return escape(f"{hit.memory.created_at:%b %d}: {_short(hit.memory.content)}")
+
+
+def _short(text: str, limit: int = 110) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
