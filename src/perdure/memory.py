@@ -7,8 +7,8 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from perdure.operations import digest as digesting
 from perdure.operations import absence, explain, ingest, journal, keep, recall, reembed, remember, sweep
+from perdure.operations import digest as digesting
 from perdure.operations.ports import Context, Progress
 from perdure.records.memory import Memory as Remembered
 from perdure.records.message import Message
@@ -74,10 +74,7 @@ class Memory:
             tags: Labels for filters.
             importance: 0 to 1.
             confidence: 0 to 1; by kind if not given.
-            source: Where it comes from.
-            session: The session it belongs to.
-            task: The task it belongs to.
-            metadata: JSON data, returned unchanged.
+            source, session, task, metadata: Where it comes from, what it belongs to, and any JSON data.
             at: When it happened, an aware datetime; now if not given.
             pinned: Exempt from every move.
             idempotency_key: The same key stores nothing twice.
@@ -174,14 +171,9 @@ class Memory:
             query: The question, in plain words.
             namespace: Where to look.
             limit: How many hits at most, 1 to 1000.
-            kinds: Only these kinds.
-            scopes: Only these scopes.
-            tags: Only memories with all of these tags.
-            session: Only this session.
-            entity: Only memories whose words hold this name.
-            since: Only what happened at or after this instant.
-            until: Only what happened before this instant.
-            as_of: Only what was stored by this instant.
+            kinds, scopes, session: Only these.
+            tags, entity: Only memories with all of these tags; only those whose words hold this name.
+            since, until, as_of: Only what happened from and before these instants; only what was stored by then.
             min_confidence: Only memories at least this likely true now.
             include_archived: Also hidden ones.
             touch: Count the hits as accessed. False for dashboards, tests and other readers.

@@ -151,12 +151,7 @@ def draft(
     Raises:
         InvalidInput: One of the values is refused; the text says which and what to do.
     """
-    text = checked_text(content, "content", longest=policy.limits.content_bytes)
-    if len(text.encode("utf-8")) > policy.limits.content_bytes:
-        raise InvalidInput(
-            f"content has {len(text.encode('utf-8')):,} bytes; {policy.limits.content_bytes:,} are allowed.",
-            remedy="Split it into several memories.",
-        )
+    text = _checked_content(content, policy)
     if not isinstance(pinned, bool):
         raise InvalidInput("pinned must be True or False.", remedy="Pass a bool.")
     chosen = checked_choice(kind, Kind, "kind")
@@ -180,6 +175,16 @@ def draft(
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
     )
+
+
+def _checked_content(content: Any, policy: Policy) -> str:
+    most = policy.limits.content_bytes
+    text = checked_text(content, "content", longest=most)
+    if (size := len(text.encode("utf-8"))) > most:
+        raise InvalidInput(
+            f"content has {size:,} bytes; {most:,} are allowed.", remedy="Split it into several memories."
+        )
+    return text
 
 
 def _scope(session: Any, task: Any) -> Scope:

@@ -41,7 +41,7 @@ class Lived:
 
 FOLLOWED = {
     "webhook: 5 seconds (asked often)": "within 5 seconds",
-    "deploy day: Tuesday (asked often)": "Tuesdays at 10:00",
+    "deploy day: Tuesday": "Tuesdays at 10:00",
     "SQLite decision (later reversed)": "we use SQLite",
     "sesame allergy (said once)": "sesame",
     "small talk: thanks": "Thanks, that helps!",

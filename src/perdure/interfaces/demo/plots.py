@@ -47,7 +47,7 @@ def page(
     )
     dashed = "".join(
         f'<line x1="{LEFT}" x2="{RIM}" y1="{_y(v):.1f}" y2="{_y(v):.1f}" class="grid" stroke-dasharray="4 4"/>'
-        f'<text x="{RIM}" y="{_y(v) - 4:.1f}" text-anchor="end">{escape(label)} {v:g}</text>'
+        f'<text x="{LEFT + 4}" y="{_y(v) - 4:.1f}">{escape(label)} {v:g}</text>'
         for label, v in thresholds.items()
     )
     most = max(sum(counts.values()) for _, counts in tiers) or 1
@@ -59,7 +59,8 @@ def page(
         "falls.</p>"
         f"{_legend(keys)}{_frame(start, end, 1.0, dashed + lines, 'Value of some memories over time')}"
         "<h2>Where the memories are</h2><p>How many memories are in each tier at the end of each day.</p>"
-        f"{_legend(TIER_COLOURS)}{_frame(start, end, most, _areas(tiers, start, end, most), 'Tier occupancy over time')}"
+        f"{_legend(TIER_COLOURS)}"
+        f"{_frame(start, end, most, _areas(tiers, start, end, most), 'Tier occupancy over time')}"
         "</body></html>\n"
     )
 

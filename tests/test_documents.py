@@ -1,0 +1,62 @@
+"""Every Python example of the README and the docs is run, and every command they name exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^(?:\$ )?perdure ([a-z-]+)", re.MULTILINE)
+SHELL = re.compile(r"^```(?:sh|console|bash)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def examples() -> list[tuple[str, str]]:
+    return [
+        (f"{p.relative_to(ROOT)}#{i}", code)
+        for p in DOCUMENTS
+        for i, code in enumerate(PYTHON.findall(p.read_text("utf-8")), 1)
+    ]
+
+
+@pytest.mark.parametrize(("name", "code"), examples(), ids=[name for name, _ in examples()])
+def test_examples_run(name, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an example may run where the embedder is not installed
+        exec(compile(code, name, "exec"), {"__name__": "example"})  # noqa: S102  # that is the test
+
+
+def test_there_are_examples():
+    assert len(examples()) >= 4
+
+
+def test_commands_in_the_documents_exist():
+    from typer.main import get_command
+
+    from perdure.interfaces.cli import app
+
+    known = set(get_command(app).commands)
+    used = {
+        (p.name, c) for p in DOCUMENTS for block in SHELL.findall(p.read_text("utf-8")) for c in COMMAND.findall(block)
+    }
+    assert used
+    assert {(p, c) for p, c in used if c not in known} == set()
+
+
+def test_links_between_documents_resolve():
+    links = [(p, t) for p in DOCUMENTS for t in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", p.read_text("utf-8"))]
+    broken = [(str(p.relative_to(ROOT)), t) for p, t in links if "://" not in t and not (p.parent / t).exists()]
+    assert broken == []
+
+
+def test_the_documents_name_no_path_of_a_machine():
+    found = [str(p.relative_to(ROOT)) for p in DOCUMENTS if re.search(r"/(?:work|root|tmp)/", p.read_text("utf-8"))]
+    assert found == []
+    assert os.sep == "/" or not found

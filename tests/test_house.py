@@ -1,0 +1,96 @@
+"""The house rules as tests: sizes, names, import contracts that can fail, and a map that names every file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "perdure"
+FILES = sorted(SOURCE.rglob("*.py"))
+UNNAMED = {"utils", "util", "helpers", "helper", "manager", "service", "services", "common", "base", "misc"}
+
+
+def functions(path: Path) -> list[tuple[str, int]]:
+    tree = ast.parse(path.read_text("utf-8"))
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [(n.name, (n.end_lineno or n.lineno) - n.lineno + 1) for n in found]
+
+
+def test_no_file_is_over_400_lines():
+    sizes = {str(p.relative_to(ROOT)): len(p.read_text("utf-8").splitlines()) for p in FILES}
+    assert {p: n for p, n in sizes.items() if n > 400} == {}
+
+
+def test_functions_are_short():
+    lengths = {f"{p.relative_to(ROOT)}:{name}": n for p in FILES for name, n in functions(p)}
+    assert {name: n for name, n in lengths.items() if n > 50} == {}
+    short = sum(1 for n in lengths.values() if n <= 30)
+    assert short / len(lengths) >= 0.9
+
+
+def test_no_file_or_function_has_a_name_that_names_nothing():
+    files = [p for p in FILES if set(p.stem.split("_")) & UNNAMED]
+    names = [(p.name, name) for p in FILES for name, _ in functions(p) if name.strip("_") in UNNAMED]
+    assert (files, names) == ([], [])
+
+
+def test_only_compose_reads_the_real_clock():
+    pattern = re.compile(r"datetime\.now|time\.time\b|time_ns|utcnow|date\.today")
+    users = [str(p.relative_to(SOURCE)) for p in FILES if pattern.search(p.read_text("utf-8"))]
+    assert users == ["compose.py"]
+
+
+def test_the_map_names_every_source_file():
+    text = (ROOT / "docs" / "map.md").read_text("utf-8")
+    named = {p for p in FILES if p.name != "__init__.py" or len(p.read_text("utf-8").splitlines()) > 15}
+    missing = [str(p.relative_to(SOURCE)) for p in named if f"`{p.relative_to(SOURCE).as_posix()}`" not in text]
+    assert missing == []
+    mentioned = re.findall(r"`([\w/]+\.py)`", text)
+    assert [m for m in mentioned if not (SOURCE / m).is_file()] == []
+
+
+VIOLATIONS = {
+    "an operation that names a store": ("operations/sweep.py", "from perdure.stores.sqlite.store import SqliteStore\n"),
+    "an operation that computes": ("operations/recall.py", "import numpy\n"),
+    "a rule that reads the clock": ("rules/moves.py", "import time\n"),
+    "a formula that knows records": ("formulas/value.py", "from perdure.records.memory import State\n"),
+    "a record that needs a package": ("records/memory.py", "import numpy\n"),
+    "a store that decides": ("stores/sqlite/store.py", "from perdure.rules.moves import rises\n"),
+    "an interface that names a store": ("interfaces/cli.py", "from perdure.stores.sqlite.store import SqliteStore\n"),
+    "a ring that imports upward": ("rules/signals.py", "import perdure.memory\n"),
+}
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_the_import_contracts_fail_on_a_planted_violation(name, tmp_path):
+    where, line = VIOLATIONS[name]
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    clean = _lint(tmp_path) if name == next(iter(VIOLATIONS)) else None
+    target = tmp_path / "src" / "perdure" / where
+    text = target.read_text("utf-8")
+    target.write_text(
+        text.replace("from __future__ import annotations\n", f"from __future__ import annotations\n{line}", 1)
+    )
+    assert clean is None or clean.returncode == 0
+    assert _lint(tmp_path).returncode == 1
+
+
+def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports_command; lint_imports_command()",
+        "--no-cache",
+    ]
+    environment = {"PYTHONPATH": str(folder / "src"), "PATH": "/usr/bin:/bin"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
