@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -60,3 +62,10 @@ def test_the_documents_name_no_path_of_a_machine():
     found = [str(p.relative_to(ROOT)) for p in DOCUMENTS if re.search(r"/(?:work|root|tmp)/", p.read_text("utf-8"))]
     assert found == []
     assert os.sep == "/" or not found
+
+
+def test_generated_documents_are_up_to_date():
+    check = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (check.returncode, check.stdout.strip(), check.stderr) == (0, "", "")

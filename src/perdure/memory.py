@@ -174,8 +174,7 @@ class Memory:
             kinds, scopes, session: Only these.
             tags, entity: Only memories with all of these tags; only those whose words hold this name.
             since, until, as_of: Only what happened from and before these instants; only what was stored by then.
-            min_confidence: Only memories at least this likely true now.
-            include_archived: Also hidden ones.
+            min_confidence, include_archived: Only memories at least this likely true now; also hidden ones.
             touch: Count the hits as accessed. False for dashboards, tests and other readers.
         """
         filters = asking.filters(
@@ -191,14 +190,8 @@ class Memory:
             include_archived=include_archived,
             policy=self._context.policy,
         )
-        return recall.recall(
-            self._context,
-            asking.question(query),
-            intake.checked_namespace(namespace),
-            asking.limit(limit),
-            filters,
-            touch=touch,
-        )
+        place, asked = intake.checked_namespace(namespace), asking.question(query)
+        return recall.recall(self._context, asked, place, asking.limit(limit), filters, touch=touch)
 
     def get(self, id: str, include_archived: bool = False) -> Remembered | None:
         """Return one memory, or None; a hidden one only with ``include_archived``. Reading it is no access."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.operations.sweep import forecast
 from perdure.operations.writing import found
 from perdure.records.instant import DAY_MS
 from perdure.records.memory import Memory, Status
@@ -68,7 +67,8 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
     sample: list[Memory] = []
     for place in places:
         sample += views(ctx.store.at_hand(place, max(1, SAMPLE // len(places))), ctx.policy, now)
-    coming = forecast(ctx, RISK_DAYS, namespace)
+    soon = now + RISK_DAYS * DAY_MS
+    fading = [m for p in places for m in views(ctx.store.fading(p, soon, SAMPLE), ctx.policy, now)]
     space = ctx.store.space()
     return Stats(
         namespaces=len(places),
@@ -79,7 +79,7 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
         value_percentiles=percentiles([m.value for m in sample]),
         due_now=ctx.store.count_due(namespace, now),
         due_soon=ctx.store.count_due(namespace, now + SOON_DAYS * DAY_MS),
-        at_risk=at_risk(coming.moved, sample),
+        at_risk=at_risk(fading, sample),
         review_suggested=sum(1 for m in sample if m.retention < ctx.policy.retention.review_below),
         without_vector=ctx.store.count_without_vector(namespace),
         space=None if space is None else space.name,

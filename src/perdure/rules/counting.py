@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from perdure.records.memory import Memory
-from perdure.records.report import Moved
 
 SHOWN: Final = 20
 HIGH_SHARE: Final = 50
@@ -21,15 +20,17 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     return {f"p{p}": round(float(np.percentile(values, p)), 4) for p in (10, 50, 90)}
 
 
-def at_risk(coming: Sequence[Moved], sample: Sequence[Memory]) -> tuple[tuple[str, float, str], ...]:
-    """Return memories of more than median value that are about to be archived: (id, value, when), the best first."""
-    values = {m.id: m.value for m in sample}
-    if not values:
+def at_risk(fading: Sequence[Memory], sample: Sequence[Memory]) -> tuple[tuple[str, float, str], ...]:
+    """Return memories of at least median value that are about to be archived: (id, value, when), the best first.
+
+    Args:
+        fading: Memories whose next move is the archive, and soon.
+        sample: Memories that stand for the namespace's values.
+    """
+    if not sample:
         return ()
-    median = float(np.percentile(list(values.values()), HIGH_SHARE))
+    median = float(np.percentile([m.value for m in sample], HIGH_SHARE))
     risky = [
-        (m.id, round(values[m.id], 4), m.at)
-        for m in coming
-        if m.move.endswith("to archived") and values.get(m.id, 0.0) >= median
+        (m.id, round(m.value, 4), m.due_at.isoformat()) for m in fading if m.value >= median and m.due_at is not None
     ]
     return tuple(sorted(risky, key=lambda r: -r[1])[:SHOWN])

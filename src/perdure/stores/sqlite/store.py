@@ -137,6 +137,12 @@ class SqliteStore:
             ids = [i for (i,) in read.run(connection, "at_hand", {"namespace": namespace, "limit": limit})]
             return read.records(connection, namespace, ids)
 
+    def fading(self, namespace: str, until: Instant, limit: int) -> list[Record]:
+        """Return visible records in cold that fall due by an instant, soonest first: from cold, due means archived."""
+        key = {"namespace": namespace, "until": until, "limit": limit}
+        with self._fresh() as connection:
+            return read.records(connection, namespace, [i for (i,) in read.run(connection, "fading", key)])
+
     def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
         """Return id -> (state, last operation), without content."""
         with self._use() as connection:

@@ -174,6 +174,11 @@ SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AN
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit;
 
+-- name: fading
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND held = 0 AND due_ms IS NOT NULL AND due_ms <= :until AND tier = 'cold'
+  AND status = 'active' ORDER BY due_ms LIMIT :limit;
+
 -- name: at_hand
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND status = 'active'
