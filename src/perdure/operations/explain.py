@@ -30,10 +30,20 @@ def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str |
 
 
 def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: Memory | None) -> list[Memory]:
-    """Return memories that pass the filters, newest first; ``before`` is the last one of the page before."""
+    """Return memories that pass the filters, newest first; ``before`` is the last one of the page before.
+
+    Confidence is computed when read, so pages are read until the limit is reached or nothing is left.
+    """
+    now = ctx.clock()
+    result: list[Memory] = []
     cursor = None if before is None else (before.state.created_ms, before.id)
-    found_ = views(ctx.store.listed(namespace, filters, limit, cursor), ctx.policy, ctx.clock())
-    return [m for m in found_ if m.confidence >= filters.min_confidence]
+    while len(result) < limit:
+        records = ctx.store.listed(namespace, filters, limit, cursor)
+        if not records:
+            break
+        cursor = records[-1].state.created_ms, records[-1].id
+        result += [m for m in views(records, ctx.policy, now) if m.confidence >= filters.min_confidence]
+    return result[:limit]
 
 
 def why(ctx: Context, identity: str) -> Explanation:

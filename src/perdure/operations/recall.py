@@ -35,11 +35,14 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (f"nothing known: {why}", note) if n))
     order = relevant(ranked(pool, query, ctx.policy.recall), ctx.policy.recall)
     hits = best(ctx, order, namespace, limit, filters, now)
+    if not hits:
+        doubt = f"everything related is less sure than {filters.min_confidence:g}"
+        return Recall(text, (), nothing_known=True, note="; ".join(n for n in (doubt, note) if n))
     identity = ""
-    if touch and hits:
+    if touch:
         identity, problem = _counted(ctx, text, namespace, hits, now)
         note = "; ".join(n for n in (note, problem) if n)
-    return Recall(text, tuple(hits), nothing_known=not hits, note=note, id=identity)
+    return Recall(text, tuple(hits), nothing_known=False, note=note, id=identity)
 
 
 def asked(ctx: Context, text: str) -> tuple[Query, str]:

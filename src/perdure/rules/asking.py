@@ -41,7 +41,7 @@ def limit(value: Any) -> int:
     """Return how many answers are wanted, 1 to 1000."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
         raise InvalidInput(
-            f"limit must be a whole number from 1 to {_MOST}, not {value!r}.", remedy="Ask for pages with before=."
+            f"limit must be a whole number from 1 to {_MOST}, not {value!r}.", remedy="Give a number in that range."
         )
     return value
 

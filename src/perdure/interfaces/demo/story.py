@@ -67,7 +67,7 @@ def _remembered(show: Console, memory: Memory, lived: Lived) -> None:
     stats = memory.stats(NAMESPACE)
     show.print(
         f"{lived.messages} messages in {lived.sessions} sessions went in, as they were said. Searched by: "
-        f"{stats.space or 'words only (install perdure[local] for meaning)'}."
+        f"{stats.space or 'words only (the extra "local" adds meaning)'}."
     )
     again = memory.ingest([m for s in sessions() for m in s.messages], NAMESPACE)
     show.print(f"Taken in a second time: {again.added} added, {again.skipped} skipped.")

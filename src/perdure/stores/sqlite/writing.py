@@ -22,7 +22,7 @@ SEARCHED: Final = {"status", "scope"}
 """Columns that the caches of searches must hear about when they change."""
 
 TRIMMED: Final = "00"
-"""One recall in 256 (those whose random id ends so) cuts the recall log to its bound: cutting costs more than counting."""
+"""One recall in 256 (whose random id ends so) cuts the recall log to its bound: cutting costs more than counting."""
 
 _CONTENT: Final = {"text", "tags", "source", "speaker", "task", "metadata"}
 

@@ -1,0 +1,69 @@
+"""What to paste into a client so that it starts this server."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Final, Literal
+
+from perdure.interfaces.mcp import default_store
+from perdure.records.errors import InvalidInput
+
+Client = Literal["claude-code", "claude-desktop", "cursor"]
+
+_DESKTOP: Final = """\
+# Claude Desktop: Settings > Developer > Edit Config opens the file. Its usual place:
+#   macOS    ~/Library/Application Support/Claude/claude_desktop_config.json
+#   Windows  %APPDATA%\\Claude\\claude_desktop_config.json
+#   Linux    ~/.config/Claude/claude_desktop_config.json
+# Merge this into it, then restart Claude Desktop:
+"""
+_CURSOR: Final = """\
+# Cursor: for every project or for one. The files' usual places:
+#   macOS, Linux  ~/.cursor/mcp.json
+#   Windows       %USERPROFILE%\\.cursor\\mcp.json
+#   one project   .cursor/mcp.json in its root
+# Merge this into one of them:
+"""
+
+
+def snippet(client: Client, store: str | None = None) -> str:
+    """Return what to paste: comment lines that start with ``#``, then the configuration.
+
+    The server is named by absolute paths, so that it starts whatever the client's PATH and folder are.
+
+    Args:
+        client: Which client.
+        store: The store's file; a file in the user's data folder if not given.
+
+    Raises:
+        InvalidInput: There is no such client.
+    """
+    command, *arguments = server_command(store)
+    config = json.dumps(
+        {"mcpServers": {"perdure": {"command": command, "args": arguments}}}, indent=2, ensure_ascii=False
+    )
+    if client == "claude-code":
+        added = shlex.join(["claude", "mcp", "add", "--scope", "user", "perdure", "--", command, *arguments])
+        return (
+            f"# Claude Code: run this once, for all your projects:\n{added}\n\n"
+            f"# Or, for one project, put this into .mcp.json in its root:\n{config}\n"
+        )
+    if client == "claude-desktop":
+        return f"{_DESKTOP}{config}\n"
+    if client == "cursor":
+        return f"{_CURSOR}{config}\n"
+    raise InvalidInput(
+        f"There is no client {client!r}.",
+        remedy="Name claude-code, claude-desktop or cursor; others take similar JSON.",
+    )
+
+
+def server_command(store: str | None = None) -> list[str]:
+    """Return the command that starts the server over stdio, with absolute paths."""
+    named = str(default_store()) if store is None else store
+    place = named if "://" in named else str(Path(named).expanduser().absolute())
+    # The interpreter is not resolved: in a virtual environment it is a link, and the environment is found by its place.
+    return [str(Path(sys.executable).absolute()), "-m", "perdure.interfaces.mcp", "--store", place]

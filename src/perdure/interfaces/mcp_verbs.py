@@ -1,0 +1,317 @@
+"""The tools' functions: one for each verb. They parse, call the engine and hand its answer on; they decide nothing.
+
+All are plain functions: the server runs them in worker threads. What they raise becomes a tool error in mcp_server.py.
+"""
+
+# ruff: noqa: A002  # id is the contract's name
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from perdure.interfaces import mcp_results as result
+from perdure.interfaces import mcp_schemas as schema
+from perdure.interfaces import mcp_texts as text
+from perdure.interfaces.mcp_texts import answer
+from perdure.records.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
+    from perdure.memory import Memory
+    from perdure.records.memory import Memory as Remembered
+    from perdure.records.report import Entry, Operation
+
+Identity = Annotated[str, Field(description="The memory's id.", min_length=1, max_length=200)]
+Namespace = Annotated[str | None, Field(description="The namespace; leave out for the server's own.", max_length=200)]
+Everywhere = Annotated[str | None, Field(description="Only this namespace; leave out for all.", max_length=200)]
+Question = Annotated[str, Field(description="A question in plain words.", min_length=1, max_length=10_000)]
+Kind = Literal["note", "episode", "fact", "procedure", "summary"]
+Kinds = Annotated[list[Kind] | None, Field(description="Only these kinds.")]
+Scopes = Annotated[list[Literal["task", "session", "long_term"]] | None, Field(description="Only these scopes.")]
+Tags = Annotated[list[str] | None, Field(description="Only memories with all of these tags.")]
+Session = Annotated[str | None, Field(description="Only this session.")]
+Since = Annotated[str | None, Field(description="Happened at or after: ISO 8601 with zone, 2026-11-21T09:30:00Z.")]
+Until = Annotated[str | None, Field(description="Happened before: ISO 8601 with zone.")]
+Likely = Annotated[float, Field(description="Only memories at least this likely true now.", ge=0, le=1)]
+Hidden = Annotated[bool, Field(description="Also archived and superseded ones.")]
+Limit = Annotated[int, Field(description="How many at most.", ge=1, le=50)]
+Page = Annotated[int, Field(description="How many at most.", ge=1, le=200)]
+
+
+def moment(value: str | None, name: str) -> datetime | None:
+    """Return an ISO 8601 text as a datetime; one without a zone is refused, because the zone would be a guess."""
+    if value is None:
+        return None
+    remedy = "Write it with a zone, for example 2026-11-21T09:30:00Z."
+    try:
+        read = datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise InvalidInput(f"{name} is no ISO 8601 date and time: {value[:50]!r}.", remedy=remedy) from None
+    if read.tzinfo is None:
+        raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=remedy)
+    return read
+
+
+class Verbs:
+    """The verbs over one memory that is opened when the first of them is called."""
+
+    def __init__(self, opened: Callable[[], Memory], namespace: str) -> None:
+        self._memory = opened
+        self._namespace = namespace
+
+    def _place(self, namespace: str | None) -> str:
+        return self._namespace if namespace is None else namespace
+
+    def remember(
+        self,
+        content: Annotated[str, Field(description="One self-contained statement; at most 1 MiB.", min_length=1)],
+        namespace: Namespace = None,
+        kind: Annotated[Kind, Field(description="note unless it clearly is one of the others.")] = "note",
+        tags: Annotated[list[str] | None, Field(description="Labels for filters.")] = None,
+        importance: Annotated[float, Field(description="How much it matters.", ge=0, le=1)] = 0.5,
+        confidence: Annotated[float | None, Field(description="How likely true; by kind.", ge=0, le=1)] = None,
+        source: Annotated[str | None, Field(description="Where it comes from: a path, a URL, a name.")] = None,
+        session: Annotated[str | None, Field(description="The session that it belongs to.")] = None,
+        task: Annotated[str | None, Field(description="The task that it belongs to.")] = None,
+        metadata: Annotated[dict[str, Any] | None, Field(description="JSON data, returned unchanged.")] = None,
+        at: Annotated[str | None, Field(description="When it happened: ISO 8601 with zone; now if left out.")] = None,
+        pinned: Annotated[bool, Field(description="Exempt from every move: never fades.")] = False,
+        idempotency_key: Annotated[str | None, Field(description="The same key stores nothing twice.")] = None,
+    ) -> Annotated[CallToolResult, schema.Kept]:
+        """Store one memory."""
+        stored = self._memory().remember(
+            content,
+            namespace=self._place(namespace),
+            kind=kind,
+            tags=tags or (),
+            importance=importance,
+            confidence=confidence,
+            source=source,
+            session=session,
+            task=task,
+            metadata=metadata,
+            at=moment(at, "at"),
+            pinned=pinned,
+            idempotency_key=idempotency_key,
+        )
+        told = result.kept(stored)
+        return answer(told, f"Remembered.\n{text.kept(told)}")
+
+    def recall(
+        self,
+        query: Question,
+        limit: Limit = 5,
+        namespace: Namespace = None,
+        kinds: Kinds = None,
+        scopes: Scopes = None,
+        tags: Tags = None,
+        session: Session = None,
+        entity: Annotated[str | None, Field(description="Only memories whose words hold this name.")] = None,
+        since: Since = None,
+        until: Until = None,
+        as_of: Annotated[str | None, Field(description="Only what was stored by then: ISO 8601 with zone.")] = None,
+        min_confidence: Likely = 0.0,
+        include_archived: Hidden = False,
+        touch: Annotated[bool, Field(description="Count the hits as accessed.")] = True,
+    ) -> Annotated[CallToolResult, schema.Recalled]:
+        """Answer a question."""
+        found = self._memory().recall(
+            query,
+            namespace=self._place(namespace),
+            limit=limit,
+            kinds=kinds or (),
+            scopes=scopes or (),
+            tags=tags or (),
+            session=session,
+            entity=entity,
+            since=moment(since, "since"),
+            until=moment(until, "until"),
+            as_of=moment(as_of, "as_of"),
+            min_confidence=min_confidence,
+            include_archived=include_archived,
+            touch=touch,
+        )
+        told = result.recalled(found)
+        return answer(told, text.recalled(told))
+
+    def get(self, id: Identity, include_archived: Hidden = False) -> Annotated[CallToolResult, schema.Whole]:
+        """Return one memory in full."""
+        memory = self._memory()
+        if (found := memory.get(id, include_archived=include_archived)) is None:
+            if (hidden := memory.get(id, include_archived=True)) is not None:
+                raise NotFound(f"The memory {id} is {hidden.status.value}.", remedy="Pass include_archived=true.")
+            raise NotFound(f"There is no memory {id!r}.", remedy="Recall it to learn its id.")
+        told = result.whole(found)
+        return answer(told, text.kept(told))
+
+    def why(self, id: Identity) -> Annotated[CallToolResult, schema.Explained]:
+        """Explain a memory."""
+        told = result.explained(self._memory().why(id))
+        return answer(told, text.explained(told))
+
+    def archive(
+        self,
+        id: Identity,
+        reason: Annotated[str, Field(description="Why; kept in the journal.", min_length=1, max_length=1000)],
+    ) -> Annotated[CallToolResult, schema.Decided]:
+        """Hide a memory."""
+        return self._decided(self._memory().archive(id, reason), "Archived")
+
+    def restore(self, id: Identity) -> Annotated[CallToolResult, schema.Decided]:
+        """Show an archived memory again."""
+        return self._decided(self._memory().restore(id), "Restored")
+
+    def pin(self, id: Identity) -> Annotated[CallToolResult, schema.Decided]:
+        """Pin a memory."""
+        return self._decided(self._memory().pin(id), "Pinned")
+
+    def unpin(self, id: Identity) -> Annotated[CallToolResult, schema.Decided]:
+        """Unpin a memory."""
+        return self._decided(self._memory().unpin(id), "Unpinned")
+
+    def sweep(
+        self,
+        dry_run: Annotated[bool, Field(description="Only report what would move; false applies it.")] = True,
+        namespace: Everywhere = None,
+    ) -> Annotated[CallToolResult, schema.Swept]:
+        """Sweep; a dry run unless told otherwise."""
+        told = result.swept(self._memory().sweep(dry_run=dry_run, namespace=namespace))
+        return answer(told, ("Dry run, nothing was written. " if dry_run else "") + text.swept(told))
+
+    def undo(
+        self,
+        operation_id: Annotated[str, Field(description="The operation's id.", min_length=1, max_length=200)],
+    ) -> Annotated[CallToolResult, schema.Undone]:
+        """Take an operation back."""
+        told = result.undone(self._memory().undo(operation_id))
+        return answer(told, f"Undone: {told['note']}. Undo this with operation {told['operation_id']}.")
+
+    def stats(self, namespace: Everywhere = None) -> Annotated[CallToolResult, schema.Counts]:
+        """Count."""
+        told = result.counts(self._memory().stats(namespace))
+        return answer(told, text.counted(told))
+
+    def digest(
+        self,
+        namespace: Namespace = None,
+        budget_tokens: Annotated[int | None, Field(description="2000 unless the policy says other.", ge=50)] = None,
+        profile: Annotated[
+            Literal["tokens", "claude-code", "hermes", "openclaw"] | None,
+            Field(description="A client's budget for MEMORY.md instead of tokens."),
+        ] = None,
+    ) -> Annotated[CallToolResult, schema.Digested]:
+        """Return MEMORY.md."""
+        made = self._memory().digest_details(self._place(namespace), budget_tokens, profile=profile)
+        told: schema.Digested = {
+            "text": made.text,
+            "ids": list(made.ids),
+            "tokens": made.tokens,
+            "tokens_exact": made.exact,
+            "profile": made.profile,
+        }
+        return answer(told, made.text)
+
+    def digest_text(self, namespace: str | None) -> str:
+        """Return MEMORY.md as a resource has it."""
+        return self._memory().digest(self._place(namespace))
+
+    def list_memories(
+        self,
+        namespace: Namespace = None,
+        limit: Page = 50,
+        kinds: Kinds = None,
+        scopes: Scopes = None,
+        tags: Tags = None,
+        session: Session = None,
+        since: Since = None,
+        until: Until = None,
+        min_confidence: Likely = 0.0,
+        include_archived: Hidden = False,
+        before: Annotated[str | None, Field(description="next_before of the page before.")] = None,
+    ) -> Annotated[CallToolResult, schema.Listed]:
+        """Return a page of memories, newest first."""
+        memory = self._memory()
+        last = None if before is None else memory.get(before, include_archived=True)
+        if before is not None and last is None:
+            raise NotFound(f"There is no memory {before!r} to go on from.", remedy="Start again without before.")
+        page = memory.list(
+            self._place(namespace),
+            limit,
+            kinds=kinds or (),
+            scopes=scopes or (),
+            tags=tags or (),
+            session=session,
+            since=moment(since, "since"),
+            until=moment(until, "until"),
+            min_confidence=min_confidence,
+            include_archived=include_archived,
+            before=last,
+        )
+        told: schema.Listed = {
+            "memories": [result.kept(m) for m in page],
+            "next_before": page[-1].id if len(page) == limit else None,
+        }
+        return answer(told, text.listed(told))
+
+    def why_not(
+        self, id: Identity, query: Question, limit: Limit = 5, include_archived: Hidden = False
+    ) -> Annotated[CallToolResult, schema.Absent]:
+        """Explain an absence."""
+        told = result.absent(self._memory().why_not(id, query, limit=limit, include_archived=include_archived))
+        return answer(told, f"Kept out by {told['kept_out_by']}: {told['explanation']}.")
+
+    def history(
+        self,
+        id: Annotated[str | None, Field(description="The memory; leave out for operations.")] = None,
+        namespace: Everywhere = None,
+        limit: Page = 50,
+    ) -> Annotated[CallToolResult, schema.Told]:
+        """Return a journal."""
+        lines = self._memory().history(id, namespace=namespace, limit=limit)
+        told: schema.Told = {"entries": [], "operations": []}
+        if id is None:
+            told["operations"] = [result.ran(line) for line in cast("list[Operation]", lines)]
+        else:
+            told["entries"] = [result.happened(line) for line in cast("list[Entry]", lines)[-limit:]]
+        return answer(told, text.told(told))
+
+    def forecast(
+        self,
+        days: Annotated[float, Field(description="How far to look ahead.", ge=0, le=36_525)] = 30.0,
+        namespace: Everywhere = None,
+    ) -> Annotated[CallToolResult, schema.Swept]:
+        """Foresee moves."""
+        told = result.swept(self._memory().forecast(days, namespace=namespace))
+        return answer(told, f"Within {days:g} days, if nothing happens: {text.swept(told)}")
+
+    def ingest(
+        self,
+        messages: Annotated[list[schema.Said], Field(description="In their order.", min_length=1, max_length=1000)],
+        session: Annotated[str | None, Field(description="The conversation's name, for messages without one.")] = None,
+        namespace: Namespace = None,
+    ) -> Annotated[CallToolResult, schema.TakenIn]:
+        """Take in a conversation."""
+        taken = self._memory().ingest(messages, namespace=self._place(namespace), session=session)
+        told: schema.TakenIn = {
+            "added": taken.added,
+            "skipped": taken.skipped,
+            "sessions": list(taken.sessions),
+            "operations": list(taken.operations),
+        }
+        undo = f" Undo with operation {', '.join(taken.operations)}." if taken.operations else ""
+        return answer(told, f"{taken.added} messages added, {taken.skipped} known already.{undo}")
+
+    def check(self) -> Annotated[CallToolResult, schema.Checked]:
+        """Check the file."""
+        faults = self._memory().check()
+        told: schema.Checked = {"sound": not faults, "faults": faults}
+        return answer(told, "The store is sound." if not faults else "\n".join(faults))
+
+    def _decided(self, memory: Remembered, done: str) -> CallToolResult:
+        journal = cast("list[Entry]", self._memory().history(memory.id))
+        told = result.decided(memory, journal[-1].operation_id if journal else None)
+        return answer(told, text.decided(told, done))

@@ -1,0 +1,294 @@
+"""What people see in the terminal: tables, lists and progress. Text from memories is shown, never interpreted."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from perdure.records.instant import text_of, to_instant
+from perdure.records.memory import Memory
+from perdure.records.recall import Absence, Recall
+from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_PIPE_WIDTH = 160
+_MOVES_SHOWN = 20
+_LINE = 100
+
+
+def terminal() -> Console:
+    """Return the console for answers. It obeys NO_COLOR; nothing in brackets is taken as markup."""
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=width is not None, width=width)
+
+
+def shown(text: str) -> str:
+    """Return text with control characters made visible, so that a memory cannot steer the terminal."""
+    return _CONTROL.sub(lambda found: repr(found.group())[1:-1], text.replace("\r\n", "\n"))
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar on standard error if that is a terminal; yields what to call with (done, total), or None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _when(moment: datetime | None) -> str:
+    return "never" if moment is None else text_of(to_instant(moment))
+
+
+def _brief(text: str, longest: int = _LINE) -> str:
+    line = shown(" ".join(text.split()))
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=column == "id", overflow="fold")
+    return table
+
+
+def _pairs(out: Console, pairs: Mapping[str, Any]) -> None:
+    table = Table.grid(padding=(0, 2))
+    for name, value in pairs.items():
+        table.add_row(Text(name, style="bold"), Text(shown(str(value))))
+    out.print(table)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, for example ``1 file`` or ``1,200 files``."""
+    return f"{number:,} {noun if number == 1 else noun.removesuffix('y') + 'ies' if noun[-1] == 'y' else noun + 's'}"
+
+
+def show_pairs(out: Console, pairs: Mapping[str, Any]) -> None:
+    """Draw names and values."""
+    if pairs:
+        _pairs(out, {name.replace("_", " "): value for name, value in pairs.items()})
+    else:
+        out.print("Nothing to do.")
+
+
+def show_names(out: Console, names: Sequence[str]) -> None:
+    """Draw one name on each line."""
+    for name in names:
+        out.print(shown(name))
+    if not names:
+        out.print("There is no namespace yet; 'perdure remember' makes one.")
+
+
+def _parts(parts: Mapping[str, float]) -> str:
+    return " + ".join(f"{name} {value:.3f}" for name, value in parts.items() if round(value, 3)) or "nothing"
+
+
+def show_recall(out: Console, answer: Recall) -> None:
+    """Draw the hits of a recall, each with its score parts."""
+    if not answer.hits:
+        out.print("Nothing known.")
+    for rank, hit in enumerate(answer.hits, 1):
+        memory = hit.memory
+        who = f"{memory.speaker}: " if memory.speaker else ""
+        out.print(Text.assemble((f"{rank}. ", "bold"), shown(who + memory.content)))
+        told = [memory.id, str(memory.kind), str(memory.tier), _when(memory.created_at)]
+        told += [f"session {memory.session}"] if memory.session else []
+        told += ["pinned"] if memory.pinned else []
+        told += [] if memory.status == "active" else [str(memory.status)]
+        out.print(Text("   " + shown(" · ".join(told)), style="dim"))
+        out.print(Text(f"   score {hit.score:.3f} = {_parts(hit.parts)}", style="dim"))
+    if answer.note:
+        out.print(Text(f"Note: {shown(answer.note)}", style="yellow"))
+
+
+def show_memories(out: Console, memories: Sequence[Memory], namespace: str) -> None:
+    """Draw a table of memories."""
+    if not memories:
+        out.print(f"No memories in {shown(namespace)} pass the filters.")
+        return
+    table = _table("id", "when", "kind", "tier", "status", "value", "content")
+    for m in memories:
+        state = f"{m.status} (pinned)" if m.pinned else str(m.status)
+        row = (m.id, _when(m.created_at), str(m.kind), str(m.tier), state, f"{m.value:.2f}", _brief(m.content))
+        table.add_row(*(Text(cell) for cell in row))
+    out.print(table)
+
+
+def show_ingested(out: Console, done: Ingested, files: int, namespace: str) -> None:
+    """Draw what an ingest brought in."""
+    read = f"{counted(done.added, 'memory')} from {counted(files, 'file')}"
+    out.print(f"Stored {read} in {shown(namespace)}; {done.skipped:,} known already.")
+    show_undo(out, done.operations)
+
+
+def show_memory(out: Console, memory: Memory) -> None:
+    """Draw one memory whole."""
+    pairs: dict[str, Any] = {
+        "id": memory.id,
+        "namespace": memory.namespace,
+        "kind": memory.kind,
+        "scope, tier": f"{memory.scope}, {memory.tier}",
+        "status": f"{memory.status} (pinned)" if memory.pinned else memory.status,
+        "happened": _when(memory.created_at),
+        "stored": _when(memory.recorded_at),
+        "next look": _when(memory.due_at),
+        "importance": f"{memory.importance:.3f}",
+        "confidence": f"{memory.confidence:.3f}",
+        "retention": f"{memory.retention:.3f}",
+        "value": f"{memory.value:.3f}",
+        "accesses": memory.access_count,
+    }
+    optional = {
+        "tags": ", ".join(memory.tags),
+        "speaker": memory.speaker,
+        "session": memory.session,
+        "task": memory.task,
+        "source": memory.source,
+        "metadata": dict(memory.metadata),
+    }
+    _pairs(out, {**pairs, **{name: value for name, value in optional.items() if value}})
+    out.print()
+    out.print(shown(memory.content))
+
+
+def show_explanation(out: Console, found: Explanation) -> None:
+    """Draw why a memory is as it is."""
+    out.print(shown(found.summary))
+    out.print()
+    _pairs(out, found.signals)
+    out.print(f"\nvalue = {_parts(found.value_parts)}")
+    out.print(shown(found.next_move))
+    if found.links:
+        out.print("\nLinks")
+        for kind, other, weight in found.links:
+            out.print(f"  {shown(kind)} {other} ({weight:.2f})")
+    out.print("\nHistory")
+    _entries(out, found.history)
+
+
+def show_absence(out: Console, found: Absence) -> None:
+    """Draw what kept a memory out of an answer."""
+    out.print(shown(found.explanation))
+    out.print(Text(f"kept out by: {found.kept_out_by}", style="dim"))
+    if found.rank is not None:
+        out.print(Text(f"rank {found.rank}", style="dim"))
+    if found.parts:
+        out.print(Text(f"score {sum(found.parts.values()):.3f} = {_parts(found.parts)}", style="dim"))
+
+
+def _entries(out: Console, entries: Sequence[Entry]) -> None:
+    for entry in entries:
+        out.print(f"  {entry.at}  {entry.operation} {entry.operation_id}: {shown(entry.because)}")
+
+
+def show_history(out: Console, entries: Sequence[Entry] | Sequence[Operation]) -> None:
+    """Draw a memory's journal, or a table of operations."""
+    operations = [e for e in entries if isinstance(e, Operation)]
+    if not entries:
+        out.print("Nothing has happened yet.")
+    if not operations:
+        _entries(out, [e for e in entries if isinstance(e, Entry)])
+        return
+    table = _table("id", "at", "operation", "namespace", "changes", "hides", "note")
+    for o in operations:
+        note = f"{o.note} (taken back by {o.undone_by})" if o.undone_by else o.note
+        row = (o.id, o.at, o.operation, o.namespace, f"{o.changes:,}", f"{o.hides:,}", note)
+        table.add_row(*(Text(shown(cell)) for cell in row))
+    out.print(table)
+
+
+def show_report(out: Console, report: Report, *, foreseen: bool = False) -> None:
+    """Draw what a sweep did or would do, or what a forecast foresees."""
+    told = "foreseen" if foreseen else "to make" if report.dry_run else "made"
+    looked = "" if foreseen else f"; {counted(report.examined, 'memory')} due or accessed"
+    out.print(f"{counted(len(report.moved), 'move')} {told}{looked}.")
+    for move, count in report.tally.items():
+        out.print(f"  {count:,} times {shown(move)}")
+    for moved in report.moved[:_MOVES_SHOWN]:
+        because = moved.because if moved.because.startswith(moved.move) else f"{moved.move}: {moved.because}"
+        out.print(Text(f"  {moved.at}  {moved.id}  {shown(because)}", style="dim"))
+    if len(report.moved) > _MOVES_SHOWN:
+        out.print(f"  … and {len(report.moved) - _MOVES_SHOWN:,} more; --json lists all.")
+    for held in report.held:
+        out.print(
+            Text(
+                f"Held in {shown(held.namespace)}: {counted(len(held.ids), 'move')}. {shown(held.because)}",
+                style="yellow",
+            )
+        )
+    show_undo(out, report.operations)
+
+
+def show_undo(out: Console, operations: Sequence[str]) -> None:
+    """Draw how operations are taken back, the last one first."""
+    for operation in reversed(operations):
+        out.print(f"Take it back with: perdure undo {operation}")
+
+
+def show_stats(out: Console, found: Stats, store: str) -> None:
+    """Draw how a store is doing."""
+    counts = ("tiers", "statuses", "kinds")
+    pairs: dict[str, Any] = {
+        "store": store,
+        "memories": f"{found.memories:,} in {counted(found.namespaces, 'namespace')}",
+    }
+    for name in counts:
+        pairs[name] = ", ".join(f"{key} {count:,}" for key, count in getattr(found, name).items()) or "none"
+    if found.value_percentiles:
+        told = ", ".join(f"{key} {value:.2f}" for key, value in found.value_percentiles.items())
+        pairs["value"] = f"{told} (of {found.sampled:,})"
+    pairs |= {
+        "due": f"{found.due_now:,} now, {found.due_soon:,} within 7 days",
+        "review suggested": f"{found.review_suggested:,} of {found.sampled:,}",
+        "found by words only": f"{found.without_vector:,}",
+        "embedding space": found.space or "none",
+    }
+    _pairs(out, pairs)
+    if found.at_risk:
+        out.print("\nHigh value, and archived within 30 days if nothing happens")
+        for identity, value, when in found.at_risk:
+            out.print(f"  {identity}  value {value:.2f}  {when}")
+
+
+def show_digest(out: Console, found: Mapping[str, Any]) -> None:
+    """Draw a digest, or what became of its file. The length goes to standard error, so that the text can be piped."""
+    how = "counted by the embedder's tokenizer" if found["exact"] else "estimated on the high side"
+    size = f"{counted(len(found['ids']), 'memory')}, {found['tokens']:,} tokens ({how}), profile {found['profile']}"
+    file = found["file"]
+    if file is None:
+        sys.stdout.write(shown_lines(found["text"]))
+        print(size, file=sys.stderr)
+    elif "stale" in found:
+        out.print(f"{shown(file)} is {'stale; write it with --out alone' if found['stale'] else 'up to date'}.")
+    else:
+        out.print(f"{shown(file)} was {'written' if found['written'] else 'up to date'}: {size}.")
+
+
+def shown_lines(text: str) -> str:
+    """Return text unchanged for a pipe, and with control characters made visible for a terminal."""
+    return shown(text) if sys.stdout.isatty() else text
+
+
+def show_check(out: Console, faults: Sequence[str], store: str) -> None:
+    """Draw what is wrong with a store."""
+    for fault in faults:
+        out.print(Text(shown(fault), style="red"))
+    if faults:
+        out.print(f"{shown(store)} has {counted(len(faults), 'fault')}. Restore a copy of the file.")
+    else:
+        out.print(f"{shown(store)} is sound.")

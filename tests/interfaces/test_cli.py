@@ -1,0 +1,627 @@
+"""The command line: every verb, its exit codes, its JSON, its errors; a few as real processes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import perdure
+from perdure.interfaces import cli
+from perdure.interfaces.cli_call import Call, Exit
+
+SOURCE = str(Path(perdure.__file__).parents[1])
+
+NO_COMMAND = {
+    "remember_many": "for programs; `ingest` brings in many from files",
+    "digest_details": "`digest` shows the details",
+    "apply": "a plan is a value of a program; its dictionary form leaves out vectors and rounds its instant",
+    "close": "each command closes what it opened",
+}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[embedder]\nmodel = "none"\n')
+    for name, value in {
+        "PERDURE_STORE": str(tmp_path / "agent.db"),
+        "PERDURE_POLICY": str(policy),
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+        "PYTHONPATH": SOURCE,
+        "PYTHONIOENCODING": "utf-8",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ran(*words, input=None):  # noqa: A002
+    return CliRunner().invoke(cli.app, list(words), input=input, prog_name="perdure")
+
+
+def done(*words, **more):
+    result = ran(*words, **more)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def data(*words, code=0, **more):
+    result = ran(*words, "--json", **more)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return json.loads(result.stdout)
+
+
+def process(*words, **more):
+    return subprocess.run(
+        [sys.executable, "-m", "perdure", *words], capture_output=True, check=False, timeout=60, **more
+    )
+
+
+def kept(text="Deploys happen on Tuesdays at 10:00.", *more):
+    return data("remember", text, *more)["id"]
+
+
+# --- every verb, every option
+
+
+def commands():
+    def walk(group, path):
+        for name, command in group.commands.items():
+            if hasattr(command, "commands"):
+                yield from walk(command, (*path, name))
+            else:
+                yield (*path, name), command
+
+    return list(walk(typer.main.get_command(cli.app), ()))
+
+
+def test_every_verb_of_memory_has_a_command():
+    verbs = {n for n, f in inspect.getmembers(perdure.Memory, inspect.isfunction) if not n.startswith("_")}
+    there = {path[-1].replace("-", "_") for path, _ in commands()}
+    assert verbs - there == set(NO_COMMAND)
+    assert all(NO_COMMAND.values())
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), commands(), ids=lambda value: "-".join(value) if type(value) is tuple else ""
+)
+def test_every_command_and_option_has_help(path, command):
+    assert command.help
+    for parameter in command.params:
+        assert parameter.help, f"{path}: {parameter.name}"
+    result = ran(*path, "--help")
+    assert result.exit_code == 0
+    assert "Usage: perdure " + " ".join(path) in result.stdout
+    assert "--json" in result.stdout
+
+
+def test_the_first_page_documents_the_exit_codes(place):
+    text = done("--help")
+    for code in Exit:
+        assert f"{code.value}: " in text
+    for path, _ in commands():
+        assert path[0] in text
+
+
+def test_without_a_command_the_help_is_shown(place):
+    result = ran()
+    assert result.exit_code == Exit.USAGE
+    assert "Usage" in result.stdout
+    assert data(code=Exit.USAGE)["error"] == "UsageError"
+
+
+def test_global_options_are_accepted_on_both_sides_and_the_later_wins(place):
+    kept("Green tea at noon.", "-n", "drinks")
+    assert json.loads(done("--json", "-n", "nobody", "list", "-n", "drinks"))[0]["content"] == "Green tea at noon."
+    assert json.loads(done("--json", "-n", "drinks", "list"))[0]["namespace"] == "drinks"
+    assert data("list", "--store", str(place / "other.db")) == []
+    assert (place / "other.db").exists()
+
+
+# --- bringing in
+
+
+def test_remember_keeps_every_option(place):
+    given = ["-k", "fact", "-t", "ops", "-t", "team", "--importance", "0.9", "--confidence", "0.6"]
+    given += ["--source", "wiki", "--session", "s1", "--pin"]
+    given += ["--metadata", '{"team": ["red"]}', "--at", "2026-03-01T10:00+02:00", "--key", "k1"]
+    memory = data("remember", "Deploys happen on Tuesdays.", *given)
+    expected = {"kind": "fact", "tags": ["ops", "team"], "source": "wiki", "session": "s1", "pinned": True}
+    assert expected.items() <= memory.items()
+    assert memory["metadata"] == {"team": ["red"]}
+    assert memory["created_at"] == "2026-03-01T08:00:00+00:00"
+    assert data("remember", "Other words.", "--key", "k1")["id"] == memory["id"]
+    assert data("remember", "For a task.", "--task", "t1")["scope"] == "task"
+
+
+def test_remember_says_what_it_did(place):
+    assert done("remember", "Tea at noon.").startswith("Remembered ")
+
+
+def test_remember_reads_standard_input(place):
+    assert data("remember", "-", input="\ufeffZwei Zeilen\r\nGrüße 🌱\r\n")["content"] == "Zwei Zeilen\r\nGrüße 🌱"
+    refused = data("remember", "-", input=b"caf\xe9", code=Exit.FAILED)
+    assert "byte 3" in refused["message"]
+    assert data("remember", "-", input="", code=Exit.FAILED)["error"] == "InvalidInput"
+
+
+def test_a_naive_date_is_local_time(place, monkeypatch):
+    env = {**os.environ, "TZ": "America/New_York"}
+    answer = process("remember", "Tea.", "--at", "2026-01-05", "--json", env=env)
+    assert json.loads(answer.stdout)["created_at"] == "2026-01-05T05:00:00+00:00"
+
+
+def test_ingest_twice_adds_nothing(place):
+    file = place / "chat.jsonl"
+    lines = [
+        {"role": "user", "content": "When do we deploy?", "at": "2026-01-05T10:00:00Z"},
+        {"speaker": "Ana", "content": "On Tuesday.", "at": "2026-01-05T10:00:09Z"},
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    first = data("ingest", str(file))
+    assert (first["added"], first["skipped"], first["sessions"], first["files"]) == (2, 0, ["chat"], 1)
+    assert "Stored 0 memories from 1 file in default; 2 known already." in done("ingest", str(file))
+    assert data("ingest", "-", "--session", "chat", "--embed-later", input=file.read_bytes())["skipped"] == 2
+    assert "perdure undo" in done("ingest", str(file), "-n", "other")
+
+
+def test_ingest_takes_folders_and_refuses_all_or_nothing(place):
+    folder = place / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Tea\n\nGreen tea at noon.\n", "utf-8")
+    (folder / "b.jsonl").write_text('{"content": "fine"}\n{"content": \n', "utf-8")
+    refused = data("ingest", str(folder), code=Exit.FAILED)
+    assert "b.jsonl, line 2," in refused["message"]
+    assert data("list") == []
+    (folder / "b.jsonl").unlink()
+    assert data("ingest", str(folder))["added"] == 1
+    assert data("list")[0]["content"] == "Tea: Green tea at noon."
+
+
+def test_ingest_zones(place):
+    (place / "c.jsonl").write_text('{"content": "Hello.", "at": "2026-01-05T10:00:00"}\n', "utf-8")
+    assert "--zone" in data("ingest", "c.jsonl", code=Exit.FAILED)["remedy"]
+    assert ran("ingest", "c.jsonl", "--zone", "Mars/Base").exit_code == Exit.USAGE
+    assert data("ingest", "c.jsonl", "--zone", "UTC")["added"] == 1
+    assert data("list")[0]["created_at"] == "2026-01-05T10:00:00+00:00"
+
+
+# --- asking
+
+
+def test_recall_answers_with_score_parts(place):
+    identity = kept()
+    text = done("recall", "When are deploys?")
+    assert "Deploys happen on Tuesdays" in text
+    assert identity in text
+    assert "score" in text
+    assert "words" in text
+    answer = data("recall", "-", input="When are deploys?\n")
+    assert answer["hits"][0]["memory"]["id"] == identity
+    assert answer["query"] == "When are deploys?"
+
+
+def test_recall_filters(place):
+    kept("Deploys happen on Tuesdays.", "-t", "ops", "--session", "s", "--at", "2026-01-05T00:00Z", "-k", "fact")
+    everything = ["-t", "ops", "--kind", "fact", "--scope", "session", "--session", "s", "--entity", "Tuesdays"]
+    everything += ["--since", "2026-01-04", "--until", "2026-01-07", "--min-confidence", "0.01", "--include-archived"]
+    assert len(data("recall", "deploys", "--limit", "3", *everything)["hits"]) == 1
+    for wrong in (
+        ["-t", "x"],
+        ["--kind", "note"],
+        ["--scope", "task"],
+        ["--session", "x"],
+        ["--since", "2026-01-07"],
+        ["--until", "2026-01-04"],
+        ["--as-of", "2026-01-06"],
+        ["--min-confidence", "0.99"],
+    ):
+        assert data("recall", "deploys", *wrong, code=Exit.NOTHING)["hits"] == []
+
+
+def test_nothing_known_ends_with_three(place):
+    assert data("recall", "zebras on the moon", code=Exit.NOTHING)["nothing_known"] is True
+    result = ran("recall", "zebras")
+    assert result.exit_code == Exit.NOTHING
+    assert "Nothing known." in result.stdout
+
+
+def test_no_touch_is_no_access(place):
+    identity = kept()
+    data("recall", "deploys", "--no-touch")
+    data("sweep")
+    assert data("get", identity)["access_count"] == 0
+    data("recall", "deploys")
+    data("sweep")
+    assert data("get", identity)["access_count"] == 1
+
+
+def test_get_list_and_pages(place):
+    ids = [kept(f"Note number {n}.", "--at", f"2026-01-0{n}T00:00Z") for n in (1, 2, 3)]
+    assert [m["id"] for m in data("list", "-l", "2")] == [ids[2], ids[1]]
+    assert [m["id"] for m in data("list", "--before", ids[1])] == [ids[0]]
+    assert "Note number 2." in done("list")
+    assert "Note number 1." in done("get", ids[0])
+    assert "No memories in empty" in done("list", "-n", "empty")
+    for words in (("get", "no-such"), ("list", "--before", "no-such"), ("why", "no-such"), ("history", "no-such")):
+        assert data(*words, code=Exit.NOTHING)["error"] == "NotFound"
+
+
+def test_why_and_why_not(place):
+    identity = kept()
+    assert "stored as note" in done("why", identity)
+    assert data("why", identity)["id"] == identity
+    absent = data("why-not", identity, "zebras on the moon")
+    assert absent["kept_out_by"]
+    assert absent["kept_out_by"] in done("why-not", identity, "zebras on the moon")
+
+
+def test_words_from_memories_are_shown_and_never_interpreted(place):
+    kept("Deploys [bold red]shout[/] :smile: \x1b[31mred\x1b[0m \u202eback")
+    for text in (done("list"), done("recall", "deploys")):
+        assert "[bold red]shout[/] :smile:" in text
+        assert "\x1b" not in text
+        assert "\\x1b[31mred" in text
+        assert "\u202e" not in text
+
+
+# --- deciding, looking back, taking back
+
+
+def test_pin_archive_restore_and_their_history(place):
+    identity = kept()
+    assert data("pin", identity)["pinned"] is True
+    assert data("unpin", identity)["pinned"] is False
+    assert data("archive", identity, "--reason", "no longer true")["status"] == "archived"
+    assert ran("get", identity).exit_code == Exit.NOTHING
+    assert data("get", identity, "--include-archived")["status"] == "archived"
+    assert "Restored" in done("restore", identity)
+    assert data("history", identity)[0]["operation"] == "remember"
+    assert "no longer true" in done("history", identity)
+
+
+def test_undo(place):
+    identity = kept()
+    assert "Nothing has happened yet." in done("history", "-n", "empty")
+    operation = data("history", "-l", "1")[0]
+    assert operation["operation"] == "remember"
+    assert operation["id"] in done("history")
+    assert data("undo", operation["id"])["undoes"] == operation["id"]
+    assert data("get", identity, code=Exit.NOTHING)["fault"] == "caller"
+    again = ran("undo", operation["id"])
+    assert again.exit_code == Exit.FAILED
+    assert again.stdout == ""
+    assert "taken back" in again.stderr
+    assert "Traceback" not in again.stderr
+    assert len(again.stderr.splitlines()) == 2
+    assert "Undone:" in done("undo", data("history", "-l", "1")[0]["id"])
+
+
+# --- upkeep
+
+
+def test_sweep_forecast_and_stats(place):
+    kept("Old and quiet.", "--at", "2025-01-01")
+    dry = data("sweep", "--dry-run")
+    assert dry["dry_run"] is True
+    assert dry["moved"]
+    assert "to make" in done("sweep", "--dry-run")
+    assert data("forecast", "400")["moved"]
+    assert "foreseen" in done("forecast")
+    assert "perdure undo" in done("sweep")
+    assert data("sweep", "-n", "default")["moved"] == []
+    stats = data("stats")
+    assert stats["memories"] == 1
+    assert stats["store"] == str(place / "agent.db")
+    assert str(place / "agent.db") in done("stats")
+    assert data("stats", "-n", "nobody")["memories"] == 0
+
+
+def test_check_optimize_namespaces(place):
+    assert "no namespace yet" in done("namespaces")
+    kept()
+    assert data("check") == {"store": str(place / "agent.db"), "sound": True, "faults": []}
+    assert "is sound" in done("check")
+    assert isinstance(data("optimize"), dict)
+    assert done("optimize")
+    assert data("namespaces") == ["default"]
+    assert done("namespaces") == "default\n"
+
+
+def test_reembed_without_an_embedder_says_what_to_do(place):
+    kept()
+    refused = data("reembed", code=Exit.FAILED)
+    assert refused["error"] == "EmbedderError"
+    assert "perdure[local]" in refused["remedy"]
+
+
+# --- setting up
+
+
+def test_policy_show_is_a_policy_that_means_the_same(place):
+    text = done("policy", "show")
+    (place / "same.toml").write_text(text, "utf-8")
+    assert tomllib.loads(text)["embedder"]["model"] == "none"
+    assert perdure.load_policy(place / "same.toml") == perdure.load_policy(place / "policy.toml")
+    shown = data("policy", "show")
+    assert shown["file"] == str(place / "policy.toml")
+    assert shown["keys"]["embedder.model"]["value"] == "none"
+    assert all(key["help"] for key in shown["keys"].values())
+
+
+def test_policy_check_lists_all_faults(place):
+    (place / "bad.toml").write_text("[recall]\nrescored = 1\nnonsense = 2\n", "utf-8")
+    refused = data("policy", "check", "bad.toml", code=Exit.FAILED)
+    assert refused["fault"] == "policy"
+    assert "rescored" in refused["message"]
+    assert "nonsense" in refused["message"]
+    assert "sound" in done("policy", "check")
+    assert data("policy", "check", str(place / "policy.toml"))["sound"] is True
+    assert data("list", "--policy", "bad.toml", code=Exit.FAILED)["error"] == "PolicyError"
+    assert data("policy", "check", "gone.toml", code=Exit.FAILED)["error"] == "PolicyError"
+
+
+@pytest.mark.parametrize("client", ["claude-code", "claude-desktop", "cursor"])
+def test_mcp_config_names_the_store(place, client):
+    assert str(place / "agent.db") in done("mcp-config", "--client", client)
+    assert data("mcp-config", "--client", client)["store"] == str(place / "agent.db")
+    assert ran("mcp-config", "--client", "abacus").exit_code == Exit.USAGE
+
+
+def test_mcp_is_given_what_was_asked(place, monkeypatch):
+    from perdure.interfaces import mcp
+
+    given = {}
+    monkeypatch.setattr(mcp, "run", lambda **arguments: given.update(arguments))
+    done("mcp", "--transport", "http", "--port", "9000", "--profile", "full", "-n", "team", "--allowed-host", "m.lan")
+    assert given == {
+        "store": str(place / "agent.db"),
+        "policy": None,
+        "transport": "http",
+        "host": "127.0.0.1",
+        "port": 9000,
+        "profile": "full",
+        "namespace": "team",
+        "allowed_hosts": ["m.lan"],
+    }
+
+
+def test_mcp_without_its_extra_says_how_to_install_it(place, monkeypatch):
+    from perdure.interfaces import mcp
+
+    def missing(**arguments):
+        raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
+
+    monkeypatch.setattr(mcp, "run", missing)
+    refused = data("mcp", code=Exit.FAILED)
+    assert refused["remedy"] == 'Install it with `pip install "perdure[mcp]"`.'
+
+
+def test_demo_is_called(place, monkeypatch):
+    from perdure.interfaces import demo
+
+    monkeypatch.setattr(demo, "run", lambda out, **more: out / f"{more['embedder']}.html")
+    assert data("demo", "--out", "tour", "--embedder", "none")["page"] == str(Path("tour") / "none.html")
+    assert done("demo") == ""
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("remember", " "),
+        ("remember", "x", "--importance", "nan"),
+        ("remember", "x", "--importance", "2"),
+        ("remember", "x", "--at", "2999-01-01"),
+        ("remember", "x", "-n", "../x"),
+        ("remember", "x", "-n", ""),
+        ("recall", "x", "--limit", "0"),
+        ("recall", "x", "--min-confidence", "-1"),
+        ("forecast", "--", "-1"),
+        ("digest", "--budget", "1"),
+        ("digest", "--profile", "nobody"),
+        ("list", "--store", "postgresql://host/db"),
+        ("list", "--store", "no/such/folder/agent.db"),
+        ("list", "--store", ""),
+    ],
+)
+def test_refusals_say_what_and_what_to_do(place, words):
+    result = ran(*words)
+    assert result.exit_code == Exit.FAILED, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert 1 <= len(result.stderr.splitlines()) <= 2
+    at = words.index("--") if "--" in words else len(words)
+    refused = CliRunner().invoke(cli.app, [*words[:at], "--json", *words[at:]])
+    assert set(json.loads(refused.stdout)) == {"error", "message", "remedy", "fault"}
+    assert refused.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("nonsense",),
+        ("recall",),
+        ("recall", "x", "--nonsense"),
+        ("recall", "x", "--kind", "poem"),
+        ("recall", "x", "--limit", "many"),
+        ("recall", "x", "--since", "yesterday"),
+        ("remember", "x", "--metadata", "[1]"),
+        ("remember", "x", "--metadata", "{"),
+        ("archive", "x"),
+        ("digest", "--check"),
+        ("policy", "nonsense"),
+    ],
+)
+def test_wrong_usage_ends_with_two(place, words):
+    result = ran(*words)
+    assert result.exit_code == Exit.USAGE
+    assert result.stdout == ""
+    assert "Error" in result.stderr
+    assert data(*words, code=Exit.USAGE)["error"] == "UsageError"
+
+
+def test_json_after_two_dashes_is_a_text(place):
+    result = ran("remember", "--", "--json")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Remembered")
+
+
+def test_a_file_that_is_no_store_is_left_alone(place):
+    (place / "agent.db").write_bytes(b"This is a letter, not a database. " * 100)
+    assert data("list", code=Exit.FAILED)["error"] == "NotAStore"
+    assert (place / "agent.db").read_bytes().startswith(b"This is a letter")
+
+
+def test_a_defect_is_told_with_its_place_and_still_one_document(place, monkeypatch):
+    def broken(self, *arguments):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(perdure.Memory, "namespaces", broken)
+    result = ran("namespaces", "--json")
+    assert result.exit_code == Exit.FAILED
+    assert json.loads(result.stdout)["error"] == "ZeroDivisionError"
+    assert "Traceback" in result.stderr
+    assert "please report" in ran("namespaces").stderr
+
+
+def test_ctrl_c(place, monkeypatch):
+    def stopped(self, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(perdure.Memory, "namespaces", stopped)
+    result = ran("namespaces")
+    assert result.exit_code == Exit.STOPPED
+    assert "Stopped" in result.stderr
+    assert json.loads(ran("namespaces", "--json").stdout)["error"] == "Stopped"
+
+
+def test_embedder_warnings_are_printed_once_on_standard_error(place, monkeypatch):
+    import warnings
+
+    def warned(self):
+        for _ in range(3):
+            warnings.warn("the weights are missing", perdure.EmbedderWarning, stacklevel=1)
+        return []
+
+    monkeypatch.setattr(perdure.Memory, "namespaces", warned)
+    result = ran("namespaces", "--json")
+    assert result.stdout == "[]\n"
+    assert result.stderr == "Note: the weights are missing\n"
+
+
+# --- as a process
+
+
+def test_the_default_store_is_made_in_the_users_folder(place, monkeypatch):
+    monkeypatch.delenv("PERDURE_STORE")
+    monkeypatch.setenv("XDG_DATA_HOME", str(place / "data"))
+    monkeypatch.setenv("HOME", str(place))
+    call = Call(None, None, None, as_json=False)
+    kept()
+    assert Path(call.store).is_file()
+    assert Path(call.store).name == "memory.db"
+    assert data("stats")["store"] == call.store
+
+
+def test_a_process_remembers_and_recalls(place):
+    text = "Grüße aus Zürich 🌱"
+    first = process("remember", "-", "--json", input=text.encode())
+    assert (first.returncode, first.stderr) == (0, b"")
+    answer = process("recall", "Grüße")
+    assert answer.returncode == 0
+    assert text in answer.stdout.decode()
+    missing = process("get", "no-such")
+    assert (missing.returncode, missing.stdout) == (Exit.NOTHING, b"")
+    assert b"Traceback" not in missing.stderr
+    assert process("recall", "x", "--limit", "0").returncode == Exit.FAILED
+    assert process("nonsense").returncode == Exit.USAGE
+
+
+def test_a_terminal_that_knows_only_ascii_gets_escapes(place):
+    kept("Grüße 🌱")
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    assert json.loads(process("list", "--json", env=env).stdout)[0]["content"] == "Grüße 🌱"
+    plain = process("list", env=env)
+    assert (plain.returncode, plain.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_sees_progress_and_no_colour_if_asked(place):
+    import pty
+
+    lines = "".join(json.dumps({"content": f"Note {n}."}) + "\n" for n in range(50))
+    (place / "chat.jsonl").write_text(lines, "utf-8")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "perdure", "ingest", "chat.jsonl"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, check=False, timeout=60)
+    os.close(theirs)
+    seen = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert ended.returncode == 0
+    assert "Storing" in seen
+    assert "\x1b[3" not in seen  # NO_COLOR is set
+    assert ended.stdout.startswith(b"Stored 50 memories")
+
+
+def test_a_reader_that_goes_away_is_no_defect(place):
+    kept()
+    script = f"{sys.executable} -m perdure list --json | true"
+    ended = subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60)
+    assert ended.stderr == b""
+
+
+def test_arguments_that_are_no_unicode_are_refused(place):
+    ended = process("remember", b"caf\xe9")
+    assert ended.returncode == Exit.FAILED
+    assert b"Traceback" not in ended.stderr
+    assert json.loads(process("remember", b"caf\xe9", "--json").stdout)["error"] == "InvalidInput"
+
+
+def test_completion_script_and_words(place):
+    env = {**os.environ, "_PERDURE_COMPLETE": "complete_bash", "COMP_WORDS": "perdure re", "COMP_CWORD": "1"}
+    found = process(env=env).stdout.decode().split()
+    assert {"remember", "recall", "restore", "reembed"} <= set(found)
+    env = {**env, "COMP_WORDS": "perdure digest --profile cl", "COMP_CWORD": "3"}
+    assert process(env=env).stdout.decode().split() == ["claude-code"]
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_a_quick_start_loads_no_engine(place, word):
+    """Heavy libraries load inside commands; this asks the process itself, so the whole chain counts."""
+    script = (
+        "import sys, atexit\n"
+        "heavy = ('numpy', 'apsw', 'onnxruntime', 'mcp')\n"
+        "atexit.register(lambda: print([m for m in heavy if m in sys.modules], file=sys.stderr))\n"
+        f"sys.argv = ['perdure', {word!r}]\n"
+        "from perdure.interfaces.cli import main\nmain()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=60, text=True)
+    assert ended.returncode == 0
+    assert ended.stderr.strip() == "[]"
+    if word == "--version":
+        assert ended.stdout == f"perdure {perdure.__version__}\n"
+
+
+@pytest.mark.skipif(find_spec("onnxruntime") is None, reason="the local embedder is not installed")
+def test_the_local_embedder_works_from_the_command_line(place):
+    policy = place / "local.toml"
+    policy.write_text("", "utf-8")
+    stored = process("remember", "The cat sleeps on the sofa.", "--policy", str(policy))
+    assert (stored.returncode, stored.stderr) == (0, b"")
+    answer = process("recall", "Where does the kitten nap?", "--policy", str(policy), "--json")
+    assert "cosine" in json.loads(answer.stdout)["hits"][0]

@@ -1,0 +1,233 @@
+"""MEMORY.md as a file: a person's lines stay, markers are respected, a failure leaves the old file."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import perdure
+from perdure.interfaces import cli, digest_file
+from perdure.interfaces.cli_call import Exit
+from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
+from perdure.rules import digesting
+
+PART = f"{digesting.BEGIN}\n# Memory (default)\n\n## Now\n- tea <!-- 1 -->\n{digesting.END}\n"
+OTHER = PART.replace("tea", "coffee")
+DOS = PART.replace("\n", "\r\n")
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "MEMORY.md"
+
+
+def leftovers(file):
+    return [p.name for p in file.parent.iterdir() if p.name.endswith(".tmp")]
+
+
+def test_the_markers_are_those_of_the_digest():
+    assert (digest_file.BEGIN.decode(), digest_file.END.decode()) == (digesting.BEGIN, digesting.END)
+
+
+def test_a_missing_file_is_created_and_then_up_to_date(file):
+    assert not digest_file.check(file, PART)
+    assert digest_file.write(file, PART) is True
+    assert file.read_text("utf-8") == PART
+    assert digest_file.check(file, PART)
+    assert digest_file.write(file, PART) is False
+    assert not digest_file.check(file, OTHER)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"", PART.encode()),
+        (b"mine", b"mine\n\n" + PART.encode()),
+        (b"mine\n", b"mine\n\n" + PART.encode()),
+        (b"mine\n\n", b"mine\n\n" + PART.encode()),
+        (b"mine\r\n", b"mine\r\n\r\n" + DOS.encode()),
+        (b"\xef\xbb\xbfmine\n", b"\xef\xbb\xbfmine\n\n" + PART.encode()),
+        (b"caf\xe9 \xff\n", b"caf\xe9 \xff\n\n" + PART.encode()),
+        (b"old\rmac\n", b"old\rmac\n\n" + PART.encode()),
+    ],
+)
+def test_without_markers_the_digest_is_appended(file, before, after):
+    file.write_bytes(before)
+    digest_file.write(file, PART)
+    assert file.read_bytes() == after
+    assert digest_file.check(file, PART)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"above\n{OTHER}below\n", f"above\n{PART}below\n"),
+        (f"above  \n\n{OTHER}", f"above  \n\n{PART}"),
+        (f"{OTHER}below, no end", f"{PART}below, no end"),
+        (f"  {digesting.BEGIN}  \nold\n\t{digesting.END}\nbelow\n", f"{PART}below\n"),
+        (OTHER.rstrip("\n"), PART.rstrip("\n")),
+        ("\ufeff" + OTHER, "\ufeff" + PART),
+        (f"a\r\n{OTHER.replace(chr(10), chr(13) + chr(10))}b\r\nc\n", f"a\r\n{DOS}b\r\nc\n"),
+        (f"say `{digesting.BEGIN}` here\n{OTHER}", f"say `{digesting.BEGIN}` here\n{PART}"),
+    ],
+)
+def test_only_the_part_between_the_markers_changes(file, before, after):
+    file.write_bytes(before.encode())
+    digest_file.write(file, PART)
+    assert file.read_bytes() == after.encode()
+    assert digest_file.check(file, PART)
+
+
+LINES = st.lists(st.binary(max_size=12).filter(lambda b: b"\n" not in b and b"\x00" not in b), max_size=6)
+
+
+@given(LINES, LINES, st.booleans())
+def test_a_persons_bytes_are_never_altered(above, below, marked):
+    before = b"".join(line + b"\n" for line in above)
+    after = b"\n".join(below)
+    data = before + (OTHER.encode() if marked else b"") + after
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return
+    result = digest_file.merged(data, PART, "MEMORY.md")
+    if marked:
+        begin = b"\xef\xbb\xbf" if not before and data.startswith(b"\xef\xbb\xbf") else before
+        assert result.startswith(begin)
+        assert result.endswith(after)
+        assert result.replace(PART.encode(), OTHER.encode()) == data
+    else:
+        assert result.startswith(data)
+    assert digest_file.merged(result, PART, "MEMORY.md") == result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{digesting.BEGIN}\nno end\n",
+        f"no begin\n{digesting.END}\n",
+        f"{digesting.END}\n{digesting.BEGIN}\n",
+        f"{digesting.BEGIN}\n{digesting.BEGIN}\n{digesting.END}\n",
+        f"{OTHER}{OTHER}",
+    ],
+)
+def test_damaged_markers_are_refused(file, text):
+    file.write_text(text, "utf-8")
+    for call in (digest_file.write, digest_file.check):
+        with pytest.raises(InvalidInput, match="damaged"):
+            call(file, PART)
+    assert file.read_text("utf-8") == text
+
+
+def test_what_is_no_text_is_refused(file):
+    for data in ("mine\n".encode("utf-16"), b"a\x00b"):
+        file.write_bytes(data)
+        with pytest.raises(InvalidInput, match="UTF-8"):
+            digest_file.write(file, PART)
+        assert file.read_bytes() == data
+
+
+def test_the_mode_is_kept_and_links_are_followed(file, tmp_path):
+    file.write_text("mine\n", "utf-8")
+    file.chmod(0o640)
+    link = tmp_path / "link.md"
+    link.symlink_to(file)
+    digest_file.write(link, PART)
+    assert link.is_symlink()
+    assert file.read_text("utf-8").startswith("mine\n")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert leftovers(file) == []
+
+
+def test_a_loop_of_links_a_folder_and_a_missing_folder_are_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    for place in (tmp_path / "a", tmp_path, tmp_path / "gone" / "MEMORY.md"):
+        with pytest.raises(InvalidInput):
+            digest_file.write(place, PART)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "kind"),
+    [("fsync", errno.ENOSPC, DiskFull), ("fsync", errno.EIO, InvalidInput), ("replace", errno.EACCES, InvalidInput)],
+)
+def test_the_original_stays_when_writing_fails(file, monkeypatch, name, number, kind):
+    file.write_bytes(b"mine\n")
+
+    def fails(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(digest_file.os, name, fails)
+    with pytest.raises(kind):
+        digest_file.write(file, PART)
+    assert file.read_bytes() == b"mine\n"
+    assert leftovers(file) == []
+
+
+def test_the_original_stays_when_the_process_is_interrupted(file, monkeypatch):
+    file.write_bytes(b"mine\n")
+
+    def stopped(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(digest_file.os, "fsync", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        digest_file.write(file, PART)
+    assert file.read_bytes() == b"mine\n"
+    assert leftovers(file) == []
+
+
+def test_a_file_saved_meanwhile_is_not_overwritten(file, monkeypatch):
+    file.write_bytes(b"mine\n")
+    whole = digest_file._write_whole
+
+    def saved_meanwhile(*arguments):
+        whole(*arguments)
+        file.write_bytes(b"mine, and more\n")
+
+    monkeypatch.setattr(digest_file, "_write_whole", saved_meanwhile)
+    with pytest.raises(ConflictError):
+        digest_file.write(file, PART)
+    assert file.read_bytes() == b"mine, and more\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everything")
+def test_a_read_only_file_is_left_alone(file):
+    file.write_bytes(b"mine\n")
+    file.chmod(0o444)
+    with pytest.raises(PerdureError, match="read-only"):
+        digest_file.write(file, PART)
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    monkeypatch.setenv("PERDURE_POLICY", "policy.toml")
+    monkeypatch.setenv("PERDURE_STORE", "agent.db")
+
+    def ran(*words):
+        return CliRunner().invoke(cli.app, ["digest", *words])
+
+    with perdure.open("agent.db", policy="policy.toml") as memory:
+        memory.remember("Tea at noon.")
+    printed = ran()
+    assert printed.stdout.startswith(digesting.BEGIN)
+    assert "tokens" in printed.stderr
+    assert ran("--out", "MEMORY.md", "--check").exit_code == Exit.STALE
+    assert "written" in ran("--out", "MEMORY.md").stdout
+    assert (tmp_path / "MEMORY.md").read_text("utf-8") == printed.stdout
+    assert "up to date" in ran("--out", "MEMORY.md").stdout
+    assert ran("--out", "MEMORY.md", "--check").exit_code == Exit.OK
+    with perdure.open("agent.db", policy="policy.toml") as memory:
+        memory.remember("Coffee at four.")
+    stale = ran("--out", "MEMORY.md", "--check", "--json")
+    assert stale.exit_code == Exit.STALE
+    assert json.loads(stale.stdout)["stale"] is True
+    found = json.loads(ran("--budget", "500", "--profile", "tokens", "--json").stdout)
+    assert (len(found["ids"]), found["exact"], found["profile"]) == (2, False, "tokens")
