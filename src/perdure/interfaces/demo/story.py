@@ -64,10 +64,10 @@ def _make_room(out: Path) -> None:
 
 def _remembered(show: Console, memory: Memory, lived: Lived) -> None:
     show.rule("1. What was remembered", align="left")
-    stats = memory.stats(NAMESPACE)
+    by = memory.stats(NAMESPACE).space or "words only (the extra 'local' adds meaning)"
     show.print(
-        f"{lived.messages} messages in {lived.sessions} sessions went in, as they were said. Searched by: "
-        f"{stats.space or 'words only (the extra "local" adds meaning)'}."
+        f"{lived.messages} messages in {lived.sessions} sessions went in, as they were said. Searched by: {by}.",
+        markup=False,
     )
     again = memory.ingest([m for s in sessions() for m in s.messages], NAMESPACE)
     show.print(f"Taken in a second time: {again.added} added, {again.skipped} skipped.")
