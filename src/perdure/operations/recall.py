@@ -53,7 +53,7 @@ def asked(ctx: Context, text: str) -> tuple[Query, str]:
     try:
         space = ctx.store.space()
         if space is None:
-            return Query(text, words), ""
+            return Query(text, words), "only words were searched: no memory has a vector yet"
         if space != ctx.embedder.space:
             return Query(text, words), (
                 f"only words were searched: the store's vectors are of {space.name}, the embedder's "

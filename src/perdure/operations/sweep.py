@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from perdure.operations.ports import Context, Pairs
@@ -64,7 +65,7 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     tally = _Tally()
     for place, _ in ctx.store.due_namespaces(until, ctx.policy.version):
         if namespace is None or place == namespace:
-            for ids in _pages(ctx, place, until, anew=False, dry_run=True):
+            for ids in _pages(ctx, place, until, anew=False):
                 courses, _, _ = _played(ctx, place, ids, until)
                 tally.examined += len(courses)
                 tally.moved += moved(courses, place)
@@ -73,7 +74,7 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
 
 def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, anew: bool, dry_run: bool) -> None:
     refusal: str | None = None
-    for ids in _pages(ctx, place, now, anew=anew, dry_run=dry_run):
+    for ids in _pages(ctx, place, now, anew=anew):
 
         def attempt(ids: Sequence[str] = ids, refusal: str | None = refusal) -> tuple[list[Course], Plan, str | None]:
             courses, ops, accesses = _played(ctx, place, ids, now)
@@ -108,7 +109,7 @@ def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, a
 
 def _refusal(ctx: Context, place: str, now: Instant, *, anew: bool) -> str:
     """Ask the loss budget about the whole sweep of a namespace, not only about one page of it."""
-    total = sum(hides(_played(ctx, place, ids, now)[0]) for ids in _pages(ctx, place, now, anew=anew, dry_run=True))
+    total = sum(hides(_played(ctx, place, ids, now)[0]) for ids in _pages(ctx, place, now, anew=anew))
     budget = Budget(ctx.store.visible_count(place), ctx.store.hidden_since(place, now - now % DAY_MS))
     return budget.refusal(total, ctx.policy.gates)
 
@@ -123,27 +124,35 @@ def _played(
     return courses, {i: op for i, (_, op) in stored.items()}, accesses
 
 
-def _pages(ctx: Context, place: str, now: Instant, *, anew: bool, dry_run: bool) -> Iterator[list[str]]:
-    """Yield the memories that a sweep must look at: all if the policy has changed, else accessed and due ones."""
-    if anew:
-        yield from _paged(lambda after: ctx.store.every(place, after, PAGE))
-        return
+def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[list[str]]:
+    """Yield the memories that a sweep must look at: all if the policy has changed, else accessed and due ones.
+
+    A page becomes one plan, and so one operation to undo: accessed and due memories share pages.
+    """
+    ids = _every(ctx, place) if anew else _waiting(ctx, place, now)
+    while page := list(islice(ids, PAGE)):
+        yield page
+
+
+def _every(ctx: Context, place: str) -> Iterator[str]:
+    return _through(lambda after: ctx.store.every(place, after, PAGE))
+
+
+def _waiting(ctx: Context, place: str, now: Instant) -> Iterator[str]:
     seen: set[str] = set()
-    for ids in _paged(lambda after: ctx.store.accessed(place, now, after, PAGE)):
-        if dry_run:
-            seen.update(ids)  # written ones are not due again; in a dry run they still are
-        yield ids
+    for identity in _through(lambda after: ctx.store.accessed(place, now, after, PAGE)):
+        seen.add(identity)
+        yield identity
     cursor: tuple[Instant, int] = (-(2**62), 0)
     while rows := ctx.store.due(place, now, cursor, PAGE):
         cursor = rows[-1][1], rows[-1][2]
-        if ids := [i for i, _, _ in rows if i not in seen]:
-            yield ids
+        yield from (identity for identity, _, _ in rows if identity not in seen)
 
 
-def _paged(fetch: Callable[[str], list[str]]) -> Iterator[list[str]]:
+def _through(fetch: Callable[[str], list[str]]) -> Iterator[str]:
     after = ""
     while ids := fetch(after):
-        yield ids
+        yield from ids
         after = ids[-1]
 
 

@@ -1,0 +1,60 @@
+"""The demonstration as a new user runs it: a real process, real files, nothing prepared."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+import perdure
+from perdure.interfaces.demo.script import questions, sessions
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "perdure", "demo", "--out", str(folder / "out"), "--embedder", "none"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return folder / "out", done.stdout
+
+
+def test_the_story_is_told_in_six_steps(told):
+    _, text = told
+    steps = re.findall(r"^(\d)\. (What was remembered|What recall|What moved|MEMORY\.md|Why|Undo)", text, re.MULTILINE)
+    assert [number for number, _ in steps] == ["1", "2", "3", "4", "5", "6"]
+    assert "129 messages in 17 sessions" in text
+    assert "0 added, 129 skipped" in text
+
+
+def test_it_leaves_a_sound_store_a_digest_and_two_plots(told):
+    out, _ = told
+    with perdure.open(out / "northwall.db", policy={"embedder": {"model": "none"}}) as memory:
+        assert memory.check() == []
+        assert sum(memory.stats("northwall").tiers.values()) == 129
+    digest = (out / "MEMORY.md").read_text("utf-8")
+    assert digest.count("\n- ") >= 5
+    page = (out / "five-months.html").read_text("utf-8")
+    assert page.count("<svg") == 2
+    assert page.count("<polyline") == 5
+    assert "<script" not in page
+    assert "http" not in page
+
+
+def test_it_can_be_run_again_in_the_same_folder(told):
+    out, _ = told
+    (out / "mine.txt").write_text("keep")
+    command = [sys.executable, "-m", "perdure", "demo", "--out", str(out), "--embedder", "none"]
+    assert subprocess.run(command, capture_output=True, check=False, timeout=120).returncode == 0
+    assert (out / "mine.txt").read_text() == "keep"
+
+
+def test_the_script_answers_its_own_questions():
+    messages = {(m.session, m.content) for s in sessions() for m in s.messages}
+    assert len(messages) >= 127  # two thanks are the same, said in two sessions
+    for question in questions():
+        if question.hint is not None:
+            assert any(question.hint in content for _, content in messages), question.text
+    assert sum(1 for q in questions() if q.hint is None) == 2
+    assert json.dumps([q.text for q in questions()])

@@ -1,0 +1,115 @@
+"""Bad input and failures over MCP: tool errors that say what to do, and nothing half done."""
+
+import json
+from itertools import count
+
+import pytest
+
+import perdure
+from interfaces.test_mcp_talk import MODES, call, refused, talk
+from perdure.interfaces.mcp import OpenOnce, build
+from perdure.records.errors import PolicyError, StoreError
+
+
+@pytest.fixture
+def memory():
+    with perdure.open(":memory:", {"embedder": {"model": "none"}}) as opened:
+        yield opened
+
+
+def test_a_store_that_cannot_be_opened_is_a_tool_error_and_is_tried_again(memory):
+    attempts = count()
+
+    def opener():
+        match next(attempts):
+            case 0:
+                raise PolicyError(("tiers.hot is 7; at most 1 is allowed.",))
+            case 1:
+                raise RuntimeError("secret: /home/me/.key")
+            case _:
+                return memory
+
+    async def story(client):
+        error = await refused(client, "stats")
+        assert error["error"] == "PolicyError"
+        assert "tiers.hot" in error["message"]
+        error = await refused(client, "stats")
+        assert error["error"] == "InternalError"
+        assert "secret" not in json.dumps(error)
+        assert (await call(client, "stats"))["memories"] == 0
+
+    talk(build(opener), story)
+
+
+def test_a_closed_server_says_so(memory):
+    opened = OpenOnce(lambda: memory)
+    opened()
+    opened.close()
+    opened.close()
+    with pytest.raises(StoreError, match="shutting down"):
+        opened()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error", "says"),
+    [
+        ("remember", {"content": "   "}, "InvalidInput", "content is empty"),
+        ("remember", {"content": ""}, "InvalidInput", "content"),
+        ("remember", {"content": "a\x00b"}, "InvalidInput", "NUL"),
+        ("remember", {"content": "x" * (1 << 20 | 1)}, "InvalidInput", "1,048,576"),
+        ("remember", {"content": "x", "at": "2999-01-01T00:00:00Z"}, "InvalidInput", "future"),
+        ("remember", {"content": "x", "at": "2026-01-01T00:00:00"}, "InvalidInput", "no time zone"),
+        ("remember", {"content": "x", "at": "yesterday"}, "InvalidInput", "at is no ISO 8601"),
+        ("remember", {"content": "x", "importance": 1.5}, "InvalidInput", "importance"),
+        ("remember", {"content": "x", "kind": "rumour"}, "InvalidInput", "kind"),
+        ("remember", {"content": "x", "namespace": "../etc"}, "InvalidInput", "namespace"),
+        ("remember", {"content": "x", "tags": [f"t{i}" for i in range(10_000)]}, "InvalidInput", "10,000 tags"),
+        ("remember", {"content": "x", "tag": ["y"]}, "InvalidInput", "'tag'"),
+        ("remember", {}, "InvalidInput", "content"),
+        ("recall", {"query": " "}, "InvalidInput", "query is empty"),
+        ("recall", {"query": "x", "limit": 0}, "InvalidInput", "limit"),
+        ("recall", {"query": "x", "since": "soon"}, "InvalidInput", "since"),
+        ("get", {"id": "nothing"}, "NotFound", "nothing"),
+        ("why", {"id": "nothing"}, "NotFound", "nothing"),
+        ("archive", {"id": "nothing", "reason": "x"}, "NotFound", "nothing"),
+        ("archive", {"id": "nothing"}, "InvalidInput", "reason"),
+        ("restore", {"id": "nothing"}, "NotFound", "nothing"),
+        ("undo", {"operation_id": "nothing"}, "NotFound", "nothing"),
+        ("digest", {"budget_tokens": 3}, "InvalidInput", "budget_tokens"),
+        ("list", {"before": "nothing"}, "NotFound", "nothing"),
+        ("forecast", {"days": -1}, "InvalidInput", "days"),
+        ("ingest", {"messages": [{"role": "user"}]}, "InvalidInput", "content"),
+        ("ingest", {"messages": [{"content": "x", "at": "noon"}]}, "InvalidInput", "noon"),
+        ("unheard_of", {}, "NotFound", "unheard_of"),
+    ],
+)
+def test_bad_input_is_a_tool_error_with_a_remedy_and_stores_nothing(memory, mode, tool, arguments, error, says):
+    async def story(client):
+        told = await refused(client, tool, **arguments)
+        assert told["error"] == error
+        assert says in told["message"]
+        assert (await call(client, "stats"))["memories"] == 0
+
+    talk(build(lambda: memory, profile="full"), story, mode)
+
+
+@pytest.mark.parametrize(
+    "content", ['["a", "b"]', '{"a": 1}', "3", "null", "emoji 🦊 and \n\n lines", "' OR 1=1 --", "*"]
+)
+def test_text_that_looks_like_something_else_stays_text(memory, content):
+    async def story(client):
+        kept = await call(client, "remember", content=content)
+        assert (await call(client, "get", id=kept["id"]))["content"] == content
+        await call(client, "recall", query=content)
+
+    talk(build(lambda: memory), story)
+
+
+def test_lists_and_objects_may_come_as_json_text(memory):
+    async def story(client):
+        kept = await call(client, "remember", content="x", tags='["a", "b"]', metadata='{"n": 1}', importance="0.9")
+        whole = await call(client, "get", id=kept["id"])
+        assert (whole["tags"], whole["metadata"], whole["importance"]) == (["a", "b"], {"n": 1}, 0.9)
+
+    talk(build(lambda: memory), story)

@@ -1,0 +1,147 @@
+"""What a client is told before it calls anything: names, annotations, schemas, and what that costs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client
+
+from perdure.interfaces.mcp import build
+from perdure.records.memory import Kind, Scope
+from perdure.rules.digesting import PROFILES
+
+CORE = ["remember", "recall", "get", "why", "archive", "restore", "sweep", "undo", "stats", "digest"]
+FULL = [*CORE, "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
+
+# name -> (read-only, destructive, idempotent); decision 0005 says why
+HINTS = {
+    "remember": (False, False, True),
+    "recall": (False, False, False),
+    "get": (True, False, True),
+    "why": (True, False, True),
+    "archive": (False, True, True),
+    "restore": (False, False, True),
+    "sweep": (False, True, True),
+    "undo": (False, True, True),
+    "stats": (True, False, True),
+    "digest": (True, False, True),
+    "list": (True, False, True),
+    "why_not": (True, False, True),
+    "pin": (False, False, True),
+    "unpin": (False, False, True),
+    "history": (True, False, True),
+    "forecast": (True, False, True),
+    "ingest": (False, False, True),
+    "check": (True, False, True),
+}
+
+
+def unopened():
+    pytest.fail("listing must not open the store")
+
+
+def listed(profile, mode="auto"):
+    async def run():
+        async with Client(build(unopened, profile=profile), mode=mode) as client:
+            return (await client.list_tools()).tools
+
+    return anyio.run(run)
+
+
+def test_names_are_stable_and_core_has_at_most_ten():
+    assert [t.name for t in listed("core")] == CORE
+    assert [t.name for t in listed("full")] == FULL
+    assert len(CORE) <= 10
+
+
+def test_the_list_is_the_same_every_time_and_in_both_protocols():
+    first = [t.model_dump() for t in listed("full")]
+    assert first == [t.model_dump() for t in listed("full")]
+    assert first == [t.model_dump() for t in listed("full", "legacy")]
+
+
+def test_annotations_are_as_decided():
+    tools = listed("full")
+    told = {
+        t.name: (t.annotations.read_only_hint, t.annotations.destructive_hint, t.annotations.idempotent_hint)
+        for t in tools
+    }
+    assert told == HINTS
+    assert all(t.annotations.open_world_hint is False for t in tools)
+    assert all(t.title and t.annotations.title == t.title for t in tools)
+
+
+@pytest.mark.parametrize("tool", listed("full"), ids=lambda t: t.name)
+def test_every_tool_describes_itself(tool):
+    assert 40 < len(tool.description) < 320
+    assert tool.description[0].isupper()
+    assert tool.description.endswith(".")
+    assert tool.input_schema["type"] == "object"
+    assert tool.input_schema["additionalProperties"] is False
+    for name, schema in tool.input_schema["properties"].items():
+        assert schema.get("description"), name
+    assert tool.output_schema["type"] == "object"
+    assert tool.output_schema["properties"]
+    assert tool.output_schema["required"]
+
+
+def test_schemas_tell_ranges_choices_and_defaults():
+    tools = {t.name: t.input_schema["properties"] for t in listed("full")}
+    assert tools["sweep"]["dry_run"]["default"] is True
+    assert (tools["remember"]["importance"]["minimum"], tools["remember"]["importance"]["maximum"]) == (0, 1)
+    assert (tools["recall"]["limit"]["minimum"], tools["recall"]["limit"]["maximum"]) == (1, 50)
+    assert tools["remember"]["kind"]["enum"] == [k.value for k in Kind]
+    assert tools["recall"]["kinds"]["anyOf"][0]["items"]["enum"] == [k.value for k in Kind]
+    assert tools["recall"]["scopes"]["anyOf"][0]["items"]["enum"] == [s.value for s in Scope]
+    assert tools["digest"]["profile"]["anyOf"][0]["enum"] == list(PROFILES)
+
+
+def test_what_a_model_reads_of_the_core_profile_is_small():
+    tools = listed("core")
+    assert sum(len(json.dumps(t.input_schema) + t.description) for t in tools) < 10_000  # about 2,500 tokens
+
+
+HEAVY = ("numpy", "apsw", "onnxruntime", "tokenizers", "perdure.compose", "perdure.memory", "typer")
+LIST = """
+import sys, json
+{before}
+import anyio
+from mcp import Client
+from perdure.interfaces.mcp import build
+async def run():
+    for mode in ("legacy", "2026-07-28"):
+        async with Client(build(None, profile="full"), mode=mode) as client:
+            await client.list_tools()
+            await client.list_resources()
+anyio.run(run)
+print(json.dumps([name for name in {heavy!r} if name in sys.modules]))
+"""
+ALONE = """
+import types
+import perdure.records  # finds the package's place
+for name in [n for n in sys.modules if n.split(".")[0] in ("perdure", "numpy", "apsw", "platformdirs")]:
+    module = sys.modules.pop(name)
+    if name == "perdure":
+        place = module.__path__
+bare = types.ModuleType("perdure")
+bare.__path__, bare.__version__ = place, "0"
+sys.modules["perdure"] = bare
+"""
+
+
+def loaded(code):
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2] / "src")])}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+def test_the_server_itself_lists_without_numpy_store_or_embedder():
+    assert loaded(LIST.format(before=ALONE, heavy=HEAVY)) == []
+
+
+def test_a_server_process_lists_without_numpy_store_or_embedder():
+    assert loaded(LIST.format(before="", heavy=HEAVY)) == []
