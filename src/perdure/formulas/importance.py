@@ -68,7 +68,7 @@ class Importance:
         """Return the age in days at which importance is first below the threshold, shape [n]."""
         goal = np.broadcast_to(np.asarray(threshold, dtype=np.float64), self.base.shape)
         kept, h = self._kept(), self._half_life()
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             time = (goal / self.base - kept) / (1.0 - kept)
             if self.shape == "exponential":
                 days = -h * np.log2(time)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -13,7 +14,7 @@ from perdure.records.draft import Draft
 from perdure.records.errors import InvalidInput
 from perdure.records.message import Message
 from perdure.records.report import Ingested
-from perdure.rules.intake import draft
+from perdure.rules import intake
 
 
 def ingest(
@@ -41,6 +42,8 @@ def ingest(
     Raises:
         InvalidInput: A message is refused; the text says which one. Nothing was stored.
     """
+    if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
+        raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
     read = [_message(item, position) for position, item in enumerate(messages, 1)]
     drafts = unique_in_batch(_drafts(ctx, read, session))
     known = ctx.store.by_keys(namespace, [d.key for d in drafts if d.key is not None])
@@ -87,42 +90,50 @@ def _moment(value: Any, position: int) -> datetime | None:
 def _drafts(ctx: Context, messages: Sequence[Message], session: str | None) -> list[Draft]:
     now = ctx.clock()
     repeats: dict[str, int] = {}
-    drafts = []
+    drafts: list[Draft] = []
     for position, message in enumerate(messages, 1):
-        place = message.session or session or "conversation"
         try:
-            key = _key(message, place, repeats)
-            drafts.append(
-                draft(
-                    message.content,
-                    policy=ctx.policy,
-                    now=now,
-                    kind="episode",
-                    speaker=message.speaker or message.role,
-                    session=place,
-                    at=message.at,
-                    source=message.source,
-                    idempotency_key=key,
-                    scope="long_term",
-                    message=True,
-                )
+            place = intake.optional_text(message.session, "session") or session or "conversation"
+            checked = intake.draft(
+                message.content,
+                policy=ctx.policy,
+                now=now,
+                kind="episode",
+                speaker=message.speaker or message.role,
+                session=place,
+                at=message.at,
+                source=message.source,
+                idempotency_key=message.key,
+                scope="long_term",
             )
         except InvalidInput as error:
             raise InvalidInput(
                 f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
-    return drafts
+        drafts.append(replace(checked, key=_key(checked, message, repeats)))
+    return _last_ones(drafts, ctx.policy.tiers.hot_messages)
 
 
-def _key(message: Message, session: str, repeats: dict[str, int]) -> str:
+def _last_ones(drafts: Sequence[Draft], count: int) -> list[Draft]:
+    """Mark the last messages of each session: those start in hot."""
+    left: dict[str | None, int] = {}
+    marked = []
+    for draft in reversed(drafts):
+        seen = left.get(draft.session, 0)
+        left[draft.session] = seen + 1
+        marked.append(replace(draft, message=seen < count))
+    return marked[::-1]
+
+
+def _key(draft: Draft, message: Message, repeats: dict[str, int]) -> str:
     """Return a key that is the same for the same message, however often its file is read.
 
     The same words said again at the same time (or at no time) are told apart by their number.
     """
     if message.key is not None:
-        return f"message:{session}:{message.key}"
-    told = "" if message.at is None else message.at.isoformat()
-    plain = "\x1f".join((session, message.speaker or message.role, told, str(message.content)))
-    digest = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        return f"message:{draft.session}:{message.key}"
+    told = "" if message.at is None else str(draft.at)
+    plain = "\x1f".join((draft.session or "", draft.speaker or "", told, draft.text))
+    digest = blake2b(plain.encode(), digest_size=12).hexdigest()
     repeats[digest] = repeats.get(digest, 0) + 1
     return f"message:{digest}:{repeats[digest]}"

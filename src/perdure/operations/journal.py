@@ -73,7 +73,10 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
                     f"The memory {change.id} is gone.", (change.id,), remedy="Undo what removed it first."
                 )
             # The row must still be as this operation left it.
-            result.append(replace(change, after={**images[change.id], "op": operation.id}))
+            result.append(
+                replace(change, after={**images[change.id], "op": (change.after or {}).get("op", operation.id)})
+            )
+            result += _loose_ends(ctx, operation, change.id)
             result += [
                 Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed meanwhile")
                 for at, times in waiting.get(change.id, ())
@@ -83,6 +86,14 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
         else:
             result.append(change)
     return tuple(result)
+
+
+def _loose_ends(ctx: Context, operation: Operation, identity: str) -> list[Change]:
+    """Links that later memories made to one that is taken back: they go with it, and come back with it."""
+    return [
+        Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked meanwhile")
+        for other, kind, weight in ctx.store.links_to(operation.namespace, identity)
+    ]
 
 
 def _latest(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from perdure.operations.ports import Context
-from perdure.operations.writing import changed, found, retried
+from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Memory, Record, State, Status
-from perdure.rules.birth import with_due
+from perdure.records.memory import Memory, State, Status
 from perdure.rules.restoring import restored
 from perdure.rules.signals import views
 
@@ -21,7 +20,9 @@ def pin(ctx: Context, identity: str, *, pinned: bool) -> Memory:
     def decide(state: State) -> State:
         if state.pinned == pinned:
             return state
-        return replace(state, pinned=pinned, tier_ms=state.tier_ms if pinned else now, held=False)
+        return replace(
+            state, pinned=pinned, tier_ms=state.tier_ms if pinned else now, status_ms=state.status_ms if pinned else now
+        )
 
     return _decided(
         ctx,
@@ -69,16 +70,5 @@ def restore(ctx: Context, identity: str) -> Memory:
 
 
 def _decided(ctx: Context, identity: str, operation: str, decide: Callable[[State], State], because: str) -> Memory:
-    def attempt() -> Record:
-        record = found(ctx, identity)
-        state = decide(record.state)
-        if state != record.state:
-            state = with_due([state], ctx.policy)[0]
-        after = replace(record, state=state)
-        plan = changed(ctx, record, after, operation, because)
-        if plan is not None:
-            hidden = int(record.state.status is Status.ACTIVE and state.status is not Status.ACTIVE)
-            ctx.store.apply(replace(plan, hides=0 if operation == "archive" else hidden))
-        return after
-
-    return views([retried(attempt)], ctx.policy, ctx.clock())[0]
+    record = retried(lambda: decided(ctx, found(ctx, identity), operation, decide, because))
+    return views([record], ctx.policy, ctx.clock())[0]

@@ -50,19 +50,21 @@ def asked(ctx: Context, text: str) -> tuple[Query, str]:
     words = query_words(text)
     if ctx.embedder is None:
         return Query(text, words), "only words were searched: there is no embedder"
+    space = ctx.store.space()
+    if space is None:
+        return Query(text, words), "only words were searched: no memory has a vector yet"
     try:
-        space = ctx.store.space()
-        if space is None:
-            return Query(text, words), "only words were searched: no memory has a vector yet"
-        if space != ctx.embedder.space:
-            return Query(text, words), (
-                f"only words were searched: the store's vectors are of {space.name}, the embedder's "
-                f"of {ctx.embedder.space.name}; run `perdure reembed`"
-            )
-        return Query(text, words, ctx.embedder.embed([text], purpose="query")[0]), ""
+        vector = ctx.embedder.embed([text], purpose="query")[0]
     except EmbedderError as error:
         ctx.warn(f"Only words are searched: {error}")
         return Query(text, words), f"only words were searched: {error.message}"
+    own = ctx.embedder.space  # some embedders know their space only after their first vector
+    if space != own:
+        return Query(text, words), (
+            f"only words were searched: the store's vectors are of {space.name}, the embedder's of {own.name}; "
+            "run `perdure reembed`"
+        )
+    return Query(text, words, vector), ""
 
 
 def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters: Filters, now: Instant) -> list[Hit]:

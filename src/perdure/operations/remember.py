@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
 from perdure.operations.ports import Context, Progress
-from perdure.operations.writing import changed, retried
+from perdure.operations.writing import decided, retried
 from perdure.records.draft import Draft
 from perdure.records.errors import EmbedderError, InvalidInput, SpaceMismatch
 from perdure.records.instant import Instant
@@ -74,47 +74,71 @@ def _store(
 ) -> tuple[list[Memory], list[str]]:
     now = ctx.clock()
     known = _known(ctx, drafts, namespace)
-    fresh = [i for i in range(len(drafts)) if i not in known]
-    newborns = list(_newborns(ctx, [(drafts[i], vectors[i]) for i in fresh], namespace, now))
+    twins = _twins(drafts, known)
+    fresh = [i for i in range(len(drafts)) if i not in known and i not in twins]
     operations = _revived(ctx, known, namespace)
-    records: dict[int, Record] = {}
+    newborns = list(_newborns(ctx, [(drafts[i], vectors[i]) for i in fresh], namespace, now))
+    stored: dict[int, Record] = {}
     if newborns:
-        plan_id = ctx.ids(now)
-        states = newborn_states(newborns, ctx.policy, now)
-        born = [record_of(n, s, namespace, plan_id) for n, s in zip(newborns, states, strict=True)]
-        space = ctx.embedder.space.name if ctx.embedder is not None and any(n.vector for n in newborns) else None
-        ctx.store.apply(
-            birth_plan(
-                born,
-                newborns,
-                plan_id=plan_id,
-                operation=operation,
-                namespace=namespace,
-                at=now,
-                policy=ctx.policy,
-                space=space,
-            )
-        )
-        operations.append(plan_id)
-        records = dict(zip(fresh, born, strict=True))
-    by_id = {r.id: r for r in ctx.store.get(namespace, sorted(set(known.values())))} if known else {}
-    position = {n.id: i for i, n in zip(fresh, newborns, strict=True)}
-    ordered = [
-        records[i] if i in records else by_id.get(known[i]) or records[position[known[i]]] for i in range(len(drafts))
-    ]
-    return views(ordered, ctx.policy, now), operations
+        plan = _born(ctx, newborns, namespace, operation, now)
+        stored = dict(zip(fresh, plan[0], strict=True))
+        operations.append(plan[1])
+    found = {r.id: r for r in ctx.store.get(namespace, sorted(set(known.values())))} if known else {}
+    first = [twins.get(i, i) for i in range(len(drafts))]
+    return views([stored[i] if i in stored else found[known[i]] for i in first], ctx.policy, now), operations
+
+
+def _born(
+    ctx: Context, newborns: Sequence[Newborn], namespace: str, operation: str, now: Instant
+) -> tuple[list[Record], str]:
+    """Store new memories in one operation, and return them with its id."""
+    plan_id = ctx.ids(now)
+    states = newborn_states(newborns, ctx.policy, now)
+    born = [record_of(n, s, namespace, plan_id) for n, s in zip(newborns, states, strict=True)]
+    space = ctx.embedder.space.name if ctx.embedder is not None and any(n.vector for n in newborns) else None
+    plan = birth_plan(
+        born,
+        newborns,
+        plan_id=plan_id,
+        operation=operation,
+        namespace=namespace,
+        at=now,
+        policy=ctx.policy,
+        space=space,
+    )
+    ctx.store.apply(plan)
+    return born, plan_id
 
 
 def _known(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[int, str]:
-    """Return position -> id for drafts that are stored already."""
+    """Return position -> id for drafts that are stored already, by their key or by their words."""
     keys = ctx.store.by_keys(namespace, [d.key for d in drafts if d.key is not None])
     known: dict[int, str] = {}
     for i, d in enumerate(drafts):
         if d.key is not None and d.key in keys:
             known[i] = keys[d.key]
-        elif d.key is None and d.kind is not Kind.EPISODE and (same := _same(ctx, d, namespace)) is not None:
+        elif d.kind is not Kind.EPISODE and (same := _same(ctx, d, namespace)) is not None:
             known[i] = same
     return known
+
+
+def _twins(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
+    """Return position -> earlier position of the same batch that stands for the same memory, as one by one would."""
+    twins: dict[int, int] = {}
+    by_key: dict[str, int] = {}
+    by_words: dict[tuple[object, ...], int] = {}
+    for i, d in enumerate(drafts):
+        words = (d.kind, " ".join(d.text.split()).casefold(), d.session, d.task, d.speaker)
+        earlier = by_key.get(d.key) if d.key is not None else None
+        if earlier is None and d.kind is not Kind.EPISODE:
+            earlier = by_words.get(words)
+        if i not in known and earlier is not None:
+            twins[i] = earlier
+        first = twins.get(i, i)
+        if d.key is not None and i not in twins:
+            by_key.setdefault(d.key, first)
+        by_words.setdefault(words, first)
+    return twins
 
 
 def _same(ctx: Context, draft: Draft, namespace: str) -> str | None:
@@ -145,17 +169,13 @@ def _newborns(
         yield Newborn(identity, placed, vector, tuple(near))
 
 
-def _revived(ctx: Context, known: dict[int, str], namespace: str) -> list[str]:
+def _revived(ctx: Context, known: Mapping[int, str], namespace: str) -> list[str]:
     """Bring back archived memories that were remembered anew."""
     operations = []
     for record in ctx.store.get(namespace, sorted(set(known.values()))) if known else []:
-        if record.state.status is not Status.ARCHIVED:
-            continue
-        state = restored(record.state, ctx.policy, ctx.clock())
-        plan = changed(ctx, record, replace(record, state=state), "restore", "remembered again, so it is shown again")
-        if plan is not None:
-            ctx.store.apply(plan)
-            operations.append(plan.id)
+        if record.state.status is Status.ARCHIVED:
+            back = decided(ctx, record, "restore", lambda s: restored(s, ctx.policy, ctx.clock()), "remembered again")
+            operations.append(back.op)
     return operations
 
 

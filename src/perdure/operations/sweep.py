@@ -63,9 +63,9 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     """Return what would move within some days if nothing happened, without touching anything."""
     until = ctx.clock() + int(days * DAY_MS)
     tally = _Tally()
-    for place, _ in ctx.store.due_namespaces(until, ctx.policy.version):
+    for place, policy in ctx.store.due_namespaces(until, ctx.policy.version):
         if namespace is None or place == namespace:
-            for ids in _pages(ctx, place, until, anew=False):
+            for ids in _pages(ctx, place, until, anew=policy != ctx.policy.version):
                 courses, _, _ = _played(ctx, place, ids, until)
                 tally.examined += len(courses)
                 tally.moved += moved(courses, place)
@@ -82,7 +82,7 @@ def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, a
             if stopped is None and hides(courses):
                 stopped = _refusal(ctx, place, now, anew=anew)
             if stopped:
-                courses = [truncated(c) for c in courses]
+                courses = [truncated(c) for c in _played(ctx, place, ids, now, hold=True)[0]]
             plan = sweep_plan(
                 courses,
                 ops,
@@ -115,12 +115,12 @@ def _refusal(ctx: Context, place: str, now: Instant, *, anew: bool) -> str:
 
 
 def _played(
-    ctx: Context, place: str, ids: Sequence[str], now: Instant
+    ctx: Context, place: str, ids: Sequence[str], now: Instant, *, hold: bool = False
 ) -> tuple[list[Course], dict[str, str], dict[str, Pairs]]:
     stored = ctx.store.states(place, ids)
     accesses = ctx.store.accesses(place, list(stored), now)
     states: dict[str, State] = {i: state for i, (state, _) in stored.items()}
-    courses = play(states, accesses, now, ctx.policy)
+    courses = play(states, accesses, now, ctx.policy, hold=hold)
     return courses, {i: op for i, (_, op) in stored.items()}, accesses
 
 

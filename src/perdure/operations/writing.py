@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
 from perdure.records.errors import ConflictError, NotFound
-from perdure.records.memory import Record
-from perdure.records.plan import Change, Plan, Target
-from perdure.rules.upkeep import difference
+from perdure.records.memory import Record, State
+from perdure.rules.birth import with_due
+from perdure.rules.lifecycle import Step, play
+from perdure.rules.upkeep import course_plan, truncated
 
 T = TypeVar("T")
 ATTEMPTS: Final = 8
@@ -34,12 +36,32 @@ def found(ctx: Context, identity: str, namespace: str | None = None) -> Record:
     return records[0]
 
 
-def changed(ctx: Context, record: Record, after: Record, operation: str, because: str) -> Plan | None:
-    """Return the plan that brings one memory's state from one to another; None where nothing differs."""
-    old, new = difference(record.state, after.state)
-    if not new:
-        return None
+def decided(ctx: Context, record: Record, operation: str, decide: Callable[[State], State], because: str) -> Record:
+    """Apply a person's decision about one memory, and return it as it then is.
+
+    What fell due before the decision happens first, so that a decision without a sweep before it ends where it would
+    have ended with one. Only hiding does not: whoever decides about a memory has it in view.
+    """
     now = ctx.clock()
+    accesses = {record.id: tuple(pair for pair in record.accesses if pair[0] <= now)}
+    course = truncated(play({record.id: record.state}, accesses, now, ctx.policy, hold=True)[0])
+    state = decide(course.after)
+    if state == course.after:
+        return replace(record, state=course.after, accesses=())
+    state = with_due([replace(state, held=False)], ctx.policy)[0]
     plan_id = ctx.ids(now)
-    change = Change(Target.MEMORY, record.id, {**old, "op": record.op}, {**new, "op": plan_id}, because)
-    return Plan(plan_id, operation, record.namespace, now, (change,), ctx.policy.version, f"{operation} {record.id}")
+    last = Step(now, state, operation, because)
+    whole = replace(course, steps=(*course.steps, last), after=state)
+    plan = course_plan(
+        [whole],
+        {record.id: record.op},
+        accesses,
+        plan_id=plan_id,
+        namespace=record.namespace,
+        at=now,
+        policy=ctx.policy,
+        operation=operation,
+        note=f"{operation} {record.id}",
+    )
+    ctx.store.apply(plan)
+    return replace(record, state=state, op=plan_id, accesses=())

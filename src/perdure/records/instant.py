@@ -19,6 +19,8 @@ CENTURY_MS: Final = 36_525 * DAY_MS
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_FIRST: Final = (datetime(2, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
+_LAST: Final = (datetime(9998, 12, 31, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 
 def to_instant(moment: datetime, *, name: str = "at") -> Instant:
@@ -41,7 +43,10 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
             f"{name} is a naive datetime ({moment.isoformat()}).",
             remedy="Give it a time zone, for example moment.replace(tzinfo=datetime.UTC).",
         )
-    return (moment - _EPOCH) // _MILLISECOND
+    instant = (moment - _EPOCH) // _MILLISECOND
+    if not _FIRST <= instant <= _LAST:
+        raise InvalidInput(f"{name} lies outside the years 2 to 9998.", remedy="Check the value and its time zone.")
+    return instant
 
 
 def from_instant(instant: Instant) -> datetime:

@@ -91,6 +91,8 @@ class State:
     """Exponentially decayed access counter as of ``anchor_ms``."""
     tier_accesses: int = 0
     """Accesses since the memory entered its tier."""
+    accessed_ms: Instant | None = None
+    """The last access; the anchor may be later, for example a restore."""
     access2_ms: Instant | None = None
     """The last access but one, for bursts."""
     access3_ms: Instant | None = None

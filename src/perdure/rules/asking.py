@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -48,13 +47,10 @@ def limit(value: Any) -> int:
 
 def days(value: Any) -> float:
     """Return a number of days, 0 to a hundred years."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not math.isfinite(value)
-        or not (0 <= value <= _LONGEST_FORECAST)
-    ):
-        raise InvalidInput(f"days must be a number from 0 to {_LONGEST_FORECAST}, not {value!r}.", remedy="Use days.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LONGEST_FORECAST:
+        raise InvalidInput(
+            f"days must be a number from 0 to {_LONGEST_FORECAST}.", remedy="Give a number in that range."
+        )
     return float(value)
 
 
@@ -100,7 +96,7 @@ def filters(
     Raises:
         InvalidInput: One of them is refused.
     """
-    if isinstance(kinds, str) or isinstance(scopes, str):
+    if not isinstance(kinds, list | tuple) or not isinstance(scopes, list | tuple):
         raise InvalidInput("kinds and scopes must be lists.", remedy="Pass for example kinds=['note'].")
     return Filters(
         kinds=tuple(checked_choice(k, Kind, "kinds") for k in kinds),

@@ -50,6 +50,7 @@ class Columns:
     access_count: Ints
     mass: Array
     tier_accesses: Ints
+    accessed: Ints
     access2: Ints
     access3: Ints
     boosted: Array
@@ -86,6 +87,7 @@ class Columns:
             access_count=ints([s.access_count for s in states]),
             mass=floats([s.access_mass for s in states]),
             tier_accesses=ints([s.tier_accesses for s in states]),
+            accessed=ints([never if s.accessed_ms is None else s.accessed_ms for s in states]),
             access2=ints([never if s.access2_ms is None else s.access2_ms for s in states]),
             access3=ints([never if s.access3_ms is None else s.access3_ms for s in states]),
             boosted=floats([s.boosted for s in states]),

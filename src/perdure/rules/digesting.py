@@ -93,18 +93,19 @@ def digest_of(
     limits = PROFILES[name]
     if name == "tokens":
         limits = Limits(tokens=budget_tokens if budget_tokens is not None else policy.digest.budget_tokens)
-    budget = _Budget(limits, tokens, namespace)
+    title = namespace if limits.tokens is None or tokens(render([], {}, namespace)) * 2 <= limits.tokens else ""
+    budget = _Budget(limits, tokens, title)
     lines = {m.id: _line(m) for m in memories}
     ordered = _by_worth(memories, lines, vectors, tokens, policy.digest.diversity)
     chosen = [m for m in ordered if budget.takes(lines[m.id], _group(m))]
-    text = render(chosen, lines, namespace)
+    text = render(chosen, lines, title)
     shown = tuple(m.id for group in GROUPS for m in _ordered(chosen, group))
     return Digest(text, shown, tokens(text), exact, name)
 
 
 def render(memories: Sequence[Memory], lines: Mapping[str, str], namespace: str) -> str:
     """Return the Markdown: a heading, then groups in the order of importance."""
-    out = [BEGIN, f"# Memory ({namespace})"]
+    out = [BEGIN, f"# Memory ({namespace})" if namespace else "# Memory"]
     for group in GROUPS:
         members = _ordered(memories, group)
         if members:
@@ -122,13 +123,18 @@ def _group(memory: Memory) -> str:
     return {Tier.VAULT: "Lasting", Tier.HOT: "Now", Tier.WARM: "Recent", Tier.COLD: "Earlier"}[memory.tier]
 
 
+def _plain(text: str) -> str:
+    """One line of text that can neither open nor close a comment."""
+    return _SPACES.sub(" ", text).replace("<!--", "<! --").replace("-->", "-- >")
+
+
 def _line(memory: Memory) -> str:
     """One line: who and when for what was said, the words, the id in a comment that the words cannot break out of."""
-    text = _SPACES.sub(" ", memory.content).strip().replace("<!--", "<! --").replace("-->", "-- >")
+    text = _plain(memory.content).strip()
     if len(text) > LONGEST_LINE:
         text = text[: LONGEST_LINE - 1].rstrip() + "…"
     said = f"{memory.created_at:%Y-%m-%d}, {memory.speaker}: " if memory.kind is Kind.EPISODE and memory.speaker else ""
-    return f"- {_SPACES.sub(' ', said)}{text} <!-- {memory.id} -->"
+    return f"- {_plain(said)}{text} <!-- {memory.id} -->"
 
 
 def _worth(memory: Memory) -> float:
@@ -177,7 +183,7 @@ class _Budget:
         self.used = self._size(frame)
 
     def _size(self, text: str) -> list[int]:
-        return [self.count(text) + 1, text.count("\n") + 1, len(text), len(text.encode())]
+        return [self.count(text), text.count("\n"), len(text), len(text.encode())]
 
     def takes(self, line: str, group: str) -> bool:
         """Take a line if it fits."""

@@ -79,10 +79,10 @@ def _fading(state: State, policy: Policy) -> str:
 
 
 def _next(state: State, policy: Policy, now: Instant) -> str:
-    if state.pinned:
-        return "Next: nothing; it is pinned."
     if state.status is not Status.ACTIVE:
         return f"Next: nothing; it is {state.status} and stays so until it is restored."
+    if state.pinned:
+        return "Next: nothing; it is pinned."
     if state.tier is Tier.VAULT:
         return "Next: nothing; it leaves the vault only by hand."
     if state.held:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sized
 from datetime import datetime
@@ -62,7 +61,7 @@ def optional_text(value: Any, name: str) -> str | None:
 
 def checked_share(value: Any, name: str) -> float:
     """Return a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not
         raise InvalidInput(f"{name} must be a number from 0 to 1, not {value!r}.", remedy="Scale it to that range.")
     return float(value)
 
@@ -108,14 +107,13 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
     if not isinstance(metadata, Mapping):
         raise InvalidInput("metadata must be a mapping.", remedy="Pass a dict of JSON values.")
     try:
+        _check_json(metadata)
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
             f"metadata is no plain JSON data ({error}).", remedy="Use text, finite numbers, lists and dicts."
         ) from None
-    if "\\u0000" in text:
-        raise InvalidInput("metadata holds a NUL character.", remedy="Remove it.")
     if size > policy.limits.metadata_bytes:
         raise InvalidInput(
             f"metadata has {size:,} bytes; {policy.limits.metadata_bytes:,} are allowed.",
@@ -123,6 +121,21 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
         )
     loaded: dict[str, Any] = json.loads(text)
     return loaded
+
+
+def _check_json(value: Any) -> None:
+    """Refuse what JSON would change without a word: keys that are no text, and what no store can hold."""
+    if isinstance(value, str) and "\x00" in value:
+        raise ValueError("a text holds a NUL character")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is no text")
+            _check_json(key)
+            _check_json(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_json(item)
 
 
 def draft(

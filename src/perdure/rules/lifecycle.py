@@ -56,7 +56,9 @@ class Course:
     """Accesses that were counted in."""
 
 
-def play(states: Mapping[str, State], accesses: Mapping[str, Accesses], now: Instant, policy: Policy) -> list[Course]:
+def play(
+    states: Mapping[str, State], accesses: Mapping[str, Accesses], now: Instant, policy: Policy, *, hold: bool = False
+) -> list[Course]:
     """Return the course of each memory up to an instant.
 
     Args:
@@ -64,12 +66,15 @@ def play(states: Mapping[str, State], accesses: Mapping[str, Accesses], now: Ins
         accesses: Memory id -> accesses not yet counted in; later ones than ``now`` are left alone.
         now: How far to play.
         policy: The policy in force.
+        hold: Nothing may be hidden (a gate or a person says so): accesses that came later count first.
     """
     if not states:
         return []
     ids = list(states)
     befores = [states[i] for i in ids]
-    return _Replay(ids, befores, [accesses.get(i, ()) for i in ids], now, policy).run()
+    replay = _Replay(ids, befores, [accesses.get(i, ()) for i in ids], now, policy)
+    replay.held |= hold
+    return replay.run()
 
 
 def counted_in(state: State, accesses: Accesses, policy: Policy) -> State:
@@ -92,6 +97,7 @@ class _Replay:
         self.ids, self.befores, self.now, self.policy = ids, befores, now, policy
         self.accesses = accesses
         self.columns = Columns.of(befores)
+        self.held = np.array([s.held for s in befores], dtype=np.bool_)
         self.cursor = np.zeros(len(ids), dtype=np.int64)
         self.counted = np.zeros(len(ids), dtype=np.int64)
         self.steps: list[list[Step]] = [[] for _ in ids]
@@ -103,7 +109,9 @@ class _Replay:
             falls = next_falls(part := self.columns.take(active), self.policy)
             read = self._next_access(active)
             self.due[active] = falls.at
-            falling = (falls.at <= self.now) & (falls.at <= read)
+            # What a gate holds back is still in view: uses that came after it was due count before it is tried again.
+            waits = self.held[active] & (falls.target == ARCHIVE) & (read <= self.now)
+            falling = (falls.at <= self.now) & (falls.at <= read) & ~waits
             reading = (read <= self.now) & ~falling
             if rows := np.flatnonzero(falling).tolist():
                 self._fall(
@@ -139,7 +147,8 @@ class _Replay:
         times = np.array(
             [self.accesses[i][k][1] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
         )
-        at = np.maximum(read, c.anchor[rows])  # a clock that stepped back does not rejuvenate
+        # A clock that stepped back, or an access that was logged late, does not move anything back in time.
+        at = np.maximum.reduce([read, c.anchor[rows], c.tier_since[rows], c.status_since[rows]])
         self._count(rows, at, times)
         self.cursor[rows] += 1
         self.counted[rows] += times
@@ -156,22 +165,32 @@ class _Replay:
             self._note(rows, part.take(np.flatnonzero(up)), at, rule)
 
     def _count(self, rows: Ints, at: Ints, times: Ints) -> None:
-        c, p = self.columns, self.policy.importance
+        c = self.columns
         days = np.maximum((at - c.anchor[rows]) / DAY_MS, 0.0)
         c.mass[rows] = faded_mass(c.mass[rows], days) + times
-        previous = np.where(c.access_count[rows] > 0, c.anchor[rows], _NONE)
-        c.access3[rows] = np.select([times >= 3, times == 2], [at, previous], c.access2[rows])  # noqa: PLR2004  # three are kept
-        c.access2[rows] = np.where(times >= 2, at, previous)  # noqa: PLR2004  # as above
+        last, but_one = c.accessed[rows], c.access2[rows]
+        c.access3[rows] = np.select([times >= 3, times == 2], [at, last], but_one)  # noqa: PLR2004  # three are kept
+        c.access2[rows] = np.where(times >= 2, at, last)  # noqa: PLR2004  # as above
+        c.accessed[rows] = at
         c.access_count[rows] += times
         c.tier_accesses[rows] += times
         c.anchor[rows] = at
         day = at // DAY_MS
-        boosted = np.where(c.boost_day[rows] == day, c.boosted[rows], 0.0)
-        worth = boost(p.on_access, boosted, diminishing=p.diminishing, daily_cap=p.daily_cap)
+        c.boosted[rows] = np.where(c.boost_day[rows] == day, c.boosted[rows], 0.0)
+        c.boost_day[rows] = day
+        for nth in range(int(times.max(initial=0))):
+            if not self._boost(rows[times > nth]):
+                break
+
+    def _boost(self, rows: Ints) -> bool:
+        """Raise importance for one access; False once nothing is left to add."""
+        c, p = self.columns, self.policy.importance
+        worth = boost(p.on_access, c.boosted[rows], diminishing=p.diminishing, daily_cap=p.daily_cap)
         base = c.importance[rows]
         raised = np.maximum(base, np.minimum(p.maximum, base + worth))
-        c.boosted[rows], c.boost_day[rows] = boosted + (raised - base), day
+        c.boosted[rows] += raised - base
         c.importance[rows] = raised
+        return bool(np.any(raised > base))
 
     def _note(self, rows: Ints, part: Columns, at: Ints, rule: Ints) -> None:
         """Keep one step for each memory that moved; ``part`` holds the states before the move."""
@@ -201,6 +220,7 @@ class _Replay:
             access_count=int(c.access_count[i]),
             access_mass=float(c.mass[i]),
             tier_accesses=int(c.tier_accesses[i]),
+            accessed_ms=instant(int(c.accessed[i])),
             access2_ms=instant(int(c.access2[i])),
             access3_ms=instant(int(c.access3[i])),
             boosted=float(c.boosted[i]),

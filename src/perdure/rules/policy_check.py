@@ -31,8 +31,9 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     given = dict(data or {})
     preset = given.pop("preset", "balanced")
     problems: list[str] = []
-    if preset not in PRESETS:
-        raise PolicyError((f"preset {preset!r} is not one of {', '.join(sorted(PRESETS))}.",))
+    if not isinstance(preset, str) or preset not in PRESETS:
+        problems.append(f"preset {preset!r} is not one of {', '.join(sorted(PRESETS))}.")
+        preset = "balanced"
     policy = Policy(preset=preset)
     known = sections()
     problems += [
@@ -46,8 +47,7 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
         values, faults = _section(name, {**PRESETS[preset].get(name, {}), **own})
         problems += faults
         policy = replace(policy, **{name: replace(getattr(policy, name), **values)})
-    if not problems:
-        problems += list(contradictions(policy)) + list(unreachable(policy))
+    problems += [*contradictions(policy), *unreachable(policy)]
     if problems:
         raise PolicyError(tuple(problems))
     return policy
@@ -77,7 +77,7 @@ def _fault(declared: Field[Any], value: Any) -> str:
     if choices := declared.metadata["choices"]:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}."
     low, high = declared.metadata["low"], declared.metadata["high"]
-    if low is not None and not (math.isfinite(float(value)) and low <= value <= high):
+    if low is not None and not low <= value <= high:
         return f"must lie between {low:g} and {high:g}, not {value!r}."
     return ""
 
@@ -99,6 +99,8 @@ def contradictions(policy: Policy) -> Iterator[str]:
         )
     if tiers.warm_to_hot_value < tiers.hot_keep_value:
         yield "tiers.warm_to_hot_value must not be below tiers.hot_keep_value, or a memory would move to and fro."
+    if policy.recall.lexical_weight + policy.recall.lexical_by_coverage > 1.0:
+        yield "recall.lexical_weight and recall.lexical_by_coverage must not exceed 1 together."
     if policy.embedder.model == "endpoint" and not (policy.embedder.base_url and policy.embedder.name):
         yield "embedder.model = 'endpoint' needs embedder.base_url and embedder.name."
 

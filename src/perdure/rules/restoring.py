@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from perdure.formulas.value import faded_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.birth import with_due
+
+VOUCHED: Final = 0.2
+"""How far above the archive's threshold a restored memory starts, where confidence alone hides."""
 
 
 def restored(state: State, policy: Policy, now: Instant) -> State:
@@ -23,6 +27,8 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         Kind.EPISODE: policy.confidence.episode,
         Kind.FACT: policy.confidence.fact,
     }.get(state.kind, policy.confidence.other)
+    if policy.archive.rule == "confidence":  # a new memory may be below the threshold from the start
+        birth = max(birth, min(1.0, policy.archive.confidence_below + VOUCHED))
     tier = state.tier if state.tier is Tier.VAULT else Tier.WARM
     back = replace(
         state,

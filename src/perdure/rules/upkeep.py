@@ -80,34 +80,74 @@ def sweep_plan(
     policy: Policy,
     refusal: str,
 ) -> Plan:
-    """Return the plan that writes courses down: one change for each move, in the order of rounds.
+    """Return the plan of a sweep.
 
     Args:
         courses: As played; already truncated where ``refusal`` says so.
-        ops: Memory id -> the operation that last changed it.
-        accesses: Memory id -> accesses that the courses have counted in.
+        ops: As in ``course_plan``.
+        accesses: As in ``course_plan``.
         plan_id: The operation's id.
         namespace: The one namespace.
         at: The instant of the sweep.
         policy: The policy in force.
         refusal: Why hiding moves are held back; empty if they are not.
     """
+    moves = sum(len(c.steps) for c in courses)
+    note = f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hides(courses)} archived"
+    plan = course_plan(
+        courses,
+        ops,
+        accesses,
+        plan_id=plan_id,
+        namespace=namespace,
+        at=at,
+        policy=policy,
+        operation="sweep",
+        note=note,
+        refusal=refusal,
+    )
+    return replace(plan, hides=hides(courses))
+
+
+def course_plan(
+    courses: Sequence[Course],
+    ops: Mapping[str, str],
+    accesses: Mapping[str, Accesses],
+    *,
+    plan_id: str,
+    namespace: str,
+    at: Instant,
+    policy: Policy,
+    operation: str,
+    note: str,
+    refusal: str = "",
+) -> Plan:
+    """Return the plan that writes courses down: one change for each step.
+
+    Args:
+        courses: As played.
+        ops: Memory id -> the operation that last changed it.
+        accesses: Memory id -> accesses that the courses have counted in.
+        plan_id: The operation's id.
+        namespace: The one namespace.
+        at: The instant up to which they were played.
+        policy: The policy in force.
+        operation: The verb.
+        note: One line for people.
+        refusal: Why hiding moves are held back; empty if they are not.
+    """
     changes: list[tuple[int, Change]] = []
     for course in courses:
-        for position, change in enumerate(_changes(course, ops[course.id], plan_id, refusal)):
-            changes.append((position, change))
+        changes += enumerate(_changes(course, ops[course.id], plan_id, refusal))
         changes += [
             (0, Change(Target.ACCESS, course.id, {"at_ms": t, "times": n}, None, "counted in"))
             for t, n in accesses.get(course.id, ())
             if t <= at
         ]
-    # Changes of one shape are written by one statement; a memory's own moves must stay in their order.
+    # Changes of one shape are written by one statement; a memory's own steps must stay in their order.
     changes.sort(key=lambda pair: (pair[0], pair[1].target, tuple(pair[1].after or ())))
     ordered = tuple(change for _, change in changes)
-    hidden = hides(courses)
-    moves = sum(len(c.steps) for c in courses)
-    note = f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hidden} archived"
-    return Plan(plan_id, "sweep", namespace, at, ordered, policy.version, note, None, hidden)
+    return Plan(plan_id, operation, namespace, at, ordered, policy.version, note)
 
 
 def _changes(course: Course, op: str, plan_id: str, refusal: str) -> list[Change]:

@@ -29,7 +29,8 @@ from perdure.stores.sqlite.rows import place_of
 
 NEIGHBOURS_OF: Final = 50
 SLACK: Final = 4
-"""With filters, so many times more matches by words are read, because some fall away."""
+WIDER: Final = 8
+"""Where filters leave too few matches by words, so many times more are read."""
 
 _BATCH: Final = 500
 Narrow = tuple[int, str, str | None, int | None, str | None, int]
@@ -57,30 +58,20 @@ class Search:
         vector = None
         if query.vector is not None and self.index is not None and len(self.index):
             vector = np.frombuffer(query.vector, "<f4")
-        cosine = self._by_meaning(vector, filters) if vector is not None else {}
         terms = self.vocabulary.terms(query.words)
-        bm25 = self._by_words(terms, filters)
-        narrow = self._narrow(set(cosine) | set(bm25), filters)
+        bm25, narrow = self._by_words(terms, filters)
+        cosine = self._by_meaning(vector, filters) if vector is not None else {}
+        narrow |= self._narrow(cosine, filters)
         best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
         share, most = coverage(self.vocabulary, terms, self._texts(best[:COVERED]))
-        kept = set(best) | (set(cosine) & set(narrow))
+        near = sorted((r for r in cosine if r in narrow), key=lambda r: -cosine[r])[: self.policy.candidates]
+        kept = {*best, *near}
         if vector is not None:
             cosine |= self._cosines(vector, [r for r in kept if r not in cosine])
         kept |= self._neighbours(kept, narrow, cosine if vector is not None else None, bm25, share, filters)
         if vector is not None:
             cosine |= self._cosines(vector, [r for r in kept if r not in cosine])
-        found = tuple(
-            Candidate(
-                id=narrow[r][1],
-                cosine=cosine.get(r),
-                bm25=bm25.get(r, 0.0),
-                session=narrow[r][2],
-                turn=narrow[r][3],
-                speaker=narrow[r][4],
-                asks=bool(narrow[r][5]),
-            )
-            for r in sorted(kept)
-        )
+        found = tuple(_candidate(narrow[r], cosine.get(r), bm25.get(r, 0.0)) for r in sorted(kept))
         return Pool(found, share, most, vector is not None)
 
     def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
@@ -100,10 +91,7 @@ class Search:
         positions = index.nearest(
             vector, self.policy.rescored, filters, cells_above=self.policy.cells_above, among=among
         )
-        near = self._cosines(vector, index.rows(positions).tolist())
-        best = sorted(near, key=lambda r: -near[r])
-        wanted = self.policy.candidates * (SLACK if filters.tags else 1)
-        return {r: near[r] for r in best[:wanted]}
+        return self._cosines(vector, index.rows(positions).tolist())
 
     def _holding(self, entity: str) -> NDArray[np.int64]:
         """The rows whose words hold a name."""
@@ -111,14 +99,22 @@ class Search:
         rows = [r for (r,) in self.connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (query,))]
         return np.array(rows, np.int64)
 
-    def _by_words(self, terms: Sequence[Term], filters: Filters) -> dict[int, float]:
+    def _by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
+        """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters.
+
+        The index of words knows no filters, so more matches are read until enough of them pass.
+        """
         searched = worth_searching(terms, self.vocabulary.total)
         if not searched:
-            return {}
+            return {}, {}
         query = match_text(searched, None if self.majority else self.namespace, filters.entity)
-        narrowed = filters != Filters(include_archived=filters.include_archived)
-        limit = self.policy.candidates * (SLACK if narrowed or self.majority else 1)
-        return best_by_words(self.connection, query, limit + SLACK)
+        limit = self.policy.candidates + SLACK
+        while True:
+            found = best_by_words(self.connection, query, limit)
+            narrow = self._narrow(found, filters)
+            if len(narrow) >= self.policy.candidates or len(found) < limit:
+                return found, narrow
+            limit *= WIDER
 
     def _cosines(self, vector: NDArray[np.float32], rows: Sequence[int]) -> dict[int, float]:
         if self.index is None or not rows:
@@ -193,6 +189,13 @@ class Search:
         return [searchable(text, speaker) for text, speaker in self.connection.execute(sql, (*rows, self.namespace))]
 
 
+def _candidate(narrow: Narrow, cosine: float | None, bm25: float) -> Candidate:
+    _, identity, session, turn, speaker, asks = narrow
+    return Candidate(
+        id=identity, cosine=cosine, bm25=bm25, session=session, turn=turn, speaker=speaker, asks=bool(asks)
+    )
+
+
 def conditions(namespace: str, filters: Filters) -> tuple[str, list[Any]]:
     """Return the filters as SQL over ``memory AS m`` with bound values."""
     tests: list[str] = ["m.namespace = ?"]
@@ -217,6 +220,9 @@ def conditions(namespace: str, filters: Filters) -> tuple[str, list[Any]]:
         if value is not None:
             tests.append(sql)
             bindings.append(value)
+    if filters.entity is not None:
+        tests.append("m.row IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        bindings.append(f'{{text}} : {quoted(filters.entity)} AND {{place}} : "{place_of(namespace)}"')
     for tag in filters.tags:
         tests.append("EXISTS (SELECT 1 FROM tag AS t WHERE t.namespace = m.namespace AND t.tag = ? AND t.row = m.row)")
         bindings.append(tag)

@@ -212,6 +212,8 @@ def train_cells(connection: apsw.Connection, namespace: str, space: int, at: Ins
     """Train search cells on a sample and assign every packed vector; returns how many cells there are."""
     key = {"namespace": namespace, "space": space}
     segments = fetched(connection, "segments", key)
+    if not segments:
+        return 0
     rows = np.concatenate([np.frombuffer(s[3], "<i8") for s in segments])
     sample = np.sort(np.random.default_rng(at).choice(rows, min(len(rows), 100_000), replace=False))
     vectors = _vectors(connection, namespace, space, sample)

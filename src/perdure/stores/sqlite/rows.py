@@ -16,6 +16,7 @@ from perdure.records.plan import Change, Row, Target
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
 _ENUMS: Final = {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status}
 _FLAGS: Final = ("pinned", "held")
+_BYTES: Final = {"vector", "int8"}
 _UNJOURNALLED: Final = {"text", "metadata", "vector", "int8"}
 _DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not MISSING}
 

@@ -166,6 +166,12 @@ class SqliteStore:
         with self._use() as connection:
             return read.fetched(connection, "links_of", {"namespace": namespace, "id": identity})
 
+    def links_to(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
+        """Return the links that others have to a memory: (id, kind, weight)."""
+        with self._use() as connection:
+            found = read.fetched(connection, "links_to", (namespace, identity))
+        return [(other, kind, weight) for other, kind, weight in found]
+
     def by_digest(self, namespace: str, text: str) -> list[str]:
         """Return memories whose text is the same up to case and white space, oldest first."""
         with self._use() as connection:

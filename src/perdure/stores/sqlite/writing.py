@@ -21,8 +21,11 @@ from perdure.stores.statements import registry
 SEARCHED: Final = {"status", "scope"}
 """Columns that the caches of searches must hear about when they change."""
 
-TRIMMED: Final = "00"
-"""One recall in 256 (whose random id ends so) cuts the recall log to its bound: cutting costs more than counting."""
+UPKEEP: Final = {"sweep", "policy"}
+"""Operations after which a move that a gate held back is not tried again: they change nothing that people said."""
+
+UNCHECKED: Final = {"held"}
+"""Columns that are written without a look at what was there: holding and releasing are bookkeeping."""
 
 _CONTENT: Final = {"text", "tags", "source", "speaker", "task", "metadata"}
 
@@ -41,7 +44,7 @@ def apply_plan(connection: apsw.Connection, plan: Plan) -> int:
     if writer.unpacked >= SEGMENT:
         for space in writer.spaces.values():
             pack(connection, plan.namespace, space, int(version))
-    if plan.operation != "sweep":
+    if plan.operation not in UPKEEP:
         _run(connection, "release_held", {"namespace": plan.namespace})
     return int(version)
 
@@ -62,8 +65,14 @@ def apply_accesses(connection: apsw.Connection, plan: Plan, log_entries: int) ->
                 sql["insert_recall"].sql,
                 (plan.namespace, change.id, row["at_ms"], row["query"], json.dumps(row["hits"])),
             )
-            if change.id.endswith(TRIMMED):
-                connection.execute(sql["trim_recalls"].sql, {"namespace": plan.namespace, "keep": log_entries - 1})
+            _trim(connection, plan.namespace, log_entries)
+
+
+def _trim(connection: apsw.Connection, namespace: str, log_entries: int) -> None:
+    kept = _run(connection, "count_recall", {"namespace": namespace}).get
+    if kept is not None and kept > log_entries:
+        _run(connection, "trim_recalls", {"namespace": namespace, "many": kept - log_entries})
+        _run(connection, "uncount_recalls", {"namespace": namespace, "many": kept - log_entries})
 
 
 def _run(connection: apsw.Connection, name: str, bindings: Any = ()) -> apsw.Cursor:
@@ -141,8 +150,10 @@ class _Writer:
         self._many("delete_tags", ((self.namespace, tag, row) for row, _, before in rows for tag in before["tags"]))
         self._many("delete_key", ((self.namespace, before["key"], i) for _, i, before in rows if before.get("key")))
         self._many("insert_gone", ((self.namespace, self.version, row) for row, _, _ in rows))
-        if carrying := [c for c in changes if _present(c.before).get("space")]:
-            self._delete_vectors(carrying)
+        vectors = self.connection.total_changes()
+        self._many("delete_vectors", ((self.namespace, row) for row, _, _ in rows))  # of every space
+        less = vectors - self.connection.total_changes()
+        _run(self.connection, "count_vectors", {"namespace": self.namespace, "more": less})
 
     def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None:
         if set(columns) & _CONTENT:
@@ -150,7 +161,8 @@ class _Writer:
         sets = ", ".join(f"{c} = ?" for c in columns)
         if set(columns) & SEARCHED:
             sets += f", changed = {self.version}"
-        tests = " AND ".join(f"{c} IS ?" for c in columns)
+        checked = [c for c in columns if c not in UNCHECKED]
+        tests = " AND ".join(f"{c} IS ?" for c in checked)
         sql = f"UPDATE memory SET {sets} WHERE namespace = ? AND id = ? AND {tests}"
         values = []
         for change in changes:
@@ -160,7 +172,7 @@ class _Writer:
                     *(column_value(c, after[c]) for c in columns),
                     self.namespace,
                     change.id,
-                    *(column_value(c, before[c]) for c in columns),
+                    *(column_value(c, before[c]) for c in checked),
                 )
             )
         self._checked(sql, values, changes)
@@ -211,11 +223,9 @@ class _Writer:
         )
 
     def _delete_links(self, changes: list[Change]) -> None:
-        self._exactly(
-            "delete_link",
-            [(self.namespace, c.id, b["kind"], b["other"]) for c in changes if (b := _present(c.before))],
-            changes,
-        )
+        # A link goes with either of its memories, so it may be gone already.
+        befores = [(c.id, _present(c.before)) for c in changes]
+        self._many("delete_link", ((self.namespace, i, b["kind"], b["other"]) for i, b in befores))
 
     def _insert_accesses(self, changes: list[Change]) -> None:
         self._many(

@@ -34,9 +34,9 @@ SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory';
 -- name: insert_memory
 -- kind: routed
 INSERT INTO memory (row, namespace, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness,
-  created_ms, recorded_ms, anchor_ms, access_count, access_mass, tier_accesses, access2_ms, access3_ms, reinforcements,
+  created_ms, recorded_ms, anchor_ms, access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms, reinforcements,
   boosted, boost_day, validated_ms, tier_ms, status_ms, due_ms, held, session, turn, speaker, op, asks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_content
 -- kind: routed
@@ -87,9 +87,13 @@ INSERT INTO vector (namespace, space, row, seq, data) VALUES (?, ?, ?, ?, ?);
 -- kind: routed
 DELETE FROM vector WHERE namespace = ? AND space = ? AND row = ?;
 
+-- name: delete_vectors
+-- kind: routed
+DELETE FROM vector WHERE namespace = ? AND row = ?;
+
 -- name: insert_link
 -- kind: routed
-INSERT INTO link (namespace, id, kind, other, weight) VALUES (?, ?, ?, ?, ?);
+INSERT INTO link (namespace, id, kind, other, weight) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
 
 -- name: delete_link
 -- kind: routed
@@ -97,7 +101,8 @@ DELETE FROM link WHERE namespace = ? AND id = ? AND kind = ? AND other = ?;
 
 -- name: insert_access
 -- kind: routed
-INSERT INTO access (namespace, id, at_ms, times) VALUES (?, ?, ?, ?)
+INSERT INTO access (namespace, id, at_ms, times)
+SELECT m.namespace, m.id, ?3, ?4 FROM memory AS m WHERE m.namespace = ?1 AND m.id = ?2
 ON CONFLICT (namespace, id, at_ms) DO UPDATE SET times = times + excluded.times;
 
 -- name: delete_access
@@ -108,10 +113,18 @@ DELETE FROM access WHERE namespace = ? AND id = ? AND at_ms = ? AND times = ?;
 -- kind: routed
 INSERT INTO recall_log (namespace, id, at_ms, query, hits) VALUES (?, ?, ?, ?, ?);
 
+-- name: count_recall
+-- kind: routed
+UPDATE namespace SET recalls = recalls + 1 WHERE namespace = :namespace RETURNING recalls;
+
 -- name: trim_recalls
 -- kind: routed
-DELETE FROM recall_log WHERE namespace = :namespace AND id < (
-  SELECT id FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT 1 OFFSET :keep);
+DELETE FROM recall_log WHERE namespace = :namespace AND id IN (
+  SELECT id FROM recall_log WHERE namespace = :namespace ORDER BY id LIMIT :many);
+
+-- name: uncount_recalls
+-- kind: routed
+UPDATE namespace SET recalls = recalls - :many WHERE namespace = :namespace;
 
 -- name: recalls
 -- kind: routed
@@ -239,6 +252,10 @@ SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
 UNION ALL
 SELECT kind, id, weight FROM link WHERE namespace = :namespace AND other = :id
 ORDER BY 1, 2;
+
+-- name: links_to
+-- kind: routed
+SELECT id, kind, weight FROM link WHERE namespace = ? AND other = ? ORDER BY id, kind;
 
 -- name: active_space
 -- kind: admin

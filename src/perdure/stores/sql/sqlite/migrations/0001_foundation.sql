@@ -17,7 +17,8 @@ CREATE TABLE namespace (
   created_ms INTEGER NOT NULL,
   policy TEXT NOT NULL,
   vectors INTEGER NOT NULL DEFAULT 0,
-  packed INTEGER NOT NULL DEFAULT 0
+  packed INTEGER NOT NULL DEFAULT 0,
+  recalls INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 
 -- The hot table. Accesses and sweeps update it; it is narrow so that this stays cheap.
@@ -39,6 +40,7 @@ CREATE TABLE memory (
   access_count INTEGER NOT NULL,
   access_mass REAL NOT NULL,
   tier_accesses INTEGER NOT NULL,
+  accessed_ms INTEGER,
   access2_ms INTEGER,
   access3_ms INTEGER,
   reinforcements INTEGER NOT NULL,
