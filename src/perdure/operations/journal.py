@@ -81,6 +81,8 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
                 Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed meanwhile")
                 for at, times in waiting.get(change.id, ())
             ]
+        elif change.target is Target.LINK and not _linked(ctx, operation, change):
+            continue
         elif change.before is None and change.target is Target.VECTOR and change.id in images:
             result.append(replace(change, after={**(change.after or {}), "int8": images[change.id]["int8"]}))
         else:
@@ -90,10 +92,20 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
 
 def _loose_ends(ctx: Context, operation: Operation, identity: str) -> list[Change]:
     """Links that later memories made to one that is taken back: they go with it, and come back with it."""
+    own = {c.id for c in ctx.store.changes(operation.namespace, operation.id) if c.target is Target.LINK}
     return [
         Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked meanwhile")
         for other, kind, weight in ctx.store.links_to(operation.namespace, identity)
+        if other not in own
     ]
+
+
+def _linked(ctx: Context, operation: Operation, change: Change) -> bool:
+    """Whether a link that the operation made is still there: it goes with either of its memories."""
+    if change.before is not None or change.after is None:
+        return True
+    links = ctx.store.links_to(operation.namespace, change.after["other"])
+    return (change.id, change.after["kind"]) in {(other, kind) for other, kind, _ in links}
 
 
 def _latest(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:

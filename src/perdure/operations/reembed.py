@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.operations.ports import Context, Progress
+from perdure.operations.ports import Context, Embedder, Progress
 from perdure.records.errors import EmbedderError
 from perdure.records.plan import Change, Plan, Target
+from perdure.records.vector import Space
 
 BATCH: Final = 256
+
+
+def _space(embedder: Embedder) -> Space:
+    try:
+        return embedder.space
+    except EmbedderError:  # some know their space only after their first vector
+        embedder.embed(["Perdure"], purpose="document")
+        return embedder.space
 
 
 def reembed(ctx: Context, *, progress: Progress | None = None) -> dict[str, int | str]:
@@ -24,7 +33,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> dict[str, int 
             "There is no embedder to make vectors with.",
             remedy='Install one with `pip install "perdure[local]"`, or name one in the policy ([embedder]).',
         )
-    space = ctx.embedder.space
+    space = _space(ctx.embedder)
     before = ctx.store.space()
     ctx.store.prepare_space(space)
     total = sum(count for *_, count in ctx.store.tally(None))

@@ -45,7 +45,8 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
         )
     instant = (moment - _EPOCH) // _MILLISECOND
     if not _FIRST <= instant <= _LAST:
-        raise InvalidInput(f"{name} lies outside the years 2 to 9998.", remedy="Check the value and its time zone.")
+        where = "past" if instant < _FIRST else "future"
+        raise InvalidInput(f"{name} lies too far in the {where}.", remedy="Use a year from 2 to 9998.")
     return instant
 
 

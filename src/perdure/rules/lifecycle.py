@@ -147,11 +147,13 @@ class _Replay:
         times = np.array(
             [self.accesses[i][k][1] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
         )
-        # A clock that stepped back, or an access that was logged late, does not move anything back in time.
-        at = np.maximum.reduce([read, c.anchor[rows], c.tier_since[rows], c.status_since[rows]])
+        at = np.maximum(read, c.anchor[rows])  # a clock that stepped back does not rejuvenate
         self._count(rows, at, times)
         self.cursor[rows] += 1
         self.counted[rows] += times
+        at = np.maximum.reduce(
+            [at, c.tier_since[rows], c.status_since[rows]]
+        )  # nor does a late entry move anything back
         while rows.size:
             part = c.take(rows)
             target, rule = rises(part, at, self.policy)

@@ -60,8 +60,7 @@ class Search:
             vector = np.frombuffer(query.vector, "<f4")
         terms = self.vocabulary.terms(query.words)
         bm25, narrow = self._by_words(terms, filters)
-        cosine = self._by_meaning(vector, filters) if vector is not None else {}
-        narrow |= self._narrow(cosine, filters)
+        cosine = self._near(vector, filters, narrow) if vector is not None else {}
         best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
         share, most = coverage(self.vocabulary, terms, self._texts(best[:COVERED]))
         near = sorted((r for r in cosine if r in narrow), key=lambda r: -cosine[r])[: self.policy.candidates]
@@ -83,11 +82,30 @@ class Search:
 
     # --- the two searches
 
-    def _by_meaning(self, vector: NDArray[np.float32], filters: Filters) -> dict[int, float]:
+    def _near(self, vector: NDArray[np.float32], filters: Filters, narrow: dict[int, Narrow]) -> dict[int, float]:
+        """Return row -> cosine of the nearest, and add the narrow columns of those that pass the filters.
+
+        Some filters are known only to the file. Where they leave too few, the search goes over what passes them.
+        """
+        cosine = self._by_meaning(vector, filters)
+        passed = self._narrow(cosine, filters)
+        late = bool(filters.tags) or filters.as_of is not None or filters.min_confidence > 0.0
+        if late and len(passed) < min(self.policy.candidates, len(cosine)):
+            tests, bindings = conditions(self.namespace, filters)
+            rows = self.connection.execute(f"SELECT m.row FROM memory AS m WHERE {tests}", bindings)
+            cosine |= self._by_meaning(vector, filters, np.array([row for (row,) in rows], np.int64))
+            passed = self._narrow(cosine, filters)
+        narrow |= passed
+        return cosine
+
+    def _by_meaning(
+        self, vector: NDArray[np.float32], filters: Filters, among: NDArray[np.int64] | None = None
+    ) -> dict[int, float]:
         index = self.index
         if index is None:
             return {}
-        among = self._holding(filters.entity) if filters.entity else None
+        if among is None and filters.entity:
+            among = self._holding(filters.entity)
         positions = index.nearest(
             vector, self.policy.rescored, filters, cells_above=self.policy.cells_above, among=among
         )
@@ -220,6 +238,9 @@ def conditions(namespace: str, filters: Filters) -> tuple[str, list[Any]]:
         if value is not None:
             tests.append(sql)
             bindings.append(value)
+    if filters.min_confidence > 0.0:  # what is stored is at least what is left of it now
+        tests.append("m.confidence >= ?")
+        bindings.append(filters.min_confidence)
     if filters.entity is not None:
         tests.append("m.row IN (SELECT rowid FROM words WHERE words MATCH ?)")
         bindings.append(f'{{text}} : {quoted(filters.entity)} AND {{place}} : "{place_of(namespace)}"')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from hashlib import blake2b
 from typing import Any, Final
@@ -142,7 +142,4 @@ def decoded(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     row: dict[str, Any] = json.loads(text)
-    return {
-        k: base64.b64decode(v["base64"]) if isinstance(v, Mapping) and set(v) == {"base64"} else v
-        for k, v in row.items()
-    }
+    return {k: base64.b64decode(v["base64"]) if k in _BYTES and v is not None else v for k, v in row.items()}

@@ -223,9 +223,8 @@ class _Writer:
         )
 
     def _delete_links(self, changes: list[Change]) -> None:
-        # A link goes with either of its memories, so it may be gone already.
         befores = [(c.id, _present(c.before)) for c in changes]
-        self._many("delete_link", ((self.namespace, i, b["kind"], b["other"]) for i, b in befores))
+        self._exactly("delete_link", [(self.namespace, i, b["kind"], b["other"]) for i, b in befores], changes)
 
     def _insert_accesses(self, changes: list[Change]) -> None:
         self._many(
@@ -290,13 +289,16 @@ class _Writer:
     def _checked(self, sql: str, bindings: list[Any], changes: list[Change]) -> None:
         """Run a statement once for each change; each must hit exactly one row, or the plan is out of date."""
         before = self.connection.total_changes()
+        self.connection.execute("SAVEPOINT checked")
         self.connection.executemany(sql, bindings)
         if self.connection.total_changes() - before != len(changes):
+            self.connection.execute("ROLLBACK TO checked")  # so that the culprits can be told from those that fitted
             raise ConflictError(
                 "The store has moved on since the plan was made; nothing was written.",
                 self._culprits(changes),
                 remedy="Read again and make a new plan.",
             )
+        self.connection.execute("RELEASE checked")
 
     def _culprits(self, changes: list[Change]) -> tuple[str, ...]:
         """The memories whose last operation is not the one that the plan expects."""

@@ -1,0 +1,157 @@
+"""What the tests of stores, operations and faults share: a clock to set, a quick embedder, and views of a file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+import perdure
+from perdure.records.vector import Space
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+WORDS_ONLY = {"embedder": {"model": "none"}}
+HARSH = {
+    **WORDS_ONLY,
+    "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1},
+    "gates": {"loss_free_count": 0},
+}
+"""Everything that nobody asks for is soon worthless, and the loss budget is strict."""
+
+ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
+
+
+class Clock:
+    """A clock that only moves when told to."""
+
+    def __init__(self, now=START):
+        self.now = now
+
+    def __call__(self):
+        return self.now
+
+    def passes(self, **time):
+        self.now += timedelta(**time)
+
+
+@cache
+def word_vector(word, dimensions):
+    seed = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+    return np.random.default_rng(seed).standard_normal(dimensions)
+
+
+class HashEmbedder:
+    """Each word has a random direction and a text is their sum: the same words, the same meaning."""
+
+    def __init__(self, dimensions=64, version="1"):
+        self.space = Space("hash", dimensions, version)
+
+    def embed(self, texts, *, purpose):  # noqa: ARG002  # part of the port
+        rows = []
+        for text in texts:
+            row = sum((word_vector(w, self.space.dimensions) for w in text.lower().split()), np.zeros(1))
+            if not row.any():
+                row = np.ones(self.space.dimensions)
+            rows.append((row / np.linalg.norm(row)).astype("<f4").tobytes())
+        return rows
+
+
+def opened(path, policy=WORDS_ONLY, clock=None, embedder=None):
+    return perdure.open(path, policy=policy, clock=clock, embedder=embedder)
+
+
+def tables(path):
+    """Every row of every table of a file, as bytes and numbers."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        names = [
+            name
+            for name, sql in connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
+            if not sql.startswith("CREATE VIRTUAL")
+        ]
+        return {name: sorted(connection.execute(f'SELECT * FROM "{name}"'), key=repr) for name in sorted(names)}
+
+
+UNSEEN = {"row", "changed", "held"}
+"""Where a memory lies, news for searches, and whether a gate waits: any change of the namespace releases it."""
+
+LOGICAL = {
+    "content": "SELECT namespace, id, text, tags, source, task, metadata, digest FROM content",
+    "vector": "SELECT v.namespace, v.space, m.id, v.data FROM vector AS v LEFT JOIN memory AS m USING (row)",
+    "link": "SELECT * FROM link",
+    "tag": "SELECT t.namespace, t.tag, m.id FROM tag AS t LEFT JOIN memory AS m USING (row)",
+    "access": "SELECT * FROM access",
+    "idempotency": "SELECT * FROM idempotency",
+    "words": "SELECT w.term, m.id, w.col, w.offset FROM temp.instances AS w LEFT JOIN memory AS m ON m.row = w.doc",
+}
+
+
+def logical(path):
+    """What a store means: no row numbers, no versions, no journal."""
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab ('main', 'words', 'instance')")
+        columns = [c[1] for c in connection.execute("PRAGMA table_info(memory)") if c[1] not in UNSEEN]
+        queries = {"memory": f"SELECT {', '.join(columns)} FROM memory", **LOGICAL}
+        return {name: sorted(connection.execute(sql), key=repr) for name, sql in queries.items()}
+
+
+def python(code, *arguments, **options):
+    """Start a child that runs some code; the caller waits for it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=ENV,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def finished(child, seconds=120):
+    """What a child printed; it must have ended well."""
+    out, err = child.communicate(timeout=seconds)
+    assert child.returncode == 0, err
+    return out
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "agent.db"
+
+
+@pytest.fixture
+def opening(path, clock):
+    """Open the test's store, as often as wanted; all are closed at the end."""
+    memories = []
+
+    def make(policy=WORDS_ONLY, embedder=None, *, at=None, now=clock):
+        memories.append(opened(at or path, policy, now, embedder))
+        return memories[-1]
+
+    yield make
+    for memory in memories:
+        memory.close()
+
+
+@pytest.fixture
+def memory(opening):
+    return opening()
+
+
+@pytest.fixture
+def meaning(opening):
+    """A store with vectors."""
+    return opening(embedder=HashEmbedder())

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from conftest import WORDS_ONLY, finished, opened, python
+
+LIMITED = f"""
+import resource, sys
+import perdure
+from perdure.records.errors import DiskFull, StoreError
+path, limit = sys.argv[1], int(sys.argv[2])
+memory = perdure.open(path, policy={WORDS_ONLY!r})
+first = memory.remember("zebra crossing")
+print(first.id)
+if limit:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+full = counted = 0
+for i in range(4000):
+    try:
+        if i % 3:
+            print(memory.remember(f"note {{i}} " + "words " * 300).id)
+        else:
+            for m in memory.remember_many([f"batch {{i}} {{j}} " + "text " * 200 for j in range(40)]):
+                print(m.id)
+    except DiskFull as error:
+        assert error.remedy
+        full += 1
+        found = memory.recall("zebra")
+        assert found.hits, "reading goes on"
+        assert bool(found.id) != ("not counted" in found.note)
+        counted += bool(found.id)
+        if full == 4:
+            break
+print("full", full)
+if limit:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+elif len(sys.argv) > 3:
+    import os
+    os.remove(sys.argv[3])
+print(memory.remember("written after there was room again").id)
+counted += bool(memory.recall("zebra").id)
+assert memory.get(first.id).access_count == counted, (memory.get(first.id).access_count, counted)
+assert memory.check() == []
+memory.close()
+"""
+
+
+def all_are_there(path, out):
+    told = out.split()
+    at = told.index("full")
+    acknowledged = told[:at] + told[at + 2 :]
+    assert int(told[at + 1]) == 4, "the disk was never full"
+    memory = opened(path)
+    try:
+        assert memory.check() == []
+        store = memory._context.store
+        assert {r.id for r in store.get("default", acknowledged)} == set(acknowledged)
+        assert memory.stats().memories == len(acknowledged)  # a batch is there whole or not at all
+        journalled = [c.id for o in memory.history(limit=1000) for c in store.changes("default", o.id)]
+        assert sorted(journalled) == sorted(acknowledged)
+    finally:
+        memory.close()
+
+
+@pytest.mark.parametrize("limit", [300_000, 2_000_000])
+def test_a_full_quota_is_said_and_costs_nothing_that_was_acknowledged(path, limit):
+    all_are_there(path, finished(python(LIMITED, path, limit)))
+
+
+def test_a_full_disk_is_said_and_costs_nothing_that_was_acknowledged(tmp_path):
+    if not shutil.which("unshare") or os.system("unshare -m true 2>/dev/null"):  # noqa: S605  # a fixed command
+        pytest.skip("no private mount namespace here: a small file system cannot be made")
+    place = tmp_path / "small"
+    place.mkdir()
+    script = tmp_path / "limited.py"
+    script.write_text(LIMITED)
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    shell = (
+        'mount -t tmpfs -o size=2m none "$1" || exit 77; dd if=/dev/zero of="$1/ballast" bs=64k count=8 2>/dev/null;'
+        ' "$3" "$2" "$1/agent.db" 0 "$1/ballast" || exit 1; cp "$1"/agent.db* "$4"'
+    )
+    import subprocess  # the shell is started here only
+    import sys
+
+    from conftest import ENV
+
+    child = subprocess.Popen(
+        ["unshare", "-m", "sh", "-c", shell, "sh", place, script, sys.executable, saved],
+        env=ENV,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = child.communicate(timeout=60)
+    if child.returncode == 77:
+        pytest.skip("tmpfs cannot be mounted here")
+    assert child.returncode == 0, err
+    all_are_there(saved / "agent.db", out)
+
+
+REFUSED = f"""
+import resource, sys
+import perdure
+from perdure.records.errors import DiskFull
+path = sys.argv[1]
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    perdure.open(path, policy={WORDS_ONLY!r})
+    print("opened")
+except DiskFull as error:
+    print("DiskFull", bool(error.remedy))
+"""
+
+
+@pytest.mark.parametrize("room", [0, 3000, 9000, 40_000])
+def test_a_store_that_cannot_even_be_made_can_be_made_later(path, room):
+    assert finished(python(REFUSED, path, room)) == "DiskFull True\n"
+    memory = opened(path)
+    memory.remember("x")
+    assert memory.check() == []
+    memory.close()

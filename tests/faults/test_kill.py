@@ -1,0 +1,104 @@
+"""kill -9 in the middle of writing: all that was acknowledged is there, nothing is there by half."""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+import time
+
+import pytest
+
+from conftest import ENV, opened, python
+
+ROUNDS = 200
+SIDE_BY_SIDE = 4
+
+WRITER = """
+import os, sys, perdure
+memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}})
+os.write(1, b"ready\\n")
+number, i = sys.argv[2], 0
+while True:
+    i += 1
+    kind = i % 5
+    if kind < 2:
+        done = [memory.remember(f"round {number} note {i} zebra", tags=["t"], idempotency_key=f"{number}-{i}")]
+    elif kind == 2:
+        done = memory.remember_many([f"round {number} batch {i} {j} zebra" for j in range(30)])
+    elif kind == 3:
+        memory.ingest([{"content": f"round {number} said {i} {j}"} for j in range(10)], session=f"{number}-{i}")
+        done = memory.list(session=f"{number}-{i}")
+    else:
+        done = [memory.archive(done[0].id, "test")]
+        os.write(1, f"archived {done[0].id}\\n".encode())
+        memory.recall("zebra", limit=3)
+        memory.sweep()
+        continue
+    os.write(1, ("".join(f"kept {m.id}\\n" for m in done)).encode())
+"""
+
+
+def killed(path, number, chance):
+    """Start a writer, kill it at some instant, and return what it had acknowledged."""
+    child = python(WRITER, path, number)
+    ready = child.stdout.readline()
+    time.sleep(chance.random() * 0.12)
+    child.send_signal(signal.SIGKILL)
+    out, err = child.communicate()
+    assert ready == "ready\n", err
+    assert child.returncode == -signal.SIGKILL, err
+    return [line.split() for line in out.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def test_200_kills_cost_nothing_that_was_acknowledged(tmp_path):  # noqa: C901  # one story
+    assert ENV["PYTHONPATH"]
+    failures = []
+
+    def lane(lane_number):
+        path = tmp_path / f"{lane_number}.db"
+        chance = random.Random(lane_number)  # noqa: S311  # repeatable on purpose
+        kept, archived = set(), set()
+        try:
+            for number in range(ROUNDS // SIDE_BY_SIDE):
+                for what, identity in killed(path, number, chance):
+                    (kept if what == "kept" else archived).add(identity)
+                memory = opened(path)
+                if number % 7 == 0 or number == ROUNDS // SIDE_BY_SIDE - 1:
+                    assert memory.check() == []
+                found = {r.id: r for r in memory._context.store.get("default", sorted(kept | archived))}
+                assert set(found) == kept | archived
+                assert all(found[i].state.status == "archived" for i in archived)
+                by_operation = memory._context.store.operations("default", 3)
+                for operation in by_operation:  # the last ones are there whole
+                    assert len(memory._context.store.changes("default", operation.id)) == operation.changes
+                if kept and number % 10 == 0:
+                    assert memory.recall("zebra", touch=False).hits
+                memory.close()
+            assert len(kept) > 100
+        except BaseException as error:  # noqa: BLE001  # told by the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=lane, args=(n,)) for n in range(SIDE_BY_SIDE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+@pytest.mark.parametrize("after", [0.0, 0.02, 0.05])
+def test_a_kill_while_the_store_is_made_leaves_nothing_that_cannot_be_opened(path, after):
+    code = (
+        "import sys, perdure, os; os.write(1, b'x'); perdure.open(sys.argv[1], policy={'embedder': {'model': 'none'}})"
+    )
+    child = python(code, path)
+    child.stdout.read(1)
+    time.sleep(after)
+    child.kill()
+    child.communicate()
+    memory = opened(path)
+    memory.remember("x")
+    assert memory.check() == []
+    memory.close()

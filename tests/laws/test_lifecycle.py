@@ -1,0 +1,461 @@
+"""Laws of playing memories forward: what daily, late and repeated sweeps have in common (design 1 A and B, 4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from laws.memories import (
+    DAY,
+    HOUR,
+    LAW,
+    POLICIES,
+    PRESETS,
+    SLOW_LAW,
+    START,
+    fading_presets,
+    histories,
+    newborn,
+    newborns,
+    policies,
+    settled,
+    states,
+)
+from perdure.records.memory import Kind, Scope, State, Status, Tier
+from perdure.records.policy import Policy
+from perdure.rules.lifecycle import Course, Step, counted_in, play
+from perdure.rules.restoring import restored
+from perdure.rules.signals import signals
+
+ROUNDING: Final = 1e-9
+SIGNALS: Final = ("importance", "confidence", "retention", "value")
+FEW: Final = settings(SLOW_LAW, max_examples=15)
+LIVELY: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
+
+
+def played(state: State, accesses: tuple[tuple[int, int], ...], now: int, policy: Policy) -> Course:
+    return play({"m": state}, {"m": accesses}, now, policy)[0]
+
+
+def swept(
+    state: State, accesses: tuple[tuple[int, int], ...], instants: list[int], policy: Policy
+) -> tuple[State, list[Step]]:
+    """Play to each instant in turn, as so many sweeps would; each counts the accesses since the one before."""
+    steps: list[Step] = []
+    last = -(2**60)
+    for now in instants:
+        course = played(state, tuple(a for a in accesses if last < a[0] <= now), now, policy)
+        steps += course.steps
+        state, last = course.after, now
+    return state, steps
+
+
+def current(state: State, policy: Policy, now: int) -> dict[str, float]:
+    found = signals([state], policy, now)
+    return {name: float(getattr(found, name)[0]) for name in SIGNALS}
+
+
+def same(one: State, other: State) -> None:
+    """Equal in every field; floats up to the last digits, since they were computed in other company."""
+    for name in State.__slots__:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if isinstance(mine, float):
+            assert mine == pytest.approx(theirs, rel=1e-12, abs=1e-15), name
+        else:
+            assert mine == theirs, name
+
+
+def dated(steps: list[Step] | tuple[Step, ...]) -> list[tuple[int, str, Tier, Status, str]]:
+    return [(s.at, s.rule, s.state.tier, s.state.status, s.because) for s in steps]
+
+
+# --- one sweep, many sweeps
+
+
+@LAW
+@given(state=states(), accesses=histories(60), policy=policies, days=st.integers(0, 60))
+def test_a_second_sweep_at_the_same_instant_changes_nothing(state, accesses, policy, days):
+    now = START + days * DAY
+    first = played(state, accesses, now, policy).after
+    again = played(first, (), now, policy)
+    assert again.steps == ()
+    assert again.after == first
+
+
+@SLOW_LAW
+@given(state=states(tiers=LIVELY), accesses=histories(100, most=12), policy=policies)
+def test_a_hundred_daily_sweeps_end_where_one_sweep_at_the_end_does(state, accesses, policy):
+    daily, moves = swept(state, accesses, [START + day * DAY for day in range(101)], policy)
+    once = played(state, accesses, START + 100 * DAY, policy)
+    same(daily, once.after)
+    assert dated(moves) == dated(once.steps)
+
+
+@LAW
+@given(
+    state=states(tiers=LIVELY),
+    accesses=histories(90),
+    policy=policies,
+    hours=st.lists(st.integers(0, 100 * 24), max_size=6),
+)
+def test_any_schedule_of_sweeps_ends_where_one_sweep_at_the_end_does(state, accesses, policy, hours):
+    instants = [START + hour * HOUR for hour in sorted(hours)] + [START + 100 * DAY]
+    broken, moves = swept(state, accesses, instants, policy)
+    once = played(state, accesses, instants[-1], policy)
+    same(broken, once.after)
+    assert dated(moves) == dated(once.steps)
+
+
+@SLOW_LAW
+@given(data=st.lists(states(tiers=LIVELY), min_size=2, max_size=5), accesses=histories(80), policy=policies)
+def test_memories_do_not_influence_one_another(data, accesses, policy):
+    now = START + 90 * DAY
+    together = play({str(i): s for i, s in enumerate(data)}, {"0": accesses}, now, policy)
+    for i, course in enumerate(together):
+        alone = played(data[i], accesses if i == 0 else (), now, policy)
+        same(course.after, alone.after)
+        assert dated(course.steps) == dated(alone.steps)
+
+
+def test_accesses_of_one_instant_count_the_same_whether_or_not_a_sweep_lies_between_them():
+    state, at = newborn(POLICIES["balanced"]), START + HOUR
+    together = played(state, ((at, 2),), at, POLICIES["balanced"]).after
+    first = played(state, ((at, 1),), at, POLICIES["balanced"]).after
+    same(together, played(first, ((at, 1),), at, POLICIES["balanced"]).after)
+
+
+# --- what does not move
+
+
+@LAW
+@given(data=st.data(), policy=policies)
+def test_a_fresh_memory_is_unchanged_by_a_sweep(data, policy):
+    state = data.draw(newborns(policy))
+    course = played(state, (), START, policy)
+    assert course.steps == ()
+    assert course.after == state
+
+
+@LAW
+@given(state=states(pinned=True), accesses=histories(300), policy=policies)
+def test_a_pinned_memory_never_moves(state, accesses, policy):
+    course = played(state, accesses, START + 1000 * DAY, policy)
+    assert course.steps == ()
+    assert (course.after.tier, course.after.status) == (state.tier, state.status)
+    assert course.after.due_ms is None
+
+
+@LAW
+@given(state=states(tiers=(Tier.VAULT,)), accesses=histories(300), policy=policies)
+def test_nothing_leaves_the_vault_by_itself(state, accesses, policy):
+    course = played(state, accesses, START + 1000 * DAY, policy)
+    assert course.steps == ()
+    assert course.after.tier is Tier.VAULT
+    assert course.after.due_ms is None
+
+
+@LAW
+@given(
+    data=st.data(),
+    status=st.sampled_from([s for s in Status if s is not Status.ACTIVE]),
+    accesses=histories(300),
+    policy=policies,
+)
+def test_a_hidden_memory_stays_as_it_is(data, status, accesses, policy):
+    state = data.draw(states(status=status))
+    course = played(state, accesses, START + 1000 * DAY, policy)
+    assert course.steps == ()
+    assert (course.after.tier, course.after.status) == (state.tier, status)
+    assert course.after.due_ms is None
+
+
+@SLOW_LAW
+@given(data=st.data(), policy=policies)
+def test_72_hourly_sweeps_move_an_untouched_memory_at_most_twice(data, policy):
+    state = data.draw(newborns(policy))
+    _, moves = swept(state, (), [START + hour * HOUR for hour in range(73)], policy)
+    assert len(moves) <= 2
+
+
+@LAW
+@given(state=states(tiers=LIVELY), policy=fading_presets)
+def test_an_untouched_memory_only_sinks(state, policy):
+    order = [Tier.HOT, Tier.WARM, Tier.COLD]
+    seen = [state.tier, *(s.state.tier for s in played(state, (), START + 1000 * DAY, policy).steps)]
+    assert [order.index(t) for t in seen] == sorted(order.index(t) for t in seen)
+    assert all(s.state.status is Status.ACTIVE for s in played(state, (), START + 1000 * DAY, policy).steps[:-1])
+
+
+@LAW
+@given(state=states(), back=st.integers(1, 5000 * DAY), policy=policies)
+def test_a_clock_that_steps_back_changes_nothing(state, back, policy):
+    state = settled(state, policy)
+    born = min(state.created_ms, state.tier_ms, state.anchor_ms, state.status_ms)
+    course = played(state, (), born - back, policy)
+    assert course.steps == ()
+    assert course.after == state
+    if state.kind is not Kind.FACT:  # a fact's confidence has its own anchor, which may lie before the others
+        assert current(state, policy, state.anchor_ms - back) == current(state, policy, state.anchor_ms)
+
+
+# --- due instants
+
+
+@LAW
+@given(state=states(tiers=LIVELY), policy=policies)
+def test_a_due_memory_has_really_crossed(state, policy):
+    state = settled(state, policy)
+    if state.due_ms is None:
+        assert played(state, (), START + 36_000 * DAY, policy).steps == ()
+        return
+    assert played(state, (), state.due_ms - 2, policy).steps == ()
+    assert played(state, (), state.due_ms, policy).steps[0].at == state.due_ms
+
+
+def reached(step: Step, before: State, policy: Policy) -> bool:
+    """Whether the condition that the design names for a move holds at the move's instant."""
+    now = current(before, policy, step.at)
+    tiers, archive = policy.tiers, policy.archive
+    stay = step.at - before.tier_ms
+    low = {
+        "leave_hot": now["value"] <= tiers.hot_keep_value + ROUNDING
+        and now["value"] >= tiers.hot_to_warm_value - ROUNDING
+        and stay >= tiers.hot_hours * HOUR,
+        "leave_hot_low": now["value"] < tiers.hot_to_warm_value + ROUNDING and stay >= tiers.hot_hours * HOUR,
+        "warm_low": now["value"] <= tiers.warm_keep_value + ROUNDING,
+        "warm_quiet": stay >= tiers.warm_quiet_days * DAY and step.at - before.anchor_ms >= tiers.warm_quiet_days * DAY,
+        "faded_confidence": now["confidence"] <= archive.confidence_below + ROUNDING,
+        "faded_value": now["value"] <= archive.value_below + ROUNDING
+        and stay >= archive.cold_days * DAY
+        and before.access_count == 0,
+        "faded_both": now["value"] <= archive.value_below + ROUNDING
+        and now["confidence"] <= archive.confidence_below + ROUNDING
+        and stay >= archive.cold_days * DAY,
+    }
+    return low[step.rule]
+
+
+@LAW
+@given(state=states(tiers=LIVELY), policy=policies)
+def test_each_move_of_an_untouched_memory_satisfies_the_rule_that_it_names(state, policy):
+    for step in played(state, (), START + 2000 * DAY, policy).steps:
+        assert reached(step, state, policy), step
+        state = step.state
+
+
+def by_hand(state: State, hours: int, policy: Policy) -> list[tuple[Tier, Status]]:
+    """The design's table (section 4), looked at every three hours: signals of then, no inverses."""
+    tier, since, status, seen = state.tier, state.tier_ms, state.status, []
+    for hour in range(0, hours + 1, 3):
+        now = START + hour * HOUR
+        signal = current(state, policy, now)
+        value, stay = signal["value"], now - since
+        quiet = now - max(state.anchor_ms, since)
+        target = tier
+        if tier is Tier.HOT and stay >= 24 * HOUR and value < 0.6:
+            target = Tier.WARM if value >= 0.5 else Tier.COLD
+        elif tier is Tier.WARM and (value < 0.3 or quiet >= 7 * DAY):
+            target = Tier.COLD
+        elif tier is Tier.COLD and stay >= 30 * DAY and state.kind is not Kind.FACT:
+            doubted = signal["confidence"] < 0.3 and state.scope is Scope.LONG_TERM
+            worthless = value < (0.2 if policy.preset == "balanced" else 0.1)
+            if worthless and (doubted if policy.preset == "balanced" else state.access_count == 0):
+                status = Status.ARCHIVED
+        if target is not tier:
+            tier, since = target, now
+        seen.append((tier, status))
+    return seen
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@FEW
+@given(data=st.data())
+def test_an_untouched_memory_follows_the_designs_table(preset, data):
+    policy = POLICIES[preset]
+    state = data.draw(newborns(policy))
+    if state.confidence < 0.3 and policy.preset == "balanced":
+        state = replace(state, uniqueness=0.0)  # so that archiving happens too
+    days = 45
+    moves = played(state, (), START + days * DAY, policy).steps
+    seen = by_hand(state, days * 24, policy)
+    tier, status = state.tier, state.status
+    left = list(moves)
+    for look, found in enumerate(seen):
+        now = START + look * 3 * HOUR
+        while left and left[0].at <= now:
+            step = left.pop(0)
+            tier, status = step.state.tier, step.state.status
+        # Each look may come three hours late, and so may each that rests on it.
+        near = any(abs(now - m.at) <= 9 * HOUR for m in moves)
+        assert found == (tier, status) or near, f"after {look * 3} hours"
+
+
+# --- accesses
+
+
+@SLOW_LAW
+@given(
+    state=states(),
+    gaps=st.lists(st.one_of(st.just(0), st.integers(0, HOUR), st.integers(0, 40 * DAY)), min_size=20, max_size=20),
+    policy=policies,
+)
+def test_20_recalls_in_a_row_never_lower_a_signal(state, gaps, policy):
+    now, accesses = START, ()
+    for gap in gaps:
+        now += gap
+        before = counted_in(state, accesses, policy)
+        accesses += ((now, 1),)
+        after = counted_in(state, accesses, policy)
+        assert after.importance >= before.importance
+        assert after.confidence >= before.confidence
+        lower = current(before, policy, now)
+        for name, value in current(after, policy, now).items():
+            assert value >= lower[name] - ROUNDING, name
+
+
+@LAW
+@given(state=states(tiers=LIVELY), accesses=histories(60), policy=policies)
+def test_a_memory_just_accessed_is_never_lower_in_tier_than_before(state, accesses, policy):
+    order = [Tier.COLD, Tier.WARM, Tier.HOT, Tier.VAULT]
+    for at, times in accesses:
+        just_before = played(state, (), at - 1, policy).after
+        state = played(just_before, ((at, times),), at, policy).after
+        if just_before.status is state.status is Status.ACTIVE and state.tier_ms == at:
+            assert order.index(state.tier) >= order.index(just_before.tier) or at == just_before.due_ms
+
+
+@LAW
+@given(state=states(tiers=(Tier.COLD,)), at=st.integers(1, 5 * DAY), policy=fading_presets)
+def test_an_access_wakes_a_cold_memory(state, at, policy):
+    state = replace(state, tier_ms=START, status_ms=START)
+    after = played(state, ((START + at, 1),), START + at, policy).after
+    assert after.tier is not Tier.COLD
+
+
+@LAW
+@given(state=states(), accesses=histories(30), policy=policies)
+def test_every_access_is_counted_once(state, accesses, policy):
+    course = played(state, accesses, START + 30 * DAY, policy)
+    assert course.counted == len(accesses)
+    assert course.after.access_count == state.access_count + len(accesses)
+
+
+@LAW
+@given(state=states(), accesses=histories(60), policy=policies)
+def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state, accesses, policy):
+    now = START + 60 * DAY
+    read, written = counted_in(state, accesses, policy), played(state, accesses, now, policy).after
+    assert current(read, policy, now) == pytest.approx(current(written, policy, now))
+
+
+@LAW
+@given(state=states(), accesses=histories(60), policy=policies, back=st.integers(1, 30 * DAY))
+def test_an_access_by_a_clock_that_stepped_back_neither_rejuvenates_nor_ages(state, accesses, policy, back):
+    late = (state.anchor_ms - back, 1)
+    read, swept_ = counted_in(state, (late,), policy), played(state, (late,), state.anchor_ms, policy).after
+    for after in (read, swept_):
+        assert after.anchor_ms == state.anchor_ms
+        assert after.access_count == state.access_count + 1
+        assert after.access_mass == pytest.approx(state.access_mass + 1)
+
+
+# --- order and reasons
+
+
+@LAW
+@given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
+def test_since_instants_never_go_back(state, accesses, policy):
+    steps = played(state, accesses, START + 200 * DAY, policy).steps
+    tier_ms, status_ms, at = state.tier_ms, state.status_ms, -(2**60)
+    for step in steps:
+        assert step.at >= at
+        assert step.state.tier_ms >= tier_ms
+        assert step.state.status_ms >= status_ms
+        assert step.at in (step.state.tier_ms, step.state.status_ms)
+        tier_ms, status_ms, at = step.state.tier_ms, step.state.status_ms, step.at
+
+
+@LAW
+@given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
+def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, accesses, policy):
+    tier = state.tier
+    for step in played(state, accesses, START + 200 * DAY, policy).steps:
+        assert step.state.tier is not tier or step.state.status is Status.ARCHIVED
+        if step.state.status is Status.ACTIVE:
+            assert step.because.startswith(f"{tier} to {step.state.tier}:") or step.because.startswith("to vault:")
+        else:
+            assert step.because.startswith("archived:")
+        tier = step.state.tier
+
+
+@LAW
+@given(state=states(tiers=LIVELY), policy=policies)
+def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy):
+    for step in played(state, (), START + 500 * DAY, policy).steps:
+        now = current(state, policy, step.at)
+        decided = "confidence" if step.rule == "faded_confidence" else "value"
+        shown = re.search(rf"\b{decided} (\d\.\d{{3}})\b", step.because)
+        assert shown, step.because
+        assert float(shown[1]) == pytest.approx(now[decided], abs=0.0006)
+        assert re.search(r"due \d{4}-\d\d-\d\d \d\d:\d\d UTC$", step.because)
+        state = step.state
+
+
+# --- restoring
+
+
+@SLOW_LAW
+@given(data=st.data(), policy=fading_presets, away=st.integers(0, 400 * DAY))
+def test_what_was_restored_stays_in_view_for_a_month_of_daily_sweeps(data, policy, away):
+    state = data.draw(states(tiers=LIVELY, status=Status.ARCHIVED))
+    now = START + away
+    back = restored(state, policy, now)
+    assert (back.status, back.tier, back.status_ms, back.tier_ms) == (Status.ACTIVE, Tier.WARM, now, now)
+    for day in range(30):
+        back = played(back, (), now + day * DAY, policy).after
+        assert back.status is Status.ACTIVE
+
+
+def test_a_restored_memory_of_doubtful_truth_is_vouched_for():
+    doubted = replace(newborn(POLICIES["confidence"], confidence=0.1), status=Status.ARCHIVED)
+    back = restored(doubted, POLICIES["confidence"], START + DAY)
+    assert played(back, (), START + 2 * DAY, POLICIES["confidence"]).after.status is Status.ACTIVE
+
+
+@LAW
+@given(state=states(status=Status.ARCHIVED), policy=policies, away=st.integers(0, 400 * DAY))
+def test_restoring_lowers_no_signal(state, policy, away):
+    now = START + away
+    before, after = current(state, policy, now), current(restored(state, policy, now), policy, now)
+    assert all(after[name] >= before[name] - ROUNDING for name in SIGNALS)
+
+
+def test_a_restore_is_no_access_for_the_burst_rule():
+    policy = POLICIES["balanced"]
+    hidden = replace(newborn(policy), status=Status.ARCHIVED, access_count=1, access_mass=1.0)
+    now = START + 50 * DAY
+    back = restored(hidden, policy, now)
+    course = played(back, ((now + HOUR, 1), (now + 2 * HOUR, 1)), now + 2 * HOUR, policy)
+    assert [s.rule for s in course.steps] == []  # two accesses in four hours, where the design asks for three
+
+
+def test_a_restore_sticks_also_where_the_policy_gives_new_memories_little_confidence():
+    policy = replace(POLICIES["confidence"], confidence=replace(POLICIES["confidence"].confidence, note=0.2))
+    hidden = replace(newborn(policy, confidence=0.2), status=Status.ARCHIVED)
+    back = restored(hidden, policy, START + DAY)
+    assert played(back, (), START + 2 * DAY, policy).after.status is Status.ACTIVE
+
+
+def test_an_access_older_than_the_last_move_does_not_set_the_since_instant_back():
+    policy = POLICIES["balanced"]
+    cold = played(newborn(policy), (), START + 8 * DAY, policy).after
+    assert cold.tier_ms == START + 7 * DAY
+    # Another process, its clock a little behind, recalled it before the move fell due and logged it after the sweep.
+    woken = played(cold, ((START + 7 * DAY - HOUR, 1),), START + 9 * DAY, policy).after
+    assert woken.tier is Tier.WARM
+    assert woken.tier_ms >= cold.tier_ms

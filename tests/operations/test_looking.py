@@ -1,0 +1,215 @@
+"""Recall and its counting, why, why_not, history, stats, digest: reading is no access unless it says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import HARSH, WORDS_ONLY, HashEmbedder, tables
+from perdure.records.errors import InvalidInput, NotFound
+
+
+@pytest.fixture(params=["words", "meaning"])
+def filled(request, opening):
+    memory = opening(embedder=HashEmbedder() if request.param == "meaning" else None)
+    memory.remember_many([f"zebra number {i}" for i in range(12)])
+    memory.remember("the deploy is on tuesday", tags=["ops"])
+    return memory
+
+
+def test_reading_is_no_access(filled, path, clock):
+    one = filled.list()[0]
+    clock.passes(days=9)
+    before = tables(path)
+    for _ in range(3):
+        assert filled.recall("zebra", touch=False).id == ""
+        filled.get(one.id)
+        filled.list()
+        filled.why(one.id)
+        filled.why_not(one.id, "zebra")
+        filled.history(one.id)
+        filled.history()
+        filled.stats()
+        filled.digest()
+        filled.forecast(99)
+        filled.sweep(dry_run=True)
+        filled.namespaces()
+    assert tables(path) == before
+
+
+def test_each_counting_recall_counts_each_hit_once(filled, clock):
+    expected = {}
+    for i in range(40):
+        if i % 3:
+            clock.passes(minutes=1)  # else twice at one instant
+        found = filled.recall(f"zebra {i % 12}", limit=1 + i % 4)
+        assert found.id
+        for hit in found.hits:
+            expected[hit.memory.id] = expected.get(hit.memory.id, 0) + 1
+        if i == 20:
+            filled.sweep()
+    counts = {m.id: m.access_count for m in filled.list(limit=100) if m.access_count}
+    assert counts == expected
+    filled.sweep()
+    assert {m.id: m.access_count for m in filled.list(limit=100) if m.access_count} == expected
+
+
+def test_counts_survive_closing(filled, opening):
+    filled.recall("zebra", limit=3)
+    filled.close()
+    assert sum(m.access_count for m in opening().list(limit=100)) == 3
+
+
+def test_a_recall_log_keeps_what_was_asked_newest_first_or_nothing(opening):
+    for entries in (5, 0):
+        memory = opening({**WORDS_ONLY, "recall": {"log_entries": entries}}, at=":memory:")
+        kept = memory.remember("zebra")
+        for i in range(3):
+            memory.recall(f"zebra{'?' * i}")
+        log = memory._context.store.recalls("default", 100)
+        expected = [("zebra??", (kept.id,)), ("zebra?", (kept.id,)), ("zebra", (kept.id,))]
+        assert [(text, hits) for *_, text, hits in log] == (expected if entries else [])
+
+
+def test_nothing_known_is_said_and_not_counted(filled, path):
+    before = tables(path)
+    found = filled.recall("quantum chromodynamics lecture")
+    assert (found.hits, found.nothing_known) == ((), True)
+    assert "nothing known" in found.note
+    assert tables(path) == before
+
+
+def test_a_score_is_the_sum_of_its_parts(filled):
+    found = filled.recall("zebra number 7", limit=5)
+    for hit in found.hits:
+        assert hit.score == pytest.approx(sum(hit.parts.values()))
+    assert [h.score for h in found.hits[:1]] == [max(h.score for h in found.hits)]
+    assert found.hits[0].memory.content == "zebra number 7"
+
+
+def test_what_is_archived_appears_nowhere_unless_asked_for(filled, clock):
+    hidden = filled.recall("deploy").hits[0].memory.id
+    filled.archive(hidden, "test")
+    assert hidden not in [h.memory.id for h in filled.recall("deploy tuesday").hits]
+    assert hidden not in [m.id for m in filled.list()]
+    assert hidden not in filled.digest()
+    assert filled.get(hidden) is None
+    assert filled.stats().tiers == {"warm": 12}
+    assert filled.get(hidden, include_archived=True).status == "archived"
+    assert hidden in [h.memory.id for h in filled.recall("deploy", include_archived=True).hits]
+    assert hidden in [m.id for m in filled.list(include_archived=True)]
+    assert filled.why(hidden).next_move.startswith("Next: nothing; it is archived")
+    clock.passes(days=1)
+    filled.restore(hidden)
+    clock.passes(days=1)
+    filled.sweep()
+    assert hidden in [h.memory.id for h in filled.recall("deploy").hits]
+
+
+def test_why_not_names_what_kept_it_out(filled):
+    one = filled.recall("deploy").hits[0].memory
+    ask = filled.why_not
+    assert ask(one.id, "deploy tuesday").kept_out_by == "nothing"
+    assert ask(one.id, "deploy", tags=["absent"]).kept_out_by == "filters"
+    assert ask(one.id, "deploy", min_confidence=0.99).kept_out_by in {"filters", "min_confidence"}
+    zebras = filled.recall("zebra", limit=100, touch=False).hits
+    assert ask(zebras[-1].memory.id, "zebra", limit=2).kept_out_by == "rank"
+    filled.archive(one.id, "test")
+    assert ask(one.id, "deploy").kept_out_by == "status"
+    assert ask(one.id, "deploy", include_archived=True).kept_out_by == "nothing"
+
+
+def test_why_tells_signals_history_and_what_comes_next(filled, clock):
+    one = filled.recall("deploy").hits[0].memory
+    clock.passes(days=8)
+    filled.sweep()
+    told = filled.why(one.id)
+    assert set(told.signals) == {"importance", "confidence", "retention", "value"}
+    assert sum(told.value_parts.values()) == pytest.approx(filled.get(one.id).value, abs=1e-5)
+    assert {e.operation for e in told.history} == {"remember", "sweep"}
+    assert all(e.because for e in told.history)
+    assert told.next_move.startswith("Next: ")
+    assert told.to_dict()["history"][0]["because"]
+
+
+@pytest.mark.parametrize("verb", ["why", "pin", "unpin", "restore", "undo", "history"])
+def test_an_unknown_id_is_not_found(filled, path, verb):
+    before = tables(path)
+    for unknown in ("no-such-id", "' OR 1=1 --", "%"):
+        with pytest.raises(NotFound):
+            getattr(filled, verb)(unknown)
+        assert filled.get(unknown) is None
+    with pytest.raises(NotFound):
+        filled.archive("no-such-id", "reason")
+    with pytest.raises(NotFound):
+        filled.why_not("no-such-id", "zebra")
+    assert tables(path) == before
+
+
+def test_stats_add_up(filled, clock):
+    one = filled.list()[0]
+    filled.archive(one.id, "test")
+    clock.passes(days=8)
+    stats = filled.stats()
+    assert stats.memories == sum(stats.statuses.values()) == 13
+    assert sum(stats.tiers.values()) == sum(stats.kinds.values()) == stats.sampled == 12
+    assert stats.due_now == filled.sweep(dry_run=True).examined == 12
+    assert stats.value_percentiles["p10"] <= stats.value_percentiles["p50"] <= stats.value_percentiles["p90"]
+
+
+def test_high_values_that_would_soon_be_hidden_are_named(opening, clock):
+    memory = opening(HARSH)
+    memory.remember_many([f"note {i}" for i in range(5)])
+    at_risk = memory.stats().at_risk
+    assert {i for i, *_ in at_risk} <= {m.id for m in memory.list()}
+    assert all(value > 0 and when for _, value, when in at_risk)
+
+
+@pytest.mark.parametrize("profile", ["tokens", "claude-code", "hermes", "openclaw"])
+def test_a_digest_keeps_its_budget_and_is_the_same_twice(opening, profile):
+    memory = opening()
+    memory.remember_many([f"fact number {i}: the colour of thing {i} is shade {i * 7}" for i in range(400)])
+    told = memory.digest_details(profile=profile)
+    assert told.text == memory.digest(profile=profile)
+    assert all(f"{i}" in told.text for i in told.ids)
+    assert 5 < len(told.ids) <= 400
+    limits = {"hermes": 2200, "openclaw": 20_000, "claude-code": 25_000}
+    assert len(told.text) <= limits.get(profile, 10**9)
+    if profile == "tokens":
+        assert memory._context.tokens(told.text) <= 2000
+
+
+def test_pins_and_archives_are_idempotent(memory, path):
+    kept = memory.remember("zebra")
+    memory.pin(kept.id)
+    memory.archive(kept.id, "test")
+    before = tables(path)
+    assert memory.pin(kept.id).pinned
+    assert memory.archive(kept.id, "again").status == "archived"
+    assert tables(path) == before
+    memory.restore(kept.id)
+    before = tables(path)
+    assert memory.restore(kept.id).status == "active"
+    assert tables(path) == before
+
+
+def test_what_is_pinned_does_not_move_and_goes_on_from_when_it_is_unpinned(opening, clock):
+    memory = opening(HARSH)
+    kept = memory.remember("zebra")
+    memory.pin(kept.id)
+    clock.passes(days=400)
+    assert memory.sweep().moved == ()
+    assert memory.get(kept.id).due_at is None
+    memory.unpin(kept.id)
+    assert memory.sweep().moved == ()
+    clock.passes(days=8)
+    assert memory.sweep().tally == {"warm to cold": 1}
+
+
+def test_pages_and_limits_are_checked(memory):
+    for limit in (0, -1, 1001, 1.5, "5", None, True, 10**400):
+        with pytest.raises(InvalidInput):
+            memory.recall("x", limit=limit)
+        with pytest.raises(InvalidInput):
+            memory.list(limit=limit)
+        with pytest.raises(InvalidInput):
+            memory.history(limit=limit)

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from conftest import START, HashEmbedder, logical, tables
+from perdure.records.errors import InvalidInput
+
+
+def test_the_same_words_are_stored_once_whatever_their_case_and_spaces(memory, path):
+    first = memory.remember("The deploy is on  Tuesday")
+    before = tables(path)
+    for same in ("the DEPLOY is\ton tuesday", " The deploy\nis on Tuesday ", "The deploy is on  Tuesday"):
+        assert memory.remember(same).id == first.id
+    assert tables(path) == before
+    assert memory.get(first.id).content == "The deploy is on  Tuesday"
+
+
+@pytest.mark.parametrize("other", [{"session": "s"}, {"task": "t"}, {"kind": "fact"}, {"kind": "episode"}])
+def test_the_same_words_elsewhere_are_another_memory(memory, other):
+    first = memory.remember("the deploy is on tuesday")
+    assert memory.remember("the deploy is on tuesday", **other).id != first.id
+
+
+def test_an_episode_may_happen_again(memory):
+    assert memory.remember("he laughed", kind="episode").id != memory.remember("he laughed", kind="episode").id
+
+
+def test_remembering_what_was_archived_shows_it_again(opening, clock):
+    for embedder in (None, HashEmbedder()):
+        memory = opening(embedder=embedder, at=":memory:")
+        kept = memory.remember("the deploy is on tuesday")
+        memory.archive(kept.id, "test")
+        clock.passes(days=400)
+        again = memory.remember("The deploy is on TUESDAY")
+        assert (again.id, again.status) == (kept.id, "active")
+        assert [e.operation for e in memory.history(kept.id)] == ["remember", "archive", "restore"]
+        assert memory.recall("deploy tuesday").hits[0].memory.id == kept.id
+        memory.sweep()
+        assert memory.get(kept.id).status == "active"
+
+
+def test_a_key_stores_nothing_twice_even_with_other_words(memory, path):
+    first = memory.remember("one text", idempotency_key="k")
+    before = tables(path)
+    assert memory.remember("one text", idempotency_key="k").id == first.id
+    again = memory.remember("quite another text", idempotency_key="k")
+    assert (again.id, again.content) == (first.id, "one text")
+    assert tables(path) == before
+
+
+def test_words_that_are_known_are_not_stored_again_because_of_a_new_key(memory):
+    first = memory.remember("one text")
+    assert memory.remember("One  text", idempotency_key="k").id == first.id
+    assert len(memory.list()) == 1
+
+
+def test_a_batch_holds_the_same_words_once(memory):
+    a, b, c = memory.remember_many(["same words", "Same  WORDS ", "other"])
+    assert a.id == b.id != c.id
+    assert len(memory.list()) == 2
+
+
+def test_a_batch_holds_a_key_once(memory):
+    a, b = memory.remember_many(
+        [{"content": "first", "idempotency_key": "k"}, {"content": "second", "idempotency_key": "k"}]
+    )
+    assert a.id == b.id
+    assert (a.content, b.content) == ("first", "first")
+
+
+WORDS = ["tea", "rain", "deploy", "river"]
+ITEMS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "content": st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
+            "session": st.sampled_from([None, "s1", "s2"]),
+            "kind": st.sampled_from(["note", "episode"]),
+            "tags": st.lists(st.sampled_from(["x", "y"]), max_size=2),
+            "idempotency_key": st.sampled_from([None, None, None, "k1", "k2"]),
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(
+    max_examples=40, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
+@given(items=ITEMS)
+def test_a_batch_is_the_same_as_one_by_one(items):
+    from conftest import Clock, opened  # a store for each example
+
+    seen, unique = [], []
+    for many in (True, False):
+        memory = opened(":memory:", clock=Clock(), embedder=HashEmbedder())
+        kept = memory.remember_many(items) if many else [memory.remember_many([item])[0] for item in items]
+        names = {}
+        for m in kept:
+            names.setdefault(m.id, len(names))
+        seen.append(
+            [
+                (
+                    names[m.id],
+                    m.content,
+                    m.tier,
+                    memory._context.store.get("default", [m.id])[0].content.turn,
+                    sorted((k, names[o]) for k, o, _ in memory._context.store.links("default", m.id)),
+                )
+                for m in kept
+            ]
+        )
+        unique.append([m.state.uniqueness for m in kept])
+        assert memory.check() == []
+        memory.close()
+    assert seen[0] == seen[1]
+    assert unique[0] == pytest.approx(unique[1], abs=0.02)  # vectors are kept as int8
+
+
+def test_a_near_duplicate_is_linked_not_dropped(meaning):
+    first = meaning.remember("alpha beta gamma delta")
+    near = meaning.remember("delta gamma beta alpha")
+    far = meaning.remember("something quite different altogether")
+    assert near.id != first.id
+    assert [(kind, other) for kind, other, _ in meaning.why(near.id).links] == [("near_duplicate", first.id)]
+    assert meaning.why(far.id).links == ()
+    assert near.state.uniqueness < 0.01 < far.state.uniqueness
+
+
+def test_what_is_given_comes_back_unchanged(memory):
+    data = {
+        "content": '  spaces, 日本語, 🙂 and "quotes" stay\n',
+        "tags": ["b", "a'c"],
+        "importance": 0.25,
+        "confidence": 0.75,
+        "source": "file.md:3",
+        "session": "s",
+        "metadata": {"n": 1.5, "list": [None, True, "\\u0000"], "base64": "aGVsbG8="},
+        "at": START,
+        "pinned": True,
+    }
+    kept = memory.get(memory.remember(**data).id)
+    for name in ("content", "source", "session", "metadata", "pinned"):
+        assert getattr(kept, name) == data[name]
+    assert (kept.tags, kept.state.importance, kept.state.confidence) == (("b", "a'c"), 0.25, 0.75)
+    assert kept.created_at == START
+
+
+def test_all_are_checked_before_the_first_is_stored(memory, path):
+    before = tables(path)
+    with pytest.raises(InvalidInput, match="Item 700"):
+        memory.remember_many([*(f"note {i}" for i in range(699)), ""])
+    assert tables(path) == before
+
+
+def test_remembering_is_durable_before_the_vector_exists(opening, path):
+    memory = opening(embedder=HashEmbedder())
+    kept = memory.remember_many([f"zebra {i}" for i in range(3)], embed="later")
+    assert memory.stats().without_vector == 3
+    assert logical(path)["vector"] == []
+    assert memory.recall("zebra 2").hits[0].memory.id == kept[2].id
+    assert memory.reembed()["embedded"] == 3
+    assert memory.stats().without_vector == 0
+    assert memory.recall("zebra 2").hits[0].cosine == pytest.approx(1.0, abs=0.01)
+
+
+def test_progress_is_told(memory):
+    told = []
+    memory.remember_many([f"note {i}" for i in range(1100)], progress=lambda done, total: told.append((done, total)))
+    assert told == [(500, 1100), (1000, 1100), (1100, 1100)]
+
+
+def test_turns_go_on_where_the_session_stopped(memory):
+    store = memory._context.store
+    memory.remember_many([{"content": f"a{i}", "session": "s"} for i in range(3)])
+    memory.remember_many([{"content": f"b{i}", "session": "s"} for i in range(2)])
+    records = store.get("default", [m.id for m in reversed(memory.list(session="s"))])
+    assert [r.content.turn for r in records] == [0, 1, 2, 3, 4]

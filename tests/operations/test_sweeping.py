@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import pytest
+
+from conftest import HARSH, WORDS_ONLY, opened, tables
+from perdure.records.errors import InvalidInput
+
+MANY = 4500
+"""More than two pages of a sweep."""
+
+GENEROUS = {**HARSH, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
+
+
+@pytest.fixture
+def crowd(opening):
+    def make(policy=WORDS_ONLY, count=MANY):
+        memory = opening(policy)
+        memory.remember_many([f"note {i}" for i in range(count)])
+        return memory
+
+    return make
+
+
+def test_a_sweep_reaches_every_page(crowd, clock):
+    memory = crowd()
+    clock.passes(days=10)
+    dry = memory.sweep(dry_run=True)
+    report = memory.sweep()
+    assert (dry.tally, dry.examined) == (report.tally, report.examined) == ({"warm to cold": MANY}, MANY)
+    assert len(report.operations) == len(dry.plans) == 3
+    assert memory.stats().tiers == {"cold": MANY}
+    assert memory.sweep().examined == 0
+
+
+def test_accessed_and_due_memories_are_swept_once(crowd, clock):
+    memory = crowd()
+    clock.passes(days=8)
+    for i in range(0, 100, 10):
+        memory.recall(f"note {i}", limit=100)
+    counted = len(memory._context.store.accessed("default", 2**62, "", 10_000))
+    assert counted > 9
+    dry, report = memory.sweep(dry_run=True), memory.sweep()
+    assert (dry.tally, dry.examined, dry.counted) == (report.tally, report.examined, report.counted)
+    assert report.examined == MANY
+    assert len({m.id for m in report.moved if m.move == "warm to cold"}) == MANY
+
+
+def test_a_dry_run_touches_nothing(crowd, clock, path):
+    memory = crowd(count=300)
+    clock.passes(days=40)
+    memory.recall("note 7")
+    before = tables(path)
+    assert memory.sweep(dry_run=True).moved
+    assert tables(path) == before
+
+
+def test_the_loss_budget_holds_over_all_pages(crowd, clock, path):
+    """Every page alone would be within the day's share only at first; the sweep is one question."""
+    memory = crowd(HARSH)
+    clock.passes(days=60)
+    report = memory.sweep()
+    assert memory.stats().statuses == {"active": MANY}
+    assert [h.namespace for h in report.held] == ["default"] * len(report.held)
+    held = [i for h in report.held for i in h.ids]
+    assert len(held) == len(set(held)) == MANY
+    assert f"{MANY} of {MANY}" in report.held[0].because
+    assert "10%" in report.held[0].because
+    assert set(report.tally) == {"warm to cold"}  # what hides nothing goes on
+
+    # Reported once, ...
+    before = tables(path)
+    clock.passes(days=1)
+    again = memory.sweep()
+    assert (again.held, again.moved, again.operations) == ((), (), ())
+    assert tables(path) == before
+    # ... and tried again after the next change.
+    memory.remember("a change")
+    again = memory.sweep()
+    assert sum(len(h.ids) for h in again.held) == MANY
+    assert memory.stats().statuses == {"active": MANY + 1}
+
+
+def test_a_budget_lets_a_small_share_go(opening, clock):
+    memory = opening(HARSH)
+    memory.remember_many([{"content": f"kept {i}", "pinned": True} for i in range(95)])
+    memory.remember_many([f"note {i}" for i in range(5)])
+    clock.passes(days=60)
+    report = memory.sweep()
+    assert report.held == ()
+    assert memory.stats().statuses == {"active": 95, "archived": 5}
+
+
+def test_the_day_has_a_budget_too(opening, clock):
+    memory = opening(HARSH)
+    memory.remember_many([{"content": f"kept {i}", "pinned": True} for i in range(100)])
+    for part in range(4):
+        clock.passes(hours=1)
+        memory.remember_many([f"note {part} {i}" for i in range(8)])
+    clock.passes(days=8, hours=-4)
+    held = []
+    for _ in range(10):  # 8 of 132 at a time is little; more than 26 in a day is too much
+        clock.passes(hours=1)
+        held += memory.sweep().held
+    assert memory.stats().statuses == {"active": 108, "archived": 24}
+    assert [len(h.ids) for h in held] == [8]
+    assert "one day may hide 20%" in held[0].because
+
+
+def test_a_small_namespace_has_a_free_count(opening, clock):
+    memory = opening({**HARSH, "gates": {"loss_free_count": 20}})
+    memory.remember_many([f"note {i}" for i in range(20)])
+    clock.passes(days=60)
+    assert memory.sweep().held == ()
+    assert memory.stats().statuses == {"archived": 20}
+
+
+def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path):
+    memory = crowd(count=2500)
+    clock.passes(days=7.5)
+    memory.sweep()
+    memory.close()
+    memory = opening(GENEROUS)
+    assert {d["due_ms"] for d in dues(memory)} == {None}  # cold, and nothing archives it under the default policy
+    report = memory.sweep()
+    assert report.examined == 2500
+    dated = {d["due_ms"] for d in dues(memory)}
+    assert None not in dated
+    clock.passes(days=60)
+    assert memory.sweep().tally == {"cold to archived": 2500}
+    assert memory.sweep().examined == 0
+    assert [o.operation for o in memory.history()].count("policy") == 1
+
+
+def dues(memory):
+    states = memory._context.store.states("default", memory._context.store.every("default", "", 10_000))
+    return [{"due_ms": state.due_ms} for state, _ in states.values()]
+
+
+def test_a_policy_change_with_held_moves_reports_them_once(opening, clock):
+    memory = opening()
+    memory.remember_many([f"note {i}" for i in range(30)])
+    clock.passes(days=60)
+    memory.close()
+    memory = opening(HARSH)
+    assert [len(h.ids) for h in memory.sweep().held] == [30]
+    assert memory.sweep().held == ()
+
+
+def test_a_forecast_says_what_a_sweep_then_does_and_touches_nothing(crowd, clock, path):
+    memory = crowd(GENEROUS, count=2500)
+    memory.recall("note 5")
+    before = tables(path)
+    coming = memory.forecast(90)
+    assert coming.dry_run
+    assert coming.tally["cold to archived"] >= 2490
+    assert tables(path) == before
+    clock.passes(days=90)
+    done = memory.sweep()
+    assert done.moved == coming.moved
+    assert memory.stats().statuses["archived"] == coming.tally["cold to archived"]
+
+
+def test_a_forecast_follows_the_policy_in_force(opening, clock):
+    memory = opening()
+    memory.remember_many([f"note {i}" for i in range(10)])
+    clock.passes(days=7.5)
+    memory.sweep()
+    memory.close()
+    memory = opening(GENEROUS)
+    assert memory.forecast(60).tally == {"cold to archived": 10}
+
+
+@pytest.mark.parametrize(
+    "days", [-1, float("nan"), float("inf"), 10**400, 36_526, "3", None, True], ids=lambda d: str(d)[:9]
+)
+def test_a_forecast_wants_a_number_of_days(memory, days):
+    with pytest.raises(InvalidInput):
+        memory.forecast(days)
+
+
+def test_moves_are_dated_when_they_fell_due_and_journalled_with_reasons(opening, clock):
+    memory = opening(GENEROUS)
+    kept = memory.remember("a note")
+    clock.passes(days=400)
+    report = memory.sweep()
+    assert [m.move for m in report.moved] == ["warm to cold", "cold to archived"]
+    assert report.moved[0].at == "2026-01-08 00:00 UTC"
+    reasons = [e.because for e in memory.history(kept.id) if e.operation == "sweep"]
+    assert len(reasons) == 2
+    assert "7 days in warm without access (value 0." in reasons[0]
+    assert "archived: 1 days in cold" in reasons[1]
+    hidden = memory.get(kept.id, include_archived=True)
+    assert hidden.state.tier_ms < hidden.state.status_ms < hidden.state.created_ms + 60 * 86_400_000
+
+
+def test_late_and_timely_sweeps_end_alike(tmp_path, clock):
+    ends = []
+    for step in (1, 5, 100):
+        clock.now = clock.now.replace(year=2026, month=1, day=1)
+        memory = opened(tmp_path / f"{step}.db", GENEROUS, clock)
+        memory.remember_many([{"content": f"note {i}", "confidence": i / 40} for i in range(40)])
+        for day in range(100):
+            clock.passes(days=1)
+            if day in {3, 30}:
+                memory.recall("note 7", limit=3)
+            if (day + 1) % step == 0:
+                memory.sweep()
+        ends.append(sorted(m[2:-4] for m in logical_by_text(memory)))
+        memory.close()
+    assert ends[0] == ends[1] == ends[2]
+
+
+def logical_by_text(memory):
+    found = []
+    for m in memory.list(limit=1000, include_archived=True):
+        state = {n: getattr(m.state, n) for n in m.state.__slots__}
+        floats = {n: round(v, 9) if isinstance(v, float) else v for n, v in state.items()}
+        found.append((m.id, "", m.content, *floats.values(), "", "", "", ""))
+    return found

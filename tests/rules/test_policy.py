@@ -1,0 +1,294 @@
+"""The policy: each key within its bounds, all faults at once, no threshold that is never reached (issue 2, Build 2)."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import fields
+
+import pytest
+
+from perdure.compose import load_policy
+from perdure.records.errors import PerdureError, PolicyError
+from perdure.records.policy import PRESETS, Policy, sections
+from perdure.rules.policy_check import policy_from
+
+KEYS = [(name, f) for name, section in sections().items() for f in fields(section)]
+BOUNDED = [(n, f) for n, f in KEYS if f.metadata["low"] is not None]
+CHOSEN = [(n, f) for n, f in KEYS if f.metadata["choices"]]
+OTHER_TEXT = {"embedder.base_url", "embedder.name", "embedder.key_variable"}
+
+
+def named(pairs):
+    return [f"{name}.{f.name}" for name, f in pairs]
+
+
+def problems(data) -> tuple[str, ...]:
+    try:
+        policy_from(data)
+    except PolicyError as error:
+        return error.problems
+    return ()
+
+
+def refused(name: str, value: object) -> bool:
+    section, key = name.split(".")
+    return any(p.startswith((f"{name} must be", f"{name} must lie")) for p in problems({section: {key: value}}))
+
+
+# --- each key
+
+
+@pytest.mark.parametrize(("name", "key"), KEYS, ids=named(KEYS))
+def test_every_key_has_a_default_within_its_bounds_and_a_meaning(name, key):
+    assert len(key.metadata["help"]) > 10
+    assert key.metadata["help"].endswith(".")
+    assert not refused(f"{name}.{key.name}", key.default)
+    bounded = key.metadata["low"] is not None and key.metadata["high"] is not None
+    assert bounded or key.metadata["choices"] or f"{name}.{key.name}" in OTHER_TEXT
+
+
+@pytest.mark.parametrize(("name", "key"), BOUNDED, ids=named(BOUNDED))
+def test_bounds_are_inclusive_and_what_lies_outside_is_refused(name, key):
+    low, high, full = key.metadata["low"], key.metadata["high"], f"{name}.{key.name}"
+    kind = type(key.default)
+    assert low < high
+    assert not refused(full, kind(low))
+    assert not refused(full, kind(high))
+    step = 1 if kind is int else 1e-6 * max(1.0, abs(high))
+    assert refused(full, low - step)
+    assert refused(full, high + step)
+
+
+@pytest.mark.parametrize(("name", "key"), BOUNDED, ids=named(BOUNDED))
+def test_numbers_must_be_finite_numbers(name, key):
+    for value in (math.nan, math.inf, -math.inf, True, False, "1", None, [1], {}):
+        assert refused(f"{name}.{key.name}", value), value
+
+
+@pytest.mark.parametrize(("name", "key"), [(n, f) for n, f in BOUNDED if isinstance(f.default, int)])
+def test_whole_numbers_must_be_whole(name, key):
+    assert refused(f"{name}.{key.name}", float(key.default))
+
+
+def test_a_whole_number_is_welcome_where_a_number_is_wanted():
+    policy = policy_from({"importance": {"half_life_days": 45}})
+    assert policy.importance.half_life_days == 45.0
+    assert isinstance(policy.importance.half_life_days, float)
+
+
+@pytest.mark.parametrize(("name", "key"), CHOSEN, ids=named(CHOSEN))
+def test_choices_are_accepted_and_nothing_else(name, key):
+    assert key.default in key.metadata["choices"]
+    for choice in key.metadata["choices"]:
+        assert not refused(f"{name}.{key.name}", choice)
+    for other in ("", "no such choice", key.default.upper(), 1, None, True):
+        assert refused(f"{name}.{key.name}", other)
+
+
+# --- all at once
+
+
+def test_all_faults_are_reported_at_once():
+    found = problems(
+        {
+            "importance": {"half_life_days": 0, "shape": "square", "half_live": 3},
+            "tiers": {"hot_messages": True},
+            "no_such_section": {"a": 1},
+            "archive": 5,
+        }
+    )
+    assert len(found) == 6
+    for words in ("half_life_days", "shape", "half_live", "hot_messages", "no_such_section", "archive"):
+        assert any(words in p for p in found), words
+
+
+def test_a_refusal_lists_each_fault_and_says_what_to_do():
+    with pytest.raises(PolicyError) as caught:
+        policy_from({"importance": {"floor": 2, "halflife": 1}})
+    assert "(1)" in str(caught.value)
+    assert "(2)" in str(caught.value)
+    assert "between 0 and 0.5" in str(caught.value)
+    assert "half_life_days" in str(caught.value)  # the keys that there are
+    assert "perdure policy show" in caught.value.remedy
+    assert isinstance(caught.value, PerdureError)
+    assert caught.value.to_dict()["fault"] == "policy"
+
+
+@pytest.mark.parametrize("preset", ["", "spatiel", 1, None, True])
+def test_an_unknown_preset_is_refused_with_the_presets(preset):
+    (fault,) = problems({"preset": preset})
+    assert "balanced" in fault
+    assert "retention" in fault
+
+
+def test_a_preset_of_another_type_is_refused():
+    assert problems({"preset": ["balanced"]})
+
+
+def test_an_unknown_preset_does_not_hide_other_faults():
+    assert len(problems({"preset": "spatiel", "importance": {"floor": 2}})) == 2
+
+
+def test_a_contradiction_is_reported_beside_a_wrong_key():
+    assert len(problems({"value": {"frequency": 0.9}, "importance": {"floor": 2}})) == 2
+
+
+@pytest.mark.parametrize("key", ["half_life_days", "floor"])
+def test_a_number_beyond_all_bounds_is_refused(key):
+    assert problems({"importance": {key: 10**400}})
+
+
+# --- keys that contradict one another
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"value": {"frequency": 0.36}}, "sum to 1"),
+        ({"value": {"frequency": 0.0}}, "sum to 1"),
+        ({"tiers": {"warm_keep_value": 0.55}}, "warm_keep_value"),
+        ({"tiers": {"hot_to_warm_value": 0.65}}, "hot_to_warm_value"),
+        ({"tiers": {"warm_to_hot_value": 0.59}}, "warm_to_hot_value"),
+        ({"embedder": {"model": "endpoint"}}, "base_url"),
+        ({"embedder": {"model": "endpoint", "base_url": "http://localhost/v1"}}, "embedder.name"),
+    ],
+)
+def test_contradictions_are_refused(data, words):
+    assert any(words in p for p in problems(data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"value": {"frequency": 0.30, "uniqueness": 0.30}},
+        {"tiers": {"warm_keep_value": 0.5, "hot_to_warm_value": 0.5, "hot_keep_value": 0.5}},
+        {"tiers": {"warm_to_hot_value": 0.6}},
+        {"embedder": {"model": "endpoint", "base_url": "http://localhost/v1", "name": "m"}},
+    ],
+)
+def test_what_fits_together_is_accepted(data):
+    assert problems(data) == ()
+
+
+def test_the_weight_of_words_cannot_exceed_all():
+    assert problems({"recall": {"lexical_weight": 1.0, "lexical_by_coverage": 1.0}})
+
+
+# --- thresholds that are never reached
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"archive": {"value_below": 0.0}}, "archive.value_below"),
+        ({"archive": {"confidence_below": 0.0}}, "archive.confidence_below"),
+        ({"confidence": {"daily_factor": 1.0}}, "archive.confidence_below"),
+        ({"confidence": {"daily_factor": 1.0}, "archive": {"rule": "confidence"}}, "archive.confidence_below"),
+        # e^(-λ·36525) is still over 0.3 where the factor is above 0.3^(1/36525) = 0.999967
+        ({"confidence": {"daily_factor": 0.99997}}, "archive.confidence_below"),
+        ({"tiers": {"warm_keep_value": 0.0}}, "tiers.warm_keep_value"),
+    ],
+)
+def test_a_threshold_that_no_curve_reaches_in_a_hundred_years_is_refused(data, words):
+    (fault,) = problems(data)
+    assert words in fault
+    assert "never reached" in fault
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"confidence": {"daily_factor": 0.99996}},
+        {"confidence": {"daily_factor": 1.0}, "archive": {"rule": "value"}},
+        {"confidence": {"daily_factor": 1.0}, "archive": {"rule": "never"}},
+        {"archive": {"rule": "confidence", "value_below": 0.0}},
+        {"archive": {"rule": "value", "confidence_below": 0.0}},
+        {"archive": {"value_below": 0.001}},
+    ],
+)
+def test_a_threshold_that_is_reached_or_not_used_is_accepted(data):
+    assert problems(data) == ()
+
+
+# --- presets, versions, files
+
+
+def test_the_default_is_balanced():
+    assert policy_from(None) == policy_from({}) == policy_from({"preset": "balanced"}) == Policy()
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_every_preset_loads_and_differs_from_the_others_only_where_it_says(preset):
+    policy = policy_from({"preset": preset})
+    assert policy.preset == preset
+    for name, key in KEYS:
+        said = PRESETS[preset].get(name, {})
+        value = getattr(getattr(policy, name), key.name)
+        assert value == said.get(key.name, key.default)
+
+
+def test_a_key_in_the_file_wins_over_the_preset():
+    policy = policy_from({"preset": "retention", "archive": {"value_below": 0.05}})
+    assert policy.archive.value_below == 0.05
+    assert policy.archive.rule == "value"
+
+
+def changed(key) -> object:
+    """A value of the key other than its default, within its bounds."""
+    if key.metadata["choices"]:
+        return next(c for c in key.metadata["choices"] if c != key.default)
+    if isinstance(key.default, str):
+        return "other"
+    low, high = key.metadata["low"], key.metadata["high"]
+    return type(key.default)(low if key.default != low else high)
+
+
+def test_the_version_follows_every_key():
+    versions = {Policy().version, policy_from({"preset": "retention"}).version}
+    for name, key in KEYS:
+        section = sections()[name]
+        # built past the check: some values on their own would contradict others
+        versions.add(Policy(**{name: section(**{key.name: changed(key)})}).version)
+    assert len(versions) == len(KEYS) + 2
+    assert policy_from({}).version == Policy().version
+
+
+def toml(policy: Policy) -> str:
+    """A policy as a file, written the way TOML's specification says."""
+    lines = [f'preset = "{policy.preset}"']
+    for name, section in policy.to_dict().items():
+        if name != "preset":
+            lines.append(f"[{name}]")
+            lines += [f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v!r}" for k, v in section.items()]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"preset": "retention"},
+        {"importance": {"half_life_days": 12.5, "shape": "step"}, "gates": {"loss_share": 1}},
+    ],
+)
+def test_a_policy_survives_the_round_trip_through_a_file(tmp_path, data):
+    policy = policy_from(data)
+    text = toml(policy)
+    assert policy_from(tomllib.loads(text)) == policy
+    path = tmp_path / "perdure.toml"
+    path.write_text(text, "utf-8")
+    assert load_policy(path) == policy
+    assert load_policy(path).version == policy.version
+
+
+def test_a_file_that_is_missing_or_no_toml_is_a_policy_error(tmp_path):
+    with pytest.raises(PolicyError, match="cannot be read"):
+        load_policy(tmp_path / "none.toml")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[importance\nfloor = ", "utf-8")
+    with pytest.raises(PolicyError, match="no valid TOML"):
+        load_policy(broken)
+    broken.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(PolicyError, match="no valid TOML"):
+        load_policy(broken)

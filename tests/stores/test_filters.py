@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import random
+import string
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import START, HashEmbedder
+
+TAGS = ["red", "green", "blue", "a'b", "100%", "é", "🙂"]
+NAMES = ["Alice", "Bob", "Carol"]
+
+
+class Worlds(list):
+    def __repr__(self):  # hypothesis prints its arguments
+        return "worlds"
+
+
+def filled(memory, clock):
+    """90 memories about a deploy: fewer than any limit of the search, so that filters alone decide."""
+    chance = random.Random(4)  # noqa: S311  # repeatable on purpose
+    kept = []
+    for i in range(90):
+        clock.passes(minutes=chance.randint(1, 600))
+        place = chance.choice([{}, {}, {"session": "s1"}, {"session": "s2"}, {"task": "t1"}])
+        kept.append(
+            memory.remember(
+                f"deploy {chance.choice(NAMES)} number {i}",
+                kind=chance.choice(["note", "episode", "fact", "procedure", "summary"]),
+                tags=chance.sample(TAGS, chance.randint(0, 4)),
+                confidence=chance.choice([0.2, 0.5, 0.9, 1.0]),
+                at=clock() - timedelta(days=chance.randint(0, 9)),
+                **place,
+            )
+        )
+    for m in kept[::7]:
+        memory.archive(m.id, "test")
+    return kept
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    from conftest import Clock, opened  # fixtures of module scope make their own
+
+    made = Worlds()
+    for name, embedder in (("words", None), ("meaning", HashEmbedder())):
+        clock = Clock()
+        memory = opened(tmp_path_factory.mktemp(name) / "agent.db", {"embedder": {"model": "none"}}, clock, embedder)
+        filled(memory, clock)
+        made.append((memory, memory.list(limit=1000, include_archived=True)))
+    yield made
+    for memory, _ in made:
+        memory.close()
+
+
+FILTERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "kinds": st.lists(st.sampled_from(["note", "episode", "fact", "procedure", "summary"]), max_size=3),
+        "scopes": st.lists(st.sampled_from(["task", "session", "long_term"]), max_size=2),
+        "tags": st.lists(st.sampled_from([*TAGS, "unknown"]), max_size=2),
+        "session": st.sampled_from(["s1", "s2", "s3"]),
+        "since": st.integers(-9, 30).map(lambda d: START + timedelta(days=d)),
+        "until": st.integers(-9, 30).map(lambda d: START + timedelta(days=d)),
+        "min_confidence": st.sampled_from([0.0, 0.2, 0.45, 0.85]),
+        "include_archived": st.booleans(),
+    },
+)
+ONLY_RECALL = st.fixed_dictionaries(
+    {},
+    optional={
+        "entity": st.sampled_from([*NAMES, "bob", "Nobody"]),
+        "as_of": st.integers(0, 30).map(lambda d: START + timedelta(days=d)),
+    },
+)
+
+
+def passes(m, wanted):
+    tests = (
+        wanted.get("include_archived") or m.status == "active",
+        not wanted.get("kinds") or m.kind in wanted["kinds"],
+        not wanted.get("scopes") or m.scope in wanted["scopes"],
+        set(wanted.get("tags", ())) <= set(m.tags),
+        wanted.get("session") in {None, m.session},
+        "entity" not in wanted or wanted["entity"].lower() in m.content.lower().split(),
+        "since" not in wanted or m.created_at >= wanted["since"],
+        "until" not in wanted or m.created_at < wanted["until"],
+        "as_of" not in wanted or m.recorded_at <= wanted["as_of"],
+        m.confidence >= wanted.get("min_confidence", 0.0),
+    )
+    return all(tests)
+
+
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(shared=FILTERS, more=ONLY_RECALL)
+def test_filters_give_what_looking_at_every_memory_gives(worlds, shared, more):
+    for memory, everything in worlds:
+        expected = {m.id for m in everything if passes(m, shared)}
+        assert {m.id for m in memory.list(limit=1000, **shared)} == expected
+        wanted = {**shared, **more}
+        found = memory.recall("deploy", limit=1000, touch=False, **wanted)
+        assert {h.memory.id for h in found.hits} == {m.id for m in everything if passes(m, wanted)}
+        assert found.nothing_known == (not found.hits)
+
+
+def test_pages_of_a_list_hold_every_memory_once(worlds):
+    memory, everything = worlds[0]
+    page, ids = memory.list(limit=7, include_archived=True), []
+    while page:
+        ids += [m.id for m in page]
+        page = memory.list(limit=7, include_archived=True, before=page[-1])
+    assert ids == [m.id for m in everything]
+
+
+# --- narrow filters in a large store: what passes must be found, however much there is that does not
+
+
+FAR = "the deploy of the large system came after a long discussion of everything that could ever go wrong"
+
+
+@pytest.fixture(scope="module", params=["words", "meaning"])
+def crowded(request, tmp_path_factory):
+    from conftest import Clock, opened  # as above
+
+    clock = Clock()
+    embedder = HashEmbedder() if request.param == "meaning" else None
+    memory = opened(tmp_path_factory.mktemp("big") / "agent.db", {"embedder": {"model": "none"}}, clock, embedder)
+    wanted = memory.remember(FAR, tags=["rare"], session="rare", confidence=0.95, kind="fact")
+    clock.passes(days=1)
+    memory.remember_many([{"content": f"deploy {i}", "confidence": 0.2} for i in range(1200)])
+    yield memory, wanted, clock
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [
+        {"tags": ["rare"]},
+        {"session": "rare"},
+        {"kinds": ["fact"]},
+        {"until": START + timedelta(hours=1)},
+        {"as_of": START + timedelta(hours=1)},
+        {"min_confidence": 0.8},
+        {"entity": "discussion"},
+    ],
+    ids=lambda narrow: next(iter(narrow)),
+)
+def test_a_narrow_filter_in_a_large_store_still_finds(crowded, narrow):
+    memory, wanted, _ = crowded
+    assert [h.memory.id for h in memory.recall("deploy", touch=False, **narrow).hits] == [wanted.id]
+
+
+def test_a_list_page_is_full_where_enough_pass(crowded):
+    memory, wanted, _ = crowded
+    assert [m.id for m in memory.list(limit=50, min_confidence=0.8)] == [wanted.id]
+
+
+def test_an_entity_filter_brings_no_neighbours_without_it(opening):
+    for embedder in (None, HashEmbedder()):
+        memory = opening(embedder=embedder, at=None if embedder else ":memory:")
+        words = ["Alice likes tea", "Bob likes tea as well", "and fine weather for tea"]
+        memory.ingest([{"content": w, "at": START + timedelta(seconds=i - 9)} for i, w in enumerate(words)])
+        found = memory.recall("tea", entity="Alice", touch=False).hits
+        assert [h.memory.content for h in found] == ["Alice likes tea"]
+
+
+# --- nothing of the caller's is syntax
+
+
+SYNTAX = [
+    *string.punctuation,
+    '"',
+    '""',
+    '"unclosed',
+    "deploy*",
+    "NEAR(deploy tea, 2)",
+    "text : deploy",
+    "{text place} : deploy",
+    "-deploy",
+    "^deploy",
+    "deploy AND",
+    "OR",
+    "NOT deploy",
+    "(deploy",
+    "deploy)",
+    "'; DROP TABLE memory; --",
+    "place:n0123",
+    "+ deploy + tea",
+    "\\",
+    "deploy\ttea\n",
+    "日本語 のメモ",
+    "ⅷ ½ ﬁ",
+    "e\u0301 \u200b\u202e",
+    "x" * 9999,
+]
+
+
+@pytest.mark.parametrize("query", SYNTAX)
+def test_a_query_may_hold_any_character(worlds, query):
+    for memory, everything in worlds:
+        before = len(everything)
+        for text in (query, f"deploy {query}"[:10_000], f"{query[:5000]} deploy {query[:4000]}"):
+            found = memory.recall(text, limit=3, touch=False)
+            assert not {h.memory.id for h in found.hits} - {m.id for m in everything}
+        if not any(c.isalnum() for c in query):
+            assert memory.recall(f"deploy {query}", limit=3, touch=False).hits
+        memory.recall("deploy", entity=query[:1000], session=query[:1000], tags=[query[:50]], touch=False)
+        assert len(memory.list(limit=1000, include_archived=True)) == before
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(query=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(str.strip))
+def test_any_text_can_be_asked(worlds, query):
+    for memory, _ in worlds:
+        memory.recall(query[:9000], entity=query[:999], touch=False)
+
+
+@pytest.mark.parametrize("mark", string.punctuation)
+def test_words_between_any_punctuation_are_found(opening, mark):
+    memory = opening(at=":memory:")
+    kept = memory.remember(f"{mark}zebra{mark}quagga{mark}")
+    for query in ("zebra", "quagga", f"{mark}zebra{mark}", f"zebra{mark}quagga"):
+        assert [h.memory.id for h in memory.recall(query, touch=False).hits] == [kept.id]

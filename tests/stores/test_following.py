@@ -1,0 +1,215 @@
+"""The search index of a process follows the file, whoever wrote to it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from conftest import Clock, HashEmbedder, opened
+from perdure.records.errors import ConflictError, InvalidInput
+
+WORDS = ["tea", "rain", "deploy", "tuesday", "alice", "bob", "river", "stone"]
+QUERIES = ["tea rain", "alice deploy tuesday", "stone"]
+
+
+class Following(RuleBasedStateMachine):
+    @initialize()
+    def begin(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.clock = Clock()
+        self.both = [self.fresh(), self.fresh()]
+        self.number = 0
+
+    def fresh(self):
+        return opened(self.folder / "agent.db", {"recall": {"cells_above": 1000}}, self.clock, HashEmbedder())
+
+    @rule(who=st.integers(0, 1), words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), later=st.booleans())
+    def remember(self, who, words, later):
+        self.number += 1
+        self.clock.passes(seconds=1)
+        text = f"{' '.join(words)} n{self.number}"
+        self.both[who].remember_many(
+            [{"content": text, "tags": words[:1], "session": words[0]}], embed="later" if later else "now"
+        )
+
+    @rule(who=st.integers(0, 1))
+    def reembed(self, who):
+        self.clock.passes(seconds=1)
+        self.both[who].reembed()
+
+    @rule(who=st.integers(0, 1), which=st.integers(0, 30))
+    def archive_or_restore(self, who, which):
+        self.clock.passes(seconds=1)
+        found = self.both[who].list(include_archived=True)
+        if not found:
+            return
+        chosen = found[which % len(found)]
+        if chosen.status == "active":
+            self.both[who].archive(chosen.id, "test")
+        else:
+            self.both[who].restore(chosen.id)
+
+    @rule(who=st.integers(0, 1), which=st.integers(0, 5))
+    def undo(self, who, which):
+        self.clock.passes(seconds=1)
+        operations = self.both[who].history(limit=6)
+        if not operations:
+            return
+        try:
+            self.both[who].undo(operations[which % len(operations)].id)
+        except (ConflictError, InvalidInput):  # changed or taken back since: refused, as it must be
+            return
+
+    @rule(days=st.integers(1, 40))
+    def sweep(self, days):
+        self.clock.passes(days=days)
+        self.both[days % 2].sweep()
+
+    @invariant()
+    def all_see_the_same(self):
+        new = self.fresh()
+        try:
+            expected = self.seen(new)
+            for memory in self.both:
+                assert self.seen(memory) == expected
+            assert new.check() == []
+        finally:
+            new.close()
+
+    def seen(self, memory):
+        store, embedder = memory._context.store, memory._context.embedder
+        answers = []
+        for query in QUERIES:
+            for filters in ({}, {"tags": ["tea"]}, {"include_archived": True}, {"session": "rain"}):
+                hits = memory.recall(query, limit=50, touch=False, **filters).hits
+                answers.append(sorted((h.memory.id, round(h.score, 6)) for h in hits))
+            vector = embedder.embed([query], purpose="query")[0]
+            near = store.nearest("default", vector, 100) if store.space() else []
+            answers.append(sorted((i, round(c, 5)) for i, c in near))
+            assert {i for i, _ in near} <= {m.id for m in memory.list(limit=1000)}
+        return answers
+
+    def teardown(self):
+        if hasattr(self, "both"):
+            for memory in self.both:
+                memory.close()
+            shutil.rmtree(self.folder)
+
+
+def test_what_one_process_finds_is_what_a_new_one_would_find():
+    run_state_machine_as_test(
+        Following,
+        settings=settings(
+            max_examples=12,
+            stateful_step_count=14,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+MANY = 8550
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Texts in 95 groups: neighbours are alike, but no two are the same."""
+    random = np.random.default_rng(0)
+    return [f"group{i % 95} group{i % 95} shared{i % 19} own{i} {random.integers(10**9)}" for i in range(MANY)]
+
+
+def nearest(memory, texts, limit=10):
+    store, embedder = memory._context.store, memory._context.embedder
+    vectors = embedder.embed(texts, purpose="query")
+    return [[i for i, _ in store.nearest("default", v, limit)] for v in vectors]
+
+
+def packed(path):
+    import apsw  # only here is the file read by hand
+
+    with_segments = apsw.Connection(str(path))
+    rows = with_segments.execute("SELECT length(rows) / 8, cells IS NOT NULL FROM segment ORDER BY number").fetchall()
+    with_segments.close()
+    return rows
+
+
+def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many):
+    policy = {"recall": {"cells_above": 1000}}
+    clock, embedder = Clock(), HashEmbedder()
+    memory = opened(path, policy, clock, embedder)
+    for start in range(0, MANY, 950):
+        clock.passes(minutes=1)
+        memory.remember_many(many[start : start + 950], embed="later")
+    memory.reembed()
+    assert len(packed(path)) >= 2
+    assert all(count >= 4096 for count, _ in packed(path))
+    by_words = {m.content: m.id for m in all_of(memory)}
+    asked = many[::190]
+    grown = nearest(memory, asked)
+    assert [found[0] for found in grown] == [by_words[text] for text in asked]
+
+    reopened = opened(path, policy, clock, embedder)
+    assert nearest(reopened, asked) == grown
+
+    # Changes to memories that a segment holds are seen by the old process and by a new one.
+    hidden, undone = (
+        by_words[asked[0]],
+        next(o for o in reversed(reopened.history(limit=100)) if o.operation == "remember"),
+    )
+    reopened.archive(hidden, "test")
+    first_batch = {e.id for e in reopened._context.store.changes("default", undone.id)} - {hidden}
+    gone = next(text for text in asked[1:] if by_words[text] in first_batch)
+    changed = nearest(memory, asked)
+    assert hidden not in {i for found in changed for i in found}
+    reopened.restore(hidden)
+    operation = reopened.history(limit=100)
+    reopened.undo(next(o.id for o in operation if o.operation == "restore"))
+    reopened.undo(next(o.id for o in operation if o.operation == "archive"))
+    reopened.undo(undone.id)
+    taken_back = nearest(memory, asked)
+    assert by_words[gone] not in {i for found in taken_back for i in found}
+    third = opened(path, policy, clock, embedder)
+    assert nearest(third, asked) == taken_back
+
+    # Cells: the same answers, or nearly.
+    made = third.optimize()
+    assert made["cells"] >= 16
+    assert all(cells for _, cells in packed(path))
+    clock.passes(minutes=1)
+    late = third.remember("group3 group3 shared3 late arrival")
+    for cells in (third, opened(path, policy, clock, embedder)):
+        near = nearest(cells, [*asked, late.content])
+        assert near[-1][0] == late.id
+        share = np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(near[:-1], taken_back, strict=True)])
+        assert share >= 0.97
+        session = cells.recall("group3 shared3", limit=3, since=late.created_at, touch=False)
+        assert [h.memory.id for h in session.hits] == [late.id]  # narrower than the cells
+        cells.close()
+    memory.close()
+    reopened.close()
+    found = opened(path, policy, clock, embedder)
+    assert found.check() == []
+    found.close()
+
+
+def all_of(memory):
+    page, found = memory.list(limit=1000), []
+    while page:
+        found += page
+        page = memory.list(limit=1000, before=page[-1])
+    return found
+
+
+def test_a_store_below_one_segment_can_be_optimized(opening):
+    memory = opening({"recall": {"cells_above": 1000}}, HashEmbedder())
+    memory.remember_many([f"word{i} other{i % 7}" for i in range(1100)])
+    assert memory.optimize()["vectors"] == 1100
+    assert memory.recall("word77", touch=False).hits[0].memory.content == "word77 other0"
