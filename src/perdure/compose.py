@@ -18,10 +18,13 @@ import platformdirs
 from perdure.memory import Memory
 from perdure.operations.ports import Context, Embedder
 from perdure.records.errors import EmbedderError, InvalidInput, PolicyError
-from perdure.records.instant import Instant, to_instant
+from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.rules.digesting import estimated_tokens
+from perdure.rules.intake import checked_text
 from perdure.rules.policy_check import policy_from
+
+_LONGEST_PATH = 4096
 
 
 class EmbedderWarning(UserWarning):
@@ -96,15 +99,17 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _path(url: str | os.PathLike[str]) -> str:
-    text = os.fspath(url)
-    if text.startswith("sqlite:///"):
-        text = text.removeprefix("sqlite:///")
+    try:
+        text = os.fspath(url)
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        raise InvalidInput("The store's path must be text or a Path.", remedy="Name a file, for example agent.db.")
+    text = checked_text(text.removeprefix("sqlite:///"), "The store's path", longest=_LONGEST_PATH)
     if "://" in text:
         raise InvalidInput(
             f"{text.split('://')[0]}:// is not supported by this version.", remedy="Name a file, for example agent.db."
         )
-    if not text.strip():
-        raise InvalidInput("The store's path is empty.", remedy="Name a file, for example agent.db.")
     return text
 
 
@@ -112,7 +117,7 @@ def _clock(clock: Callable[[], datetime] | None) -> Callable[[], Instant]:
     if clock is None:
         return lambda: time.time_ns() // 1_000_000
     given = clock
-    return lambda: to_instant(given(), name="clock()")
+    return lambda: clock_instant(given())
 
 
 class Ids:

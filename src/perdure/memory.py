@@ -118,6 +118,7 @@ class Memory:
             The memories in the order of the items.
         """
         place = intake.checked_namespace(namespace)
+        embed = asking.when(embed)
         drafts = intake.drafts(items, policy=self._context.policy, now=self._context.clock())
         return remember.remember(self._context, drafts, place, embed=embed, progress=progress)[0]
 
@@ -136,6 +137,7 @@ class Memory:
             InvalidInput: A message is refused; nothing was stored.
         """
         place = intake.checked_namespace(namespace)
+        embed = asking.when(embed)
         return ingest.ingest(
             self._context,
             messages,
@@ -238,7 +240,9 @@ class Memory:
             include_archived=include_archived,
             policy=self._context.policy,
         )
-        return explain.listed(self._context, intake.checked_namespace(namespace), filters, asking.limit(limit), before)
+        return explain.listed(
+            self._context, intake.checked_namespace(namespace), filters, asking.limit(limit), asking.page(before)
+        )
 
     def why(self, id: str) -> Explanation:
         """Return why a memory is as it is: its signals taken apart, its history, what happens next and when."""
@@ -348,7 +352,7 @@ class Memory:
 
     def apply(self, plan: Plan) -> Plan:
         """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on."""
-        return journal.apply(self._context, plan)
+        return journal.apply(self._context, asking.plan(plan))
 
     def namespaces(self) -> Texts:
         """Return all namespaces."""

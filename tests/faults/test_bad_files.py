@@ -18,6 +18,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from perdure.stores.sqlite import connection
 
 GARBAGE = {
     "ten bytes": b"0123456789",
@@ -133,10 +134,10 @@ def test_a_check_finds_what_does_not_fit_together(memory, path, rule):
     assert any(rule in fault for fault in memory.check())
 
 
-def test_a_write_lock_that_is_held_for_too_long_is_said_and_reading_goes_on(memory, path):
+def test_a_write_lock_that_is_held_for_too_long_is_said_and_reading_goes_on(memory, path, monkeypatch):
     kept = memory.remember("zebra crossing")
-    for name in ("_connection", "_counting"):
-        getattr(memory._context.store, name).set_busy_timeout(50)
+    monkeypatch.setattr(connection, "BUSY_MS", 50)
+    memory._context.store._connection.set_busy_timeout(50)
     with closing(apsw.Connection(str(path))) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy) as caught:
@@ -149,10 +150,10 @@ def test_a_write_lock_that_is_held_for_too_long_is_said_and_reading_goes_on(memo
     assert memory.remember("more").id
 
 
-def test_reading_does_not_wait_for_the_lock_to_show_its_own_accesses(memory, path):
+def test_reading_does_not_wait_for_the_lock_to_show_its_own_accesses(memory, path, monkeypatch):
     kept = memory.remember("zebra crossing")
-    for name in ("_connection", "_counting"):
-        getattr(memory._context.store, name).set_busy_timeout(50)
+    monkeypatch.setattr(connection, "BUSY_MS", 50)
+    memory._context.store._connection.set_busy_timeout(50)
     with closing(apsw.Connection(str(path))) as other:
         other.execute("BEGIN IMMEDIATE")
         for _ in range(3):

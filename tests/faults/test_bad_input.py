@@ -223,7 +223,7 @@ def test_just_inside_the_limits_is_accepted(memory):
         assert memory.get(kept.id).content == text
     memory.remember("many tags", tags=[f"t{i}" for i in range(64)], importance=0, confidence=1)
     memory.remember("soon", at=START + timedelta(minutes=4))
-    memory.remember("long ago", at=datetime.min.replace(tzinfo=UTC))
+    memory.remember("long ago", at=datetime(2, 1, 1, tzinfo=UTC))
     memory.remember("a far zone", at=START.astimezone(timezone(timedelta(hours=-12))))
     for name in ("x" * 200, "a/b/c", "user:1@example.org", "日本語", "a b+c-d.e", "_"):
         memory.remember("text", namespace=name)

@@ -146,7 +146,6 @@ def test_processes_that_remember_the_same_under_one_key_get_the_same(path):
 WITHOUT_A_KEY = SAME.replace(', idempotency_key=f"key {i}"', "")
 
 
-@pytest.mark.xfail(reason="known words are looked up before the write lock is taken", strict=False)
 def test_processes_that_remember_the_same_words_get_the_same(path):
     children = [started(WITHOUT_A_KEY, path, HERE) for _ in range(4)]
     together(children)
@@ -183,7 +182,6 @@ def test_processes_may_make_one_store_at_the_same_time(path):
         memory.close()
 
 
-@pytest.mark.xfail(reason="the turn is read before the write lock is taken", strict=True)
 def test_one_session_is_numbered_once_though_two_write_to_it(opening):
     """The turn is read before the plan is written: another process may have been faster."""
     memory, other = opening(), opening()

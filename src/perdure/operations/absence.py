@@ -28,7 +28,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     if memory.status is not Status.ACTIVE and not filters.include_archived:
         return Absence(identity, text, "status", f"it is {memory.status}; ask with include_archived, or restore it")
     query, note = asked(ctx, text)
-    pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall)
+    pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
     order = ranked(pool, query, ctx.policy.recall)
     rank = next((i for i, r in enumerate(order, 1) if r.id == identity), None)
     if rank is None:

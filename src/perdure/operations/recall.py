@@ -13,8 +13,8 @@ from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, re
 from perdure.rules.signals import views
 from perdure.rules.words import query_words
 
-EXTRA: Final = 3
-"""So many times the limit is read in full: signals and twins may change the order among the best."""
+SPARE: Final = 5
+"""So many and half the limit more are read in full: signals and twins may change the order among the best."""
 
 
 def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters, *, touch: bool) -> Recall:
@@ -30,7 +30,7 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     """
     now = ctx.clock()
     query, note = asked(ctx, text)
-    pool = ctx.store.search(namespace, query, filters, ctx.policy.recall)
+    pool = ctx.store.search(namespace, query, filters, ctx.policy.recall.for_limit(limit))
     if why := nothing_known(pool, query, ctx.policy.recall):
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (f"nothing known: {why}", note) if n))
     order = relevant(ranked(pool, query, ctx.policy.recall), ctx.policy.recall)
@@ -70,8 +70,9 @@ def asked(ctx: Context, text: str) -> tuple[Query, str]:
 def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters: Filters, now: Instant) -> list[Hit]:
     """Return the best hits of an order, with signals, without twins."""
     hits: list[Hit] = []
-    for start in range(0, len(order), EXTRA * limit):
-        page = order[start : start + EXTRA * limit]
+    size = limit + limit // 2 + SPARE
+    for start in range(0, len(order), size):
+        page = order[start : start + size]
         memories = views(ctx.store.get(namespace, [r.id for r in page]), ctx.policy, now)
         by_id = {m.id: m for m in memories}
         hits += [
@@ -87,6 +88,8 @@ def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters:
 
 def _counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:
     """Count the hits as accessed; a store that cannot be written still answers."""
+    if ctx.store.read_only:
+        return "", "not counted as access: the store is read-only"
     identity = ctx.ids(now)
     ids = [h.memory.id for h in hits]
     changes = [Change(Target.ACCESS, i, None, {"at_ms": now, "times": 1}) for i in ids]
@@ -95,4 +98,4 @@ def _counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Inst
         ctx.store.count(Plan(identity, "recall", namespace, now, tuple(changes), ctx.policy.version))
     except PerdureError as error:
         return "", f"not counted as access: {error.message}"
-    return identity, "not counted as access: the store is read-only" if ctx.store.read_only else ""
+    return identity, ""

@@ -50,9 +50,19 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
     return instant
 
 
+def clock_instant(moment: datetime) -> Instant:
+    """Return what a clock says; a clock at the end of the calendar is read as the last instant that can be told."""
+    try:
+        return to_instant(moment, name="clock()")
+    except InvalidInput:
+        if getattr(moment, "tzinfo", None) is None:  # no time at all, or a time that could be anywhere
+            raise
+    return min(max((moment - _EPOCH) // _MILLISECOND, _FIRST), _LAST)
+
+
 def from_instant(instant: Instant) -> datetime:
     """Return an instant as an aware datetime in UTC."""
-    return _EPOCH + timedelta(milliseconds=instant)
+    return _EPOCH + timedelta(milliseconds=min(max(instant, _FIRST), _LAST))
 
 
 def text_of(instant: Instant) -> str:

@@ -5,7 +5,8 @@ May live here: the keys. May not: reading files, or checking what keys mean toge
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -113,8 +114,8 @@ class GatePolicy:
 class RecallPolicy:
     """How memories are found and ranked (design 7)."""
 
-    rescored: int = key(400, "Nearest memories by 1-bit code whose cosine is then computed.", 20, 5000)
-    candidates: int = key(100, "Best memories of each of the two searches that are ranked.", 20, 2000)
+    rescored: int = key(200, "Nearest memories by 1-bit code whose cosine is then computed.", 20, 5000)
+    candidates: int = key(50, "Best memories of each of the two searches that are ranked.", 20, 2000)
     lexical_weight: float = key(
         0.3, "Weight of words against meaning where no memory shares the query's rare words.", 0, 1
     )
@@ -141,6 +142,12 @@ class RecallPolicy:
     cells_above: int = key(
         300_000, "From this many vectors in a namespace on, the search goes by cells.", 1000, 100_000_000
     )
+
+    def for_limit(self, limit: int) -> RecallPolicy:
+        """Return a policy whose searches bring up at least as many as are wanted."""
+        if limit <= self.candidates:
+            return self
+        return replace(self, candidates=limit, rescored=max(self.rescored, 2 * limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +208,17 @@ class Policy:
     @property
     def version(self) -> str:
         """A short digest of every value; two policies with the same version decide the same."""
-        return blake2b(repr(self.to_dict()).encode(), digest_size=6).hexdigest()
+        return _version(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return section -> key -> value, with the preset's name under ``preset``."""
         return asdict(self)
+
+
+@lru_cache(maxsize=16)
+def _version(policy: Policy) -> str:
+    """Every recall writes it down, and making it takes twice as long as counting the recall."""
+    return blake2b(repr(policy.to_dict()).encode(), digest_size=6).hexdigest()
 
 
 def sections() -> dict[str, type]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Scope, Status
@@ -59,9 +59,8 @@ class Query:
     vector: Vector | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One memory that a search brought up, with its raw signals."""
+class Candidate(NamedTuple):
+    """One memory that a search brought up, with its raw signals. A tuple, because a recall makes hundreds."""
 
     id: str
     cosine: float | None

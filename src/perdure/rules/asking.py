@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import to_instant
-from perdure.records.memory import Kind, Scope
+from perdure.records.memory import Kind, Memory, Scope
+from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.digesting import PROFILES
@@ -70,6 +71,29 @@ def profile(value: Any) -> str | None:
     if isinstance(value, str) and value in PROFILES:
         return value
     raise InvalidInput(f"profile must be one of {', '.join(PROFILES)}, not {value!r}.", remedy="Pick one of them.")
+
+
+def when(value: Any) -> Literal["now", "later"]:
+    """Return when vectors are made."""
+    if value == "now":
+        return "now"
+    if value == "later":
+        return "later"
+    raise InvalidInput(f"embed must be 'now' or 'later', not {value!r}.", remedy="Pick one of them.")
+
+
+def page(value: Any) -> Memory | None:
+    """Return the last memory of the page before."""
+    if value is None or isinstance(value, Memory):
+        return value
+    raise InvalidInput("before must be a memory.", remedy="Pass the last memory that list returned.")
+
+
+def plan(value: Any) -> Plan:
+    """Return a plan."""
+    if isinstance(value, Plan):
+        return value
+    raise InvalidInput("plan must be a Plan.", remedy="Pass one of the plans that a dry run returned.")
 
 
 def optional_namespace(value: Any) -> str | None:

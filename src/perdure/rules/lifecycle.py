@@ -79,13 +79,20 @@ def play(
 
 def counted_in(state: State, accesses: Accesses, policy: Policy) -> State:
     """Return a state with its waiting accesses counted, and nothing moved: what a reader sees between sweeps."""
-    if not accesses:
-        return state
-    replay = _Replay([""], [state], [accesses], accesses[-1][0], policy)
-    row = np.zeros(1, dtype=np.int64)
-    for at, times in accesses:
-        replay._count(row, np.maximum(np.array([at]), replay.columns.anchor), np.array([times]))  # noqa: SLF001  # same file
-    return replay._state(0, state.due_ms)  # noqa: SLF001  # same file
+    return all_counted_in([state], [accesses], policy)[0]
+
+
+def all_counted_in(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:
+    """As :func:`counted_in`, for many states at once."""
+    result = list(states)
+    waiting = [i for i, some in enumerate(accesses) if some]
+    if not waiting:
+        return result
+    replay = _Replay([""] * len(waiting), [states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
+    replay.count_all()
+    for position, i in enumerate(waiting):
+        result[i] = replay.state(position, states[i].due_ms)
+    return result
 
 
 class _Replay:
@@ -121,6 +128,15 @@ class _Replay:
                 self._read(active[rows], read[rows])
             active = active[falling | reading]
         return [self._course(i) for i in range(len(self.ids))]
+
+    def count_all(self) -> None:
+        """Count every access in, and move nothing."""
+        left = np.array([len(some) for some in self.accesses])
+        while (rows := np.flatnonzero(self.cursor < left)).size:
+            pairs = [self.accesses[i][k] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
+            at = np.maximum(np.array([at for at, _ in pairs]), self.columns.anchor[rows])
+            self._count(rows, at, np.array([times for _, times in pairs]))
+            self.cursor[rows] += 1
 
     def _next_access(self, rows: Ints) -> Ints:
         return np.array(
@@ -204,9 +220,10 @@ class _Replay:
         )
         for i, instant, code, worth, sure in moved:
             why = reason(RULES[code], worth, sure, instant, self.policy)
-            self.steps[i].append(Step(instant, self._state(i), RULES[code].name, why))
+            self.steps[i].append(Step(instant, self.state(i), RULES[code].name, why))
 
-    def _state(self, i: int, due: int | None = None) -> State:
+    def state(self, i: int, due: int | None = None) -> State:
+        """Return a memory's state as it is now in the columns."""
         c, before = self.columns, self.befores[i]
 
         def instant(value: int) -> int | None:
@@ -235,5 +252,5 @@ class _Replay:
 
     def _course(self, i: int) -> Course:
         due = int(self.due[i])
-        after = self._state(i, None if due >= NEVER else due)
+        after = self.state(i, None if due >= NEVER else due)
         return Course(self.ids[i], self.befores[i], tuple(self.steps[i]), after, int(self.counted[i]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,14 @@ from perdure.records.vector import Vector
 from perdure.rules.words import is_named, may_answer, named_in
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its score parts, before signals."""
 
     id: str
+    score: float
+    """The sum of the parts."""
     parts: Mapping[str, float]
     cosine: float | None
-
-    @property
-    def score(self) -> float:
-        """The sum of the parts."""
-        return sum(self.parts.values())
 
 
 def nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
@@ -64,6 +60,7 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
     dense, lexical = fused(cosine, np.array([c.bm25 for c in candidates]), pool.coverage, weights)
     previous, following, session = _places(candidates)
     names = named_in(query.text)
+    speakers = {s for s in {c.speaker for c in candidates} if is_named(s, names)}
     context = contextual(
         dense + lexical,
         previous,
@@ -76,16 +73,15 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
             ],
             dtype=np.bool_,
         ),
-        named=np.array([is_named(c.speaker, names) for c in candidates], dtype=np.bool_),
+        named=np.array([c.speaker in speakers for c in candidates], dtype=np.bool_),
         weights=weights,
     )
     parts = {"meaning": dense, "words": lexical, **context}
     total = np.sum(list(parts.values()), axis=0)
-    columns = {name: values.tolist() for name, values in parts.items()}
+    names_of, columns = tuple(parts), zip(*(values.tolist() for values in parts.values()), strict=True)
+    kept = [{n: v for n, v in zip(names_of, row, strict=True) if v} for row in columns]
     return [
-        Ranked(
-            candidates[i].id, {name: values[i] for name, values in columns.items() if values[i]}, candidates[i].cosine
-        )
+        Ranked(candidates[i].id, float(total[i]), kept[i], candidates[i].cosine)
         for i in np.argsort(-total, kind="stable").tolist()
     ]
 

@@ -10,7 +10,7 @@ from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import Memory, Record, State
 from perdure.records.policy import Policy
 from perdure.rules.columns import Columns, confidence_curve, importance_curve, retention_curve, value_curve
-from perdure.rules.lifecycle import counted_in
+from perdure.rules.lifecycle import all_counted_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memor
     """Return records as callers see them, with signals at an instant."""
     if not records:
         return []
-    states = [counted_in(r.state, r.accesses, policy) for r in records]
+    states = all_counted_in([r.state for r in records], [r.accesses for r in records], policy)
     current = signals(states, policy, now)
     return [
         _view(

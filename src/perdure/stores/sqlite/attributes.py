@@ -109,9 +109,9 @@ class Attributes:
             mask = None
         tests = []
         if filters.kinds:
-            tests.append(np.isin(column["kind"], [KINDS[k] for k in filters.kinds]))
+            tests.append(_any_of(column["kind"], [KINDS[k] for k in filters.kinds]))
         if filters.scopes:
-            tests.append(np.isin(column["scope"], [SCOPES[s] for s in filters.scopes]))
+            tests.append(_any_of(column["scope"], [SCOPES[s] for s in filters.scopes]))
         if filters.tags:
             wanted = np.uint64(tag_bits(filters.tags))
             tests.append((column["tags"] & wanted) == wanted)
@@ -129,3 +129,8 @@ class Attributes:
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(c.nbytes for c in self._columns.values()) + self._visible.nbytes
+
+
+def _any_of(codes: NDArray[np.uint8], wanted: Sequence[int]) -> NDArray[np.bool_]:
+    """As np.isin, which takes twenty times as long for a few codes."""
+    return np.asarray(np.logical_or.reduce([codes == code for code in wanted]), dtype=np.bool_)

@@ -27,7 +27,7 @@ from perdure.stores.sqlite.lexical import (
 )
 from perdure.stores.sqlite.rows import place_of
 
-NEIGHBOURS_OF: Final = 50
+NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
 WIDER: Final = 8
 """Where filters leave too few matches by words, so many times more are read."""
@@ -122,7 +122,7 @@ class Search:
 
         The index of words knows no filters, so more matches are read until enough of them pass.
         """
-        searched = worth_searching(terms, self.vocabulary.total)
+        searched = worth_searching(terms)
         if not searched:
             return {}, {}
         query = match_text(searched, None if self.majority else self.namespace, filters.entity)
@@ -154,8 +154,8 @@ class Search:
         found: dict[int, Narrow] = {}
         for group in _batches(sorted(rows)):
             sql = (
-                f"SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m"
-                f" WHERE m.row IN ({_marks(group)}) AND {tests}"
+                f"SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m NOT INDEXED"
+                f" WHERE m.row IN ({_marks(group)}) AND {tests}"  # by row: else it reads the whole namespace
             )
             found.update((values[0], values) for values in self.connection.execute(sql, (*group, *bindings)))
         return found
@@ -181,27 +181,27 @@ class Search:
         )
         order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
         present = {(narrow[r][2], narrow[r][3]) for r in rows}
-        wanted: dict[str, set[int]] = {}
+        wanted: dict[tuple[str, int], None] = {}
         for i in order.tolist():
             session, turn = narrow[rows[i]][2], narrow[rows[i]][3]
             for beside in (turn - 1, turn + 1) if session is not None and turn is not None else ():
                 if beside >= 0 and (session, beside) not in present:
-                    wanted.setdefault(str(session), set()).add(beside)
+                    wanted[str(session), beside] = None
+        if not wanted:
+            return set()
         tests, bindings = conditions(self.namespace, filters)
-        added: set[int] = set()
-        for session, turns in wanted.items():
-            sql = (
-                f"SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m WHERE m.namespace = ?"
-                f" AND m.session = ? AND m.turn IN ({_marks(turns)}) AND {tests}"
-            )
-            for values in self.connection.execute(sql, (self.namespace, session, *turns, *bindings)):
-                narrow[values[0]] = values
-                added.add(values[0])
-        return added
+        sql = (
+            f"SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m WHERE m.session IS NOT NULL"
+            f" AND (m.session, m.turn) IN (VALUES {','.join(['(?, ?)'] * len(wanted))}) AND {tests}"
+        )
+        places = [value for place in wanted for value in place]
+        found = {values[0]: values for values in self.connection.execute(sql, (*places, *bindings))}
+        narrow.update(found)
+        return set(found)
 
     def _texts(self, rows: Sequence[int]) -> list[str]:
         sql = (
-            f"SELECT c.text, m.speaker FROM content AS c JOIN memory AS m ON m.row = c.row"
+            f"SELECT c.text, m.speaker FROM content AS c NOT INDEXED JOIN memory AS m ON m.row = c.row"
             f" WHERE c.row IN ({_marks(rows)}) AND c.namespace = ?"
         )
         return [searchable(text, speaker) for text, speaker in self.connection.execute(sql, (*rows, self.namespace))]

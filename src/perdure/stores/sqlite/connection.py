@@ -57,26 +57,22 @@ def open_file(path: str) -> apsw.Connection:
     return connection
 
 
-def open_second(path: str) -> apsw.Connection:
-    """Return a second connection for counting accesses: no waiting, no flush of its own."""
-    with translated(path):
-        connection = apsw.Connection(path)
-        connection.set_busy_timeout(0)
-        _prepare(connection)
-        connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
-
-
 def _check_place(path: Path) -> None:
-    if path.is_dir():
+    try:
+        folder = path.is_dir()
+    except OSError as error:
+        raise StoreError(f"{str(path)[:80]} is no path ({error.strerror}).", remedy="Name a file.") from error
+    if folder:
         raise StoreError(f"{path} is a folder.", remedy="Name a file, for example agent.db.")
     if not path.parent.is_dir():
         raise StoreError(f"The folder {path.parent} does not exist.", remedy="Create it, or name another place.")
 
 
 def _check_identity(connection: apsw.Connection, path: str) -> None:
-    identity = connection.pragma("application_id")
-    empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+    with snapshot(connection):  # another process may be making the same store just now
+        identity = connection.pragma("application_id")
+        empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+        found = connection.pragma("user_version")
     if identity != APPLICATION_ID and not empty:
         raise NotAStore(
             f"{path} is a database of another program.", remedy="Name another file; this one is left as it is."
@@ -86,7 +82,6 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
             f"{path} is empty and cannot be written.", remedy="Check the file's and the folder's permissions."
         )
     newest = migrations("sqlite")[-1][0]
-    found = connection.pragma("user_version")
     if found > newest:
         raise StoreTooNew(
             f"{path} has schema {found}; this Perdure knows {newest}.",
@@ -122,10 +117,27 @@ def _set_up(connection: apsw.Connection) -> None:
 
 
 def _prepare(connection: apsw.Connection) -> None:
-    connection.execute(
-        "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;"
-        "PRAGMA trusted_schema = OFF; PRAGMA wal_autocheckpoint = 2000; PRAGMA mmap_size = 268435456;"
-    )
+    for pragma in (
+        "synchronous = FULL",
+        "temp_store = MEMORY",
+        "cache_size = -16384",
+        "trusted_schema = OFF",
+        "wal_autocheckpoint = 2000",
+        "mmap_size = 268435456",
+    ):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+@contextmanager
+def unhurried(connection: apsw.Connection) -> Iterator[None]:
+    """Write without waiting for a lock and without a flush of its own: for counting accesses."""
+    connection.set_busy_timeout(0)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.set_busy_timeout(BUSY_MS)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 import apsw
@@ -16,10 +17,9 @@ from perdure.stores.sqlite.rows import place_of
 MOST_WORDS: Final = 12
 """The rarest so many words of a query are searched; fewer cost recall, more cost time."""
 
-COMMON_SHARE: Final = 0.02
-COMMON_COUNT: Final = 2000
-"""A word is common, and dropped, if it is in more than 2 % of the memories and in more than 2,000 of them: below that
-its postings are read in a millisecond, and dropping it costs recall."""
+MOST_MATCHES: Final = 4000
+"""So many memories are scored at most, counted word by word from the rarest on: each costs 2 microseconds, however
+large the store is. Below that nothing is dropped, because it costs recall."""
 
 KEPT: Final = 2
 COVERED: Final = 10
@@ -61,7 +61,7 @@ class Vocabulary:
 
     def _grow(self) -> None:
         total = int(run(self.connection, "total_rows").get)
-        if not self.total * 0.9 <= total <= self.total * 1.1 or total < COMMON_COUNT:
+        if not self.total * 0.9 <= total <= self.total * 1.1 or total < MOST_MATCHES:
             self._counts.clear()
             self.total = total
 
@@ -71,11 +71,11 @@ class Vocabulary:
         return self._counts[stem]
 
 
-def worth_searching(terms: Sequence[Term], total: int) -> list[Term]:
+def worth_searching(terms: Sequence[Term]) -> list[Term]:
     """Return the rarest known words, without common ones; the two rarest always stay."""
-    known = [t for t in terms if t.documents]
-    limit = max(COMMON_SHARE * total, COMMON_COUNT)
-    return [t for i, t in enumerate(known) if i < KEPT or t.documents <= limit][:MOST_WORDS]
+    known = [t for t in terms if t.documents][:MOST_WORDS]
+    matches = accumulate(t.documents for t in known)
+    return [t for i, (t, reached) in enumerate(zip(known, matches, strict=True)) if i < KEPT or reached <= MOST_MATCHES]
 
 
 def match_text(terms: Sequence[Term], namespace: str | None, entity: str | None = None) -> str:

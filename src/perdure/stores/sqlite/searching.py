@@ -57,7 +57,7 @@ class Searches:
         result: dict[str, Vector] = {}
         for group in read.batches(ids):
             sql = (
-                "SELECT m.id, v.data FROM memory AS m JOIN vector AS v ON v.row = m.row WHERE m.namespace = ?"
+                "SELECT m.id, v.data FROM memory AS m CROSS JOIN vector AS v ON v.row = m.row WHERE m.namespace = ?"
                 f" AND m.id IN ({','.join('?' * len(group))}) AND v.namespace = ? AND v.space = ?"
             )
             for identity, data in self.connection.execute(sql, (namespace, *group, namespace, found[0])):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import apsw
@@ -22,7 +22,7 @@ from perdure.stores.sqlite import reading as read
 from perdure.stores.sqlite import spaces
 from perdure.stores.sqlite.candidates import conditions
 from perdure.stores.sqlite.checking import faults
-from perdure.stores.sqlite.connection import MEMORY, open_file, open_second, snapshot, transaction, translated
+from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translated, unhurried
 from perdure.stores.sqlite.index import train_cells
 from perdure.stores.sqlite.rows import SELECT_RECORD, content_digest, record_of
 from perdure.stores.sqlite.searching import Searches
@@ -42,8 +42,6 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._connection = open_file(path)
         self.read_only = self._connection.readonly("main")
-        own = path == MEMORY or self.read_only
-        self._counting = self._connection if own else open_second(path)
         self._waiting: list[Plan] = []
         self._searches = Searches(self._connection)
         atexit.register(self.close)
@@ -61,9 +59,11 @@ class SqliteStore:
             raise StoreReadOnly(
                 f"{self.path} was opened read-only.", remedy="Check the file's and the folder's permissions."
             )
-        with self._use() as connection, transaction(connection):
-            apply_plan(connection, plan)
-            self._count_waiting(connection)
+        with self._use() as connection:
+            with transaction(connection):
+                apply_plan(connection, plan)
+                written = self._count_waiting(connection)
+            del self._waiting[:written]
 
     def count(self, plan: Plan) -> None:
         """Append a recall's accesses without waiting: while another process writes, they are kept for the next call."""
@@ -75,33 +75,30 @@ class SqliteStore:
                 self._flush()
             except apsw.BusyError:
                 return
-            except apsw.Error as error:
-                self._waiting.clear()
+            except apsw.Error:
+                self._waiting.pop()
                 with translated(self.path):
-                    raise error from None
+                    raise
 
     def flush(self) -> None:
         """Write accesses that are still waiting; waits for the lock if it must."""
         with self._use() as connection:
             if self._waiting:
                 with transaction(connection):
-                    self._count_waiting(connection)
+                    written = self._count_waiting(connection)
+                del self._waiting[:written]
 
     def _flush(self) -> None:
-        connection = self._counting
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            self._count_waiting(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+        # On the connection that reads: another one's commit would empty its page cache, which costs a recall 1 ms.
+        with unhurried(self._connection), transaction(self._connection):
+            written = self._count_waiting(self._connection)
+        del self._waiting[:written]
 
-    def _count_waiting(self, connection: apsw.Connection) -> None:
-        while self._waiting:
-            apply_accesses(connection, self._waiting[0], self.log_entries)
-            self._waiting.pop(0)
+    def _count_waiting(self, connection: apsw.Connection) -> int:
+        """Write what waits, and return how many; they are forgotten only once the transaction is safe."""
+        for plan in self._waiting:
+            apply_accesses(connection, plan, self.log_entries)
+        return len(self._waiting)
 
     # --- reading records
 
@@ -354,7 +351,6 @@ class SqliteStore:
                 if self._waiting and not self.read_only:
                     self.flush()
             finally:
-                self._counting.close()
                 self._connection.close()
 
     @property
@@ -369,8 +365,9 @@ class SqliteStore:
 
     @contextmanager
     def _fresh(self) -> Iterator[apsw.Connection]:
-        """A connection whose reads see this store's own accesses."""
+        """A connection whose reads see this store's own accesses, unless another process holds the lock just now."""
         with self._use() as connection:
             if self._waiting and not self.read_only:
-                self.flush()
+                with suppress(apsw.Error):
+                    self._flush()
             yield connection

@@ -11,11 +11,18 @@ import apsw
 import numpy as np
 
 from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
-from perdure.records.memory import searchable
+from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.stores.codes import quantize
 from perdure.stores.sqlite.index import SEGMENT, pack
-from perdure.stores.sqlite.rows import column_value, content_values, journal_form, memory_values, place_of
+from perdure.stores.sqlite.rows import (
+    column_value,
+    content_digest,
+    content_values,
+    journal_form,
+    memory_values,
+    place_of,
+)
 from perdure.stores.statements import registry
 
 SEARCHED: Final = {"status", "scope"}
@@ -122,6 +129,8 @@ class _Writer:
     # --- memories
 
     def _insert_memories(self, changes: list[Change]) -> None:
+        if self.plan.operation == "remember":
+            self._refuse_twins(changes)
         first = int(_run(self.connection, "next_row").get)
         place = place_of(self.namespace)
         afters = [_present(c.after) for c in changes]
@@ -141,6 +150,26 @@ class _Writer:
         self._many("insert_tag", ((self.namespace, tag, row) for row, _, a in numbered for tag in a["tags"]))
         if carrying := [c for c in changes if _present(c.after).get("space")]:
             self._insert_vectors(carrying)
+
+    def _refuse_twins(self, changes: list[Change]) -> None:
+        """Another process may have stored the same words since this plan was made."""
+        for change in changes:
+            a = _present(change.after)
+            if a["kind"] == Kind.EPISODE:
+                continue
+            key = (
+                self.namespace,
+                content_digest(a["text"]),
+                column_value("kind", a["kind"]),
+                a["session"],
+                a["speaker"],
+            )
+            if _run(self.connection, "twin", (*key, a["task"], a["text"], self.plan.id)).get is not None:
+                raise ConflictError(
+                    "The same words were stored by another process just now.",
+                    (change.id,),
+                    remedy="Read again and retry.",
+                )
 
     def _delete_memories(self, changes: list[Change]) -> None:
         rows = [(self._row(c.id), c.id, _present(c.before)) for c in changes]

@@ -38,6 +38,12 @@ INSERT INTO memory (row, namespace, id, kind, scope, tier, status, pinned, impor
   boosted, boost_day, validated_ms, tier_ms, status_ms, due_ms, held, session, turn, speaker, op, asks)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: twin
+-- kind: routed
+SELECT m.id FROM content AS c JOIN memory AS m ON m.row = c.row
+WHERE c.namespace = ?1 AND c.digest = ?2 AND m.kind = ?3 AND m.session IS ?4 AND m.speaker IS ?5 AND c.task IS ?6
+  AND c.text = ?7 AND m.status IN ('active', 'archived') AND m.op <> ?8;
+
 -- name: insert_content
 -- kind: routed
 INSERT INTO content (row, namespace, id, text, tags, source, task, metadata, digest)
@@ -293,7 +299,7 @@ WHERE v.namespace = :namespace AND v.space = :space AND v.seq > :seen ORDER BY v
 
 -- name: changed_rows
 -- kind: routed
-SELECT row, status, scope FROM memory WHERE namespace = :namespace AND changed > :seen;
+SELECT row, status, scope FROM memory WHERE namespace = :namespace AND changed > 0 AND changed > :seen;
 
 -- name: gone_rows
 -- kind: routed

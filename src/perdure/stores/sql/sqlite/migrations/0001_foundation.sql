@@ -63,7 +63,8 @@ CREATE UNIQUE INDEX memory_identity ON memory (namespace, id);
 CREATE INDEX memory_id ON memory (id);
 CREATE INDEX memory_due ON memory (namespace, held, due_ms) WHERE due_ms IS NOT NULL;
 CREATE INDEX memory_changed ON memory (namespace, changed) WHERE changed > 0;
-CREATE INDEX memory_turn ON memory (namespace, session, turn) WHERE session IS NOT NULL;
+-- Two writers cannot give two messages one place in a session.
+CREATE UNIQUE INDEX memory_turn ON memory (namespace, session, turn) WHERE session IS NOT NULL;
 CREATE INDEX memory_unfit ON memory (namespace, status) WHERE status <> 'active';
 
 -- Words and provenance; read only for the memories that are shown.

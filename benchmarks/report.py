@@ -1,0 +1,87 @@
+"""Measured rows and their Markdown table, shared by the benchmark scripts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured operation; ``floor`` is what the machine itself takes for the same bytes, in the same run."""
+
+    operation: str
+    measured: float
+    unit: str
+    target: float | None = None
+    floor: float | None = None
+    at_least: bool = False
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None where there is none."""
+        if self.target is None:
+            return None
+        return self.measured >= self.target if self.at_least else self.measured <= self.target
+
+    def cells(self) -> list[str]:
+        """Return the row of the table."""
+        sign = "≥" if self.at_least else "≤"
+        return [
+            self.operation + (f" ({self.note})" if self.note else ""),
+            f"{_number(self.measured)} {self.unit}",
+            "" if self.floor is None else f"{_number(self.floor)} {self.unit}",
+            "" if not self.floor else f"{self.measured / self.floor:.1f} x",
+            "" if self.target is None else f"{sign} {_number(self.target)} {self.unit}",
+            {None: "", True: "yes", False: "**no**"}[self.met],
+        ]
+
+
+HEAD = ["operation", "measured", "floor", "ratio", "target", "met"]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the Markdown table of some rows."""
+    lines = [HEAD, ["---"] * len(HEAD), *[row.cells() for row in rows]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def say(text: str) -> None:
+    """Tell how far a long measurement is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def finished(rows: Sequence[Row], *, as_json: bool) -> None:
+    """Print what a script measured."""
+    print(json.dumps([asdict(row) for row in rows]) if as_json else table(rows))
+
+
+def parser(text: str | None) -> argparse.ArgumentParser:
+    """Return the argument parser that all scripts share."""
+    made = argparse.ArgumentParser(description=(text or "").partition("\n")[0])
+    made.add_argument("--json", action="store_true", help="print the rows as JSON, for run.py")
+    return made
+
+
+def interleaved(rounds: int, **calls: Callable[[int], Any]) -> dict[str, float]:
+    """Run several measurements in turns, so that a busy moment hits all of them; return their medians in ms."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for number in range(rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call(number)
+            times[name].append((time.perf_counter() - start) * 1e3)
+    return {name: statistics.median(values) for name, values in times.items()}

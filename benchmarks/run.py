@@ -1,0 +1,77 @@
+"""All benchmarks, one table: start, engine (10 k and 100 k rows; 1 M with --full), LoCoMo, BEAM.
+
+Usage: python benchmarks/run.py [--full] [--quick] [--write]
+
+--write puts the table into docs/benchmarks.md, between the two marks there; the rest of the file is left as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from report import Row, parser, say, table
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+SIZES = ["10000", "100000"]
+
+
+def measured(script: str, *arguments: str) -> list[Row]:
+    """Run one script in a process of its own and return its rows."""
+    say(f"--- {script} {' '.join(arguments)}")
+    command = [sys.executable, str(HERE / script), "--json", *arguments]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    text = run.stdout.strip().rpartition("\n")[2]
+    if not text.startswith("["):
+        say(text)
+        return []
+    return [Row(**row) for row in json.loads(text)]
+
+
+def machine() -> str:
+    """Return what was measured on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} processors ({platform.machine()}), {memory:.0f} GiB, "
+        f"Python {platform.python_version()}. Medians; the machine was shared, so read the ratios before the times."
+    )
+
+
+def write(text: str) -> None:
+    """Put the tables into the page."""
+    page = PAGE.read_text("utf-8") if PAGE.exists() else "# Benchmarks\n\n`make bench` measures; see `benchmarks/`.\n\n"
+    if BEGIN not in page:
+        page += f"\n{BEGIN}\n{END}\n"
+    head, _, rest = page.partition(BEGIN)
+    PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", "utf-8")
+
+
+def main() -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--full", action="store_true", help="with a store of a million rows (some minutes, 4 GB)")
+    arguments.add_argument("--quick", action="store_true", help="fewer repetitions")
+    arguments.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    given = arguments.parse_args()
+    sizes = [*SIZES, "1000000"] if given.full else SIZES
+    rows = measured("start.py")
+    for size in sizes:
+        rows += measured("engine.py", "--rows", size, *(["--quick"] if given.quick else []))
+    rows += measured("locomo.py")
+    rows += measured("beam.py", *([] if given.quick else ["--all"]))
+    text = f"Measured {machine()}\n\n{table(rows)}"
+    print(text)
+    if given.write:
+        write(text)
+    missed = [row.operation for row in rows if row.met is False]
+    say(f"{len(missed)} targets missed: {', '.join(missed) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()

