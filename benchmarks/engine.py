@@ -287,7 +287,7 @@ def _singles() -> Iterator[Plan]:
     for number, plan in enumerate(made.plans(2000, "small")):
         for position, change in enumerate(plan.changes):
             name = made.identity(number * made.BATCH + position, 0xFFFC)
-            after = {**(change.after or {}), "op": name}
+            after = {**(change.after or {}), "op": name, "session": None, "turn": None}
             single = replace(change, id=made.identity(number * made.BATCH + position, 0xFFFB), after=after)
             yield replace(plan, id=name, namespace="default", changes=(single,))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any, Final
 
 import apsw
@@ -26,6 +28,9 @@ from perdure.stores.sqlite.lexical import (
     worth_searching,
 )
 from perdure.stores.sqlite.rows import place_of
+
+MOST_HOLDING: Final = 5000
+"""A name in more memories than this is tested on the candidates, not listed."""
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
@@ -87,10 +92,13 @@ class Search:
 
         Some filters are known only to the file. Where they leave too few, the search goes over what passes them.
         """
-        cosine = self._by_meaning(vector, filters)
+        among = self._holding(filters.entity) if filters.entity else None
+        cosine = self._by_meaning(vector, filters, among)
+        late = bool(filters.tags or filters.entity) or filters.as_of is not None or filters.min_confidence > 0.0
+        wanted = len(cosine) if late else self.policy.candidates
+        cosine = dict(nlargest(wanted, cosine.items(), key=itemgetter(1)))
         passed = self._narrow(cosine, filters)
-        late = bool(filters.tags) or filters.as_of is not None or filters.min_confidence > 0.0
-        if late and len(passed) < min(self.policy.candidates, len(cosine)):
+        if late and among is None and len(passed) < min(self.policy.candidates, len(cosine)):
             tests, bindings = conditions(self.namespace, filters)
             rows = self.connection.execute(f"SELECT m.row FROM memory AS m WHERE {tests}", bindings)
             cosine |= self._by_meaning(vector, filters, np.array([row for (row,) in rows], np.int64))
@@ -104,18 +112,17 @@ class Search:
         index = self.index
         if index is None:
             return {}
-        if among is None and filters.entity:
-            among = self._holding(filters.entity)
         positions = index.nearest(
             vector, self.policy.rescored, filters, cells_above=self.policy.cells_above, among=among
         )
         return self._cosines(vector, index.rows(positions).tolist())
 
-    def _holding(self, entity: str) -> NDArray[np.int64]:
-        """The rows whose words hold a name."""
+    def _holding(self, entity: str) -> NDArray[np.int64] | None:
+        """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
         query = f'{{text}} : {quoted(entity)} AND {{place}} : "{place_of(self.namespace)}"'
-        rows = [r for (r,) in self.connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (query,))]
-        return np.array(rows, np.int64)
+        sql = "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"
+        rows = [row for (row,) in self.connection.execute(sql, (query, MOST_HOLDING + 1))]
+        return None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
 
     def _by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
         """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters.
@@ -129,10 +136,30 @@ class Search:
         limit = self.policy.candidates + SLACK
         while True:
             found = best_by_words(self.connection, query, limit)
-            narrow = self._narrow(found, filters)
+            narrow = self._first_passing(self._likely(found, filters), filters)
             if len(narrow) >= self.policy.candidates or len(found) < limit:
                 return found, narrow
             limit *= WIDER
+
+    def _first_passing(self, rows: Sequence[int], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of the first rows that pass the filters: as many as are ranked."""
+        passed: dict[int, Narrow] = {}
+        step = self.policy.candidates + SLACK
+        for start in range(0, len(rows), step):
+            passed |= self._narrow(rows[start : start + step], filters)
+            if len(passed) >= self.policy.candidates:
+                break
+        return passed
+
+    def _likely(self, rows: Mapping[int, float], filters: Filters) -> list[int]:
+        """Those rows, best first, that the attributes in memory do not rule out; rows without a vector stay."""
+        listed = list(rows)
+        mask = None if self.index is None else self.index.attributes.mask(filters)
+        if mask is None or self.index is None:
+            return listed
+        positions = self.index.positions(np.array(listed, np.int64))
+        passes = np.where(positions >= 0, mask[positions], True)  # noqa: FBT003  # numpy's signature
+        return [row for row, kept in zip(listed, passes.tolist(), strict=True) if kept]
 
     def _cosines(self, vector: NDArray[np.float32], rows: Sequence[int]) -> dict[int, float]:
         if self.index is None or not rows:
@@ -242,7 +269,7 @@ def conditions(namespace: str, filters: Filters) -> tuple[str, list[Any]]:
         tests.append("m.confidence >= ?")
         bindings.append(filters.min_confidence)
     if filters.entity is not None:
-        tests.append("m.row IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        tests.append("EXISTS (SELECT 1 FROM words AS w WHERE w.rowid = m.row AND w.words MATCH ?)")
         bindings.append(f'{{text}} : {quoted(filters.entity)} AND {{place}} : "{place_of(namespace)}"')
     for tag in filters.tags:
         tests.append("EXISTS (SELECT 1 FROM tag AS t WHERE t.namespace = m.namespace AND t.tag = ? AND t.row = m.row)")

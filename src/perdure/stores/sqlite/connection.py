@@ -123,7 +123,6 @@ def _prepare(connection: apsw.Connection) -> None:
         "cache_size = -16384",
         "trusted_schema = OFF",
         "wal_autocheckpoint = 2000",
-        "mmap_size = 268435456",
     ):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
