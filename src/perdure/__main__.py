@@ -1,6 +1,6 @@
 """``python -m perdure`` is the command ``perdure``."""
 
-from perdure.interfaces.cli import main
+from perdure.interfaces.entry import main
 
 if __name__ == "__main__":
     main()

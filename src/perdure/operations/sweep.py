@@ -43,10 +43,10 @@ def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Repor
     """
     now = ctx.clock()
     tally = _Tally()
-    for place, policy in ctx.store.due_namespaces(now, ctx.policy.version):
+    for place, policy in ctx.store.due_namespaces(now, ctx.policy.life):
         if namespace is None or place == namespace:
-            _sweep_namespace(ctx, place, now, tally, anew=policy != ctx.policy.version, dry_run=dry_run)
-            if policy != ctx.policy.version and not dry_run:
+            _sweep_namespace(ctx, place, now, tally, anew=_differs(policy, ctx), dry_run=dry_run)
+            if _differs(policy, ctx) and not dry_run:
                 _note_policy(ctx, place, policy, now)
     return Report(
         dry_run=dry_run,
@@ -63,9 +63,9 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     """Return what would move within some days if nothing happened, without touching anything."""
     until = ctx.clock() + int(days * DAY_MS)
     tally = _Tally()
-    for place, policy in ctx.store.due_namespaces(until, ctx.policy.version):
+    for place, policy in ctx.store.due_namespaces(until, ctx.policy.life):
         if namespace is None or place == namespace:
-            for ids in _pages(ctx, place, until, anew=policy != ctx.policy.version):
+            for ids in _pages(ctx, place, until, anew=_differs(policy, ctx)):
                 courses, _, _ = _played(ctx, place, ids, until)
                 tally.examined += len(courses)
                 tally.moved += moved(courses, place)
@@ -154,6 +154,11 @@ def _through(fetch: Callable[[str], list[str]]) -> Iterator[str]:
     while ids := fetch(after):
         yield from ids
         after = ids[-1]
+
+
+def _differs(policy: str, ctx: Context) -> bool:
+    """Whether a namespace was last swept under rules that moved memories at other times."""
+    return policy.partition(".")[0] != ctx.policy.life
 
 
 def _note_policy(ctx: Context, place: str, before: str, now: Instant) -> None:

@@ -207,18 +207,34 @@ class Policy:
 
     @property
     def version(self) -> str:
-        """A short digest of every value; two policies with the same version decide the same."""
+        """Two short digests, ``life.rest``: of the sections that decide when a memory moves, and of the others.
+
+        Two policies with the same version decide the same; those with the same first part agree on every move.
+        """
         return _version(self)
+
+    @property
+    def life(self) -> str:
+        """The first part of ``version``."""
+        return self.version.partition(".")[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return section -> key -> value, with the preset's name under ``preset``."""
         return asdict(self)
 
 
+LIFE = ("importance", "confidence", "retention", "value", "tiers", "archive")
+"""The sections that decide when a memory moves: where they change, due instants are computed anew."""
+
+
 @lru_cache(maxsize=16)
 def _version(policy: Policy) -> str:
     """Every recall writes it down, and making it takes twice as long as counting the recall."""
-    return blake2b(repr(policy.to_dict()).encode(), digest_size=6).hexdigest()
+    values = policy.to_dict()
+    life = {name: values.pop(name) for name in LIFE}
+    return ".".join(
+        blake2b(repr(part).encode(), digest_size=size).hexdigest() for part, size in ((life, 6), (values, 3))
+    )
 
 
 def sections() -> dict[str, type]:

@@ -34,6 +34,9 @@ MOST_HOLDING: Final = 5000
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
+SELECTIVE: Final = 20
+"""With filters so many times more matches by words are read at once: they cost little, a second query costs a lot."""
+
 WIDER: Final = 8
 """Where filters leave too few matches by words, so many times more are read."""
 
@@ -67,7 +70,7 @@ class Search:
         bm25, narrow = self._by_words(terms, filters)
         cosine = self._near(vector, filters, narrow) if vector is not None else {}
         best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
-        share, most = coverage(self.vocabulary, terms, self._texts(best[:COVERED]))
+        share, most = coverage(self.vocabulary, terms, list(self._texts(best[:COVERED]).values()))
         near = sorted((r for r in cosine if r in narrow), key=lambda r: -cosine[r])[: self.policy.candidates]
         kept = {*best, *near}
         if vector is not None:
@@ -133,7 +136,8 @@ class Search:
         if not searched:
             return {}, {}
         query = match_text(searched, None if self.majority else self.namespace, filters.entity)
-        limit = self.policy.candidates + SLACK
+        narrowed = filters != Filters(include_archived=filters.include_archived)
+        limit = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
         while True:
             found = best_by_words(self.connection, query, limit)
             narrow = self._first_passing(self._likely(found, filters), filters)
@@ -185,7 +189,7 @@ class Search:
                 f" WHERE m.row IN ({_marks(group)}) AND {tests}"  # by row: else it reads the whole namespace
             )
             found.update((values[0], values) for values in self.connection.execute(sql, (*group, *bindings)))
-        return found
+        return self._naming(found, filters.entity)
 
     def _neighbours(
         self,
@@ -211,9 +215,9 @@ class Search:
         wanted: dict[tuple[str, int], None] = {}
         for i in order.tolist():
             session, turn = narrow[rows[i]][2], narrow[rows[i]][3]
-            for beside in (turn - 1, turn + 1) if session is not None and turn is not None else ():
-                if beside >= 0 and (session, beside) not in present:
-                    wanted[str(session), beside] = None
+            for place in (turn - 1, turn + 1) if session is not None and turn is not None else ():
+                if place >= 0 and (session, place) not in present:
+                    wanted[str(session), place] = None
         if not wanted:
             return set()
         tests, bindings = conditions(self.namespace, filters)
@@ -222,16 +226,35 @@ class Search:
             f" AND (m.session, m.turn) IN (VALUES {','.join(['(?, ?)'] * len(wanted))}) AND {tests}"
         )
         places = [value for place in wanted for value in place]
-        found = {values[0]: values for values in self.connection.execute(sql, (*places, *bindings))}
+        beside = {values[0]: values for values in self.connection.execute(sql, (*places, *bindings))}
+        found = self._naming(beside, filters.entity)
         narrow.update(found)
         return set(found)
 
-    def _texts(self, rows: Sequence[int]) -> list[str]:
-        sql = (
-            f"SELECT c.text, m.speaker FROM content AS c NOT INDEXED JOIN memory AS m ON m.row = c.row"
-            f" WHERE c.row IN ({_marks(rows)}) AND c.namespace = ?"
-        )
-        return [searchable(text, speaker) for text, speaker in self.connection.execute(sql, (*rows, self.namespace))]
+    def _naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
+        """Those rows whose words hold a name, as the index of words would find it; all of them for no name."""
+        if entity is None or not rows:
+            return rows
+        name = self.vocabulary.stems(entity)
+        texts = self._texts(list(rows))
+        return {row: values for row, values in rows.items() if _holds(self.vocabulary.stems(texts[row]), name)}
+
+    def _texts(self, rows: Sequence[int]) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for group in _batches(rows):
+            sql = (
+                "SELECT c.row, c.text, m.speaker FROM content AS c NOT INDEXED JOIN memory AS m ON m.row = c.row"
+                f" WHERE c.row IN ({_marks(group)}) AND c.namespace = ?"
+            )
+            for row, text, speaker in self.connection.execute(sql, (*group, self.namespace)):
+                found[row] = searchable(text, speaker)
+        return found
+
+
+def _holds(stems: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether a text holds a name's stems side by side."""
+    size = len(name)
+    return bool(name) and any(list(stems[i : i + size]) == list(name) for i in range(len(stems) - size + 1))
 
 
 def _candidate(narrow: Narrow, cosine: float | None, bm25: float) -> Candidate:
@@ -268,9 +291,6 @@ def conditions(namespace: str, filters: Filters) -> tuple[str, list[Any]]:
     if filters.min_confidence > 0.0:  # what is stored is at least what is left of it now
         tests.append("m.confidence >= ?")
         bindings.append(filters.min_confidence)
-    if filters.entity is not None:
-        tests.append("EXISTS (SELECT 1 FROM words AS w WHERE w.rowid = m.row AND w.words MATCH ?)")
-        bindings.append(f'{{text}} : {quoted(filters.entity)} AND {{place}} : "{place_of(namespace)}"')
     for tag in filters.tags:
         tests.append("EXISTS (SELECT 1 FROM tag AS t WHERE t.namespace = m.namespace AND t.tag = ? AND t.row = m.row)")
         bindings.append(tag)

@@ -21,6 +21,7 @@ from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Att
 from perdure.stores.sqlite.reading import fetched, run
 
 SEGMENT: Final = 4096
+SAMPLE: Final = 100_000
 Positions = NDArray[np.int64]
 
 
@@ -208,25 +209,43 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
     run(connection, "count_packed", {"namespace": namespace, "more": len(new)})
 
 
-def train_cells(connection: apsw.Connection, namespace: str, space: int, at: Instant) -> int:
-    """Train search cells on a sample and assign every packed vector; returns how many cells there are."""
-    key = {"namespace": namespace, "space": space}
-    segments = fetched(connection, "segments", key)
+def trained_cells(
+    connection: apsw.Connection, namespace: str, space: int, at: Instant
+) -> tuple[Cells, dict[int, bytes], int] | None:
+    """Train search cells on a sample of the packed vectors and assign them all; only reads.
+
+    Returns:
+        The cells, segment number -> cell of each of its vectors, and how many vectors there are; None for no segment.
+    """
+    segments = [
+        (number, np.frombuffer(rows, "<i8"))
+        for number, _, _, rows, *_ in fetched(connection, "segments", {"namespace": namespace, "space": space})
+    ]
     if not segments:
-        return 0
-    rows = np.concatenate([np.frombuffer(s[3], "<i8") for s in segments])
-    sample = np.sort(np.random.default_rng(at).choice(rows, min(len(rows), 100_000), replace=False))
-    vectors = _vectors(connection, namespace, space, sample)
-    cells = Cells.train(vectors, max(16, int(2 * len(rows) ** 0.5)), 0)
-    for number, _, _, row_bytes, *_ in segments:
-        data = _vectors(connection, namespace, space, np.frombuffer(row_bytes, "<i8"))
-        run(connection, "set_segment_cells", (cells.assign(data).astype("<u2").tobytes(), namespace, space, number))
-    run(connection, "save_cell_map", (namespace, space, len(rows), cells.to_bytes()))
-    return len(cells)
+        return None
+    rows = np.concatenate([rows for _, rows in segments])
+    sample = np.sort(np.random.default_rng(at).choice(rows, min(len(rows), SAMPLE), replace=False))
+    cells = Cells.train(_vectors(connection, namespace, space, sample), max(16, int(2 * len(rows) ** 0.5)), 0)
+    assigned = {
+        number: cells.assign(_vectors(connection, namespace, space, rows)).astype("<u2").tobytes()
+        for number, rows in segments
+    }
+    return cells, assigned, len(rows)
+
+
+def save_cells(
+    connection: apsw.Connection, namespace: str, space: int, trained: tuple[Cells, dict[int, bytes], int]
+) -> None:
+    """Write trained cells; segments that were packed meanwhile are scanned whole until the next training."""
+    cells, assigned, count = trained
+    for number, data in assigned.items():
+        run(connection, "set_segment_cells", (data, namespace, space, number))
+    run(connection, "save_cell_map", (namespace, space, count, cells.to_bytes()))
 
 
 def _vectors(connection: apsw.Connection, namespace: str, space: int, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Return the vectors of some rows, in their order; zeros where a memory was taken back."""
     sql = "SELECT data FROM vector WHERE namespace = ? AND space = ? AND row = ?"
     found = [connection.execute(sql, (namespace, space, int(row))).get for row in rows]
-    kept = [data for data in found if data is not None]
-    return np.frombuffer(b"".join(kept), np.int8).reshape(len(kept), -1)
+    size = max((len(data) for data in found if data is not None), default=0)
+    return np.frombuffer(b"".join(data or bytes(size) for data in found), np.int8).reshape(len(found), -1)

@@ -23,7 +23,7 @@ from perdure.stores.sqlite import spaces
 from perdure.stores.sqlite.candidates import conditions
 from perdure.stores.sqlite.checking import faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translated, unhurried
-from perdure.stores.sqlite.index import train_cells
+from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.rows import SELECT_RECORD, content_digest, record_of
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.writing import apply_accesses, apply_plan
@@ -325,18 +325,23 @@ class SqliteStore:
             return int(read.run(connection, "count_due", {"namespace": namespace, "now": now}).get)
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
-        """Bring search structures up to date: cells for a large namespace, FTS segments merged. Derived data only."""
+        """Bring search structures up to date: cells for a large namespace, FTS segments merged. Derived data only.
+
+        Training reads for a while and writes for a moment, so that other processes are not kept from writing.
+        """
         with self._use() as connection:
-            found = read.run(connection, "active_space").fetchone()
-            vectors = int(read.run(connection, "vector_count", {"namespace": namespace}).get or 0)
-            cells = 0
+            found = spaces.active_number(connection)
+            vectors = int(read.single(connection, "vector_count", {"namespace": namespace}) or 0)
+            trained = None
+            if found is not None and vectors >= cells_above:
+                trained = trained_cells(connection, namespace, found[0], at)
             with transaction(connection):
-                if found is not None and vectors >= cells_above:
-                    cells = train_cells(connection, namespace, found[0], at)
+                if trained is not None and found is not None:
+                    save_cells(connection, namespace, found[0], trained)
                     self._searches.forget(namespace)
                 connection.execute("INSERT INTO words(words) VALUES ('optimize')")
-            connection.execute("PRAGMA optimize")
-        return {"vectors": vectors, "cells": cells}
+            connection.execute("PRAGMA optimize").fetchall()
+        return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
 
     def check(self) -> list[str]:
         """Return what is wrong with the file; empty for a sound one."""

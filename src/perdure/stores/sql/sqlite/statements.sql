@@ -173,7 +173,7 @@ SELECT namespace FROM namespace ORDER BY namespace;
 -- name: due_namespaces
 -- kind: fan-out
 SELECT n.namespace, n.policy FROM namespace AS n
-WHERE n.policy <> :policy
+WHERE substr(n.policy, 1, length(:policy)) <> :policy
   OR EXISTS (SELECT 1 FROM access AS a WHERE a.namespace = n.namespace AND a.at_ms <= :now)
   OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = 0 AND m.due_ms IS NOT NULL
              AND m.due_ms <= :now)
