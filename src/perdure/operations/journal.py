@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
-from perdure.records.errors import ConflictError, InvalidInput, NotFound
+from perdure.records.errors import ConflictError, GateStopped, InvalidInput, NotFound
 from perdure.records.instant import DAY_MS
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
@@ -123,12 +123,12 @@ def apply(ctx: Context, plan: Plan) -> Plan:
 
     Raises:
         ConflictError: A before-image no longer holds; nothing was written.
-        InvalidInput: The plan would hide more than the loss budget allows.
+        GateStopped: The plan would hide more than the loss budget allows.
     """
     now = ctx.clock()
     budget = Budget(ctx.store.visible_count(plan.namespace), ctx.store.hidden_since(plan.namespace, now - now % DAY_MS))
     if refusal := budget.refusal(plan.hides, ctx.policy.gates):
-        raise InvalidInput(
+        raise GateStopped(
             f"The plan was stopped by the {refusal}.", remedy="Raise gates.* in the policy, or make a smaller plan."
         )
     ctx.store.apply(plan)

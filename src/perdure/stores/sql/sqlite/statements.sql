@@ -23,10 +23,6 @@ UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace RETU
 -- kind: routed
 UPDATE namespace SET packed = packed + :more WHERE namespace = :namespace;
 
--- name: unpacked
--- kind: routed
-SELECT vectors - packed FROM namespace WHERE namespace = :namespace;
-
 -- name: next_row
 -- kind: admin
 SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory';
