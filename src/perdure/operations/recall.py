@@ -13,8 +13,8 @@ from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, re
 from perdure.rules.signals import views
 from perdure.rules.words import query_words
 
-SPARE: Final = 5
-"""So many and half the limit more are read in full: signals and twins may change the order among the best."""
+SPARE: Final = 3
+"""So many more than the limit are read in full: signals and twins may change the order among the best."""
 
 
 def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters, *, touch: bool) -> Recall:
@@ -70,7 +70,7 @@ def asked(ctx: Context, text: str) -> tuple[Query, str]:
 def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters: Filters, now: Instant) -> list[Hit]:
     """Return the best hits of an order, with signals, without twins."""
     hits: list[Hit] = []
-    size = limit + limit // 2 + SPARE
+    size = limit + SPARE
     for start in range(0, len(order), size):
         page = order[start : start + size]
         memories = views(ctx.store.get(namespace, [r.id for r in page]), ctx.policy, now)
