@@ -356,6 +356,13 @@ def test_the_snippet_starts_a_server(client, store):
     anyio.run(story)
 
 
+def test_a_file_of_the_project_folder_is_never_run_by_the_server(tmp_path):
+    (tmp_path / "mcp.py").write_text("print('code of the project ran')")
+    command = mcp_config.server_command(str(tmp_path / "agent.db"))
+    done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_the_claude_code_command_line_names_the_same_server(tmp_path):
     text = mcp_config.snippet("claude-code", str(tmp_path / "my store.db"))
     line = next(shlex.split(line) for line in text.splitlines() if line.startswith("claude mcp add"))

@@ -1,11 +1,14 @@
+import os
 import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+import perdure
 from perdure.models import minilm
 from perdure.models.minilm import MiniLM, _batches
 from perdure.records.errors import EmbedderError, InvalidInput
@@ -220,3 +223,17 @@ def test_batches_hold_every_text_once_and_stay_small():
     for batch in batches:
         assert len(batch) <= 8
         assert len(batch) * max(len(tokens[position]) for position in batch) <= 512
+
+
+def test_the_runtime_tells_nobody_anything(tmp_path):
+    """No file of a telemetry store is left in the user's folders, and it is switched off before the runtime loads."""
+    pytest.importorskip("onnxruntime")
+    code = (
+        "from perdure.models.minilm import MiniLM; import os;"
+        "MiniLM().embed(['hello'], purpose='query'); print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    )
+    source = str(Path(perdure.__file__).parents[1])
+    environment = {"HOME": str(tmp_path), "PYTHONPATH": source, "PATH": os.environ["PATH"]}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "1", done.stderr
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []

@@ -61,9 +61,10 @@ def recall(
             include_archived=include_archived,
             touch=not no_touch,
         )
+        others = [] if answer.hits else [n for n in memory.namespaces() if n != call.place]
     from perdure.interfaces.rendering import show_recall  # noqa: PLC0415  # start-up time
 
-    call.answer(answer.to_dict(), lambda out: show_recall(out, answer))
+    call.answer(answer.to_dict(), lambda out: show_recall(out, answer, call.place, others))
     return Exit.OK if answer.hits else Exit.NOTHING
 
 

@@ -65,5 +65,6 @@ def server_command(store: str | None = None) -> list[str]:
     """Return the command that starts the server over stdio, with absolute paths."""
     named = str(default_store()) if store is None else store
     place = named if "://" in named else str(Path(named).expanduser().absolute())
+    # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
     # The interpreter is not resolved: in a virtual environment it is a link, and the environment is found by its place.
-    return [str(Path(sys.executable).absolute()), "-m", "perdure.interfaces.mcp", "--store", place]
+    return [str(Path(sys.executable).absolute()), "-P", "-m", "perdure.interfaces.mcp", "--store", place]

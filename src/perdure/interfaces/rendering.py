@@ -98,10 +98,13 @@ def _parts(parts: Mapping[str, float]) -> str:
     return " + ".join(f"{name} {value:.3f}" for name, value in parts.items() if round(value, 3)) or "nothing"
 
 
-def show_recall(out: Console, answer: Recall) -> None:
-    """Draw the hits of a recall, each with its score parts."""
+def show_recall(out: Console, answer: Recall, namespace: str = "", others: Sequence[str] = ()) -> None:
+    """Draw the hits of a recall, each with its score parts; where there are none, say where else to look."""
     if not answer.hits:
         out.print("Nothing known.")
+        if others:
+            listed = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")  # noqa: PLR2004  # as many as fit a line
+            out.print(shown(f"Looked in namespace {namespace}; this store also has {listed} (-n NAME)."))
     for rank, hit in enumerate(answer.hits, 1):
         memory = hit.memory
         who = f"{memory.speaker}: " if memory.speaker else ""
@@ -218,7 +221,7 @@ def show_report(out: Console, report: Report, *, foreseen: bool = False) -> None
     looked = "" if foreseen else f"; {counted(report.examined, 'memory')} due or accessed"
     out.print(f"{counted(len(report.moved), 'move')} {told}{looked}.")
     for move, count in report.tally.items():
-        out.print(f"  {count:,} times {shown(move)}")
+        out.print(f"  {count:,} x {shown(move)}")
     for moved in report.moved[:_MOVES_SHOWN]:
         because = moved.because if moved.because.startswith(moved.move) else f"{moved.move}: {moved.because}"
         out.print(Text(f"  {moved.at}  {moved.id}  {shown(because)}", style="dim"))

@@ -117,6 +117,9 @@ def _installed_weights() -> Path:
 def _open_session(weights: Path, threads: int) -> Any:
     """Check the weights and start the runtime on them (about 0.4 s)."""
     _check_digest(weights)
+    os.environ.setdefault(
+        "ORT_DISABLE_TELEMETRY", "1"
+    )  # read once, on import: nothing about the user leaves the machine
     try:
         runtime = importlib.import_module("onnxruntime")
     except ImportError as error:

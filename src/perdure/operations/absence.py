@@ -52,9 +52,9 @@ def _rank(
 ) -> tuple[str, str]:
     close = relevant(order, ctx.policy.recall)
     score = order[rank - 1].score
-    if rank > len(close):
-        share = f"{ctx.policy.recall.hit_share:.0%} of the best score {order[0].score:.3f}"
-        return "hit_share", f"its score {score:.3f} is below {share}"
+    if memory.id not in {entry.id for entry in close}:
+        share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"
+        return "hit_share", f"it scores {score:.3f}, but its own likeness to the question is below {share}"
     hits = best(ctx, close, memory.namespace, limit, filters, ctx.clock())
     place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)
     if place is not None:

@@ -128,7 +128,9 @@ class RecallPolicy:
     session: float = key(0.4, "Weight of the best score in the memory's session.", 0, 1)
     named: float = key(0.2, "Added when the question names the memory's speaker.", 0, 1)
     signals: float = key(0.02, "Largest part that importance and confidence may add; it breaks ties, no more.", 0, 0.3)
-    hit_share: float = key(0.1, "A hit scores at least this share of the best one; what is left is no padding.", 0, 1)
+    hit_share: float = key(
+        0.1, "A hit's own likeness (meaning, words, neighbours) is at least this share of the best one's.", 0, 1
+    )
     duplicate_cosine: float = key(0.97, "A hit this close to a better one goes behind the others.", 0.5, 1)
     floor_cosine: float = key(
         0.32, "Nothing is known if the best cosine is below this and keyword_coverage is missed.", 0, 1

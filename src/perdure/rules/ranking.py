@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query
 from perdure.records.vector import Vector
 from perdure.rules.words import is_named, may_answer, named_in
+
+OWN: Final = ("meaning", "words", "neighbour")
 
 
 class Ranked(NamedTuple):
@@ -87,11 +89,16 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
 
 
 def relevant(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:
-    """Return the candidates that are related to the query at all: an answer is not padded to its limit."""
+    """Return the candidates that are related to the query at all: an answer is not padded to its limit.
+
+    What counts is a memory's own likeness and that of the turns beside it. Its session or its speaker alone does not
+    make it an answer.
+    """
     if not order:
         return []
-    least = max(policy.hit_share * order[0].score, np.finfo(np.float64).tiny)
-    return [entry for entry in order if entry.score >= least]
+    own = [sum(entry.parts.get(name, 0.0) for name in OWN) for entry in order]
+    least = max(policy.hit_share * max(own), np.finfo(np.float64).tiny)
+    return [entry for entry, likeness in zip(order, own, strict=True) if likeness >= least]
 
 
 def _places(candidates: Sequence[Candidate]) -> tuple[Ints, Ints, Ints]:

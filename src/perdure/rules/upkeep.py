@@ -140,7 +140,7 @@ def course_plan(
     for course in courses:
         changes += enumerate(_changes(course, ops[course.id], plan_id, refusal))
         changes += [
-            (0, Change(Target.ACCESS, course.id, {"at_ms": t, "times": n}, None, "counted in"))
+            (0, Change(Target.ACCESS, course.id, {"at_ms": t, "times": n}, None, counted_reason(n)))
             for t, n in accesses.get(course.id, ())
             if t <= at
         ]

@@ -78,7 +78,7 @@ def _answered(show: Console, lived: Lived) -> None:
     table = Table("Asked", "Question", "Best answers", "Best score and its parts", show_lines=True)
     for question, at, answer in lived.answers.values():
         if answer.nothing_known:
-            table.add_row(f"{at:%b %d}", question.text, "[dim]nothing known[/dim]", answer.note.split("; ")[0][:90])
+            table.add_row(f"{at:%b %d}", question.text, "[dim]nothing known[/dim]", _short(answer.note))
             continue
         best, *others = answer.hits
         parts = ", ".join(f"{name} {value:.2f}" for name, value in best.parts.items())
