@@ -165,9 +165,12 @@ def _embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy)
             return given
         if not callable(given):
             raise InvalidInput("embedder must be a callable from texts to vectors.", remedy="Pass a function.")
+        name = getattr(given, "__qualname__", type(given).__name__)
+        if "<lambda>" in name:
+            raise InvalidInput("A lambda has no name to know its vectors by.", remedy="Define the embedder with def.")
         from perdure.models.custom import CallableEmbedder  # noqa: PLC0415  # only where it is used
 
-        return CallableEmbedder(given, name=getattr(given, "__qualname__", type(given).__name__))
+        return CallableEmbedder(given, name=name)
     model = given or policy.embedder.model
     if model == "none":
         return None

@@ -3,17 +3,7 @@
 import pytest
 
 from perdure.records.errors import ConflictError, GateStopped
-
-HARSH = {"archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}, "gates": {"loss_free_count": 2}}
-
-
-def faded(opening, clock, count=10):
-    memory = opening(HARSH)
-    memory.remember_many([f"line {i}" for i in range(count)])
-    clock.passes(days=1)
-    memory.sweep()
-    clock.passes(days=200)
-    return memory
+from perdure.records.plan import Change, Plan, Target
 
 
 def test_the_plan_of_a_dry_run_is_applied_as_it_was_shown(opening, clock):
@@ -40,13 +30,31 @@ def test_a_plan_is_refused_where_the_store_has_moved_on(opening, clock):
     assert caught.value.ids == (kept.id,)
 
 
-def test_a_plan_that_hides_too_much_is_stopped_by_the_gate(opening, clock):
-    from dataclasses import replace
+def hiding(memory, ids):
+    ops = {i: memory.history(i)[-1].operation_id for i in ids}
+    changes = [
+        Change(Target.MEMORY, i, {"status": "active", "op": ops[i]}, {"status": "archived", "op": "by-plan"}, "test")
+        for i in ids
+    ]
+    return Plan("by-plan", "sweep", "default", 0, tuple(changes))
 
-    memory = faded(opening, clock)
-    plan = memory.sweep(dry_run=True).plans
-    hiding = replace(plan[0], hides=5) if plan else None
-    assert hiding is not None
+
+def test_a_plan_that_hides_too_much_is_stopped_whatever_it_says_of_itself(opening):
+    memory = opening({"gates": {"loss_free_count": 2}})
+    ids = [m.id for m in memory.remember_many([f"line {i}" for i in range(10)])]
+    plan = hiding(memory, ids[:5])
+    assert plan.hides == 5
     with pytest.raises(GateStopped, match="loss budget"):
-        memory.apply(hiding)
-    assert sum(memory.stats().tiers.values()) == 10
+        memory.apply(plan)
+    assert memory.stats().memories == 10
+    memory.apply(hiding(memory, ids[:1]))
+    assert memory.stats().memories == 9
+
+
+def test_what_was_hidden_undone_and_hidden_again_counts_against_the_day(opening):
+    memory = opening({"gates": {"loss_free_count": 2, "loss_share": 1.0, "loss_share_day": 0.3}})
+    ids = [m.id for m in memory.remember_many([f"line {i}" for i in range(10)])]
+    memory.apply(hiding(memory, ids[:3]))
+    memory.undo(memory.undo("by-plan").id)
+    assert memory.stats().memories == 7
+    assert memory._context.store.hidden_since("default", 0) == 3

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import HashEmbedder, logical, tables
 from perdure.compose import EmbedderWarning
-from perdure.records.errors import EmbedderError
+from perdure.records.errors import EmbedderError, InvalidInput
 
 TEXTS = [f"alpha{i} beta{i % 9} gamma{i % 5}" for i in range(700)]
 
@@ -94,6 +94,20 @@ def test_a_failing_embedder_costs_the_vector_not_the_words(opening):
     assert memory.recall("hello world").hits[0].cosine > 0.9
 
 
+def named(function):
+    """A function with a name: a lambda is refused, because its vectors could not be told from another's."""
+
+    def embed(texts):
+        return function(texts)
+
+    return embed
+
+
+def test_a_lambda_is_refused_because_two_of_them_would_share_a_space(opening):
+    with pytest.raises(InvalidInput, match="lambda"):
+        opening(embedder=lambda texts: [[1.0] for _ in texts])
+
+
 WRONG = {
     "raises": lambda _: 1 / 0,
     "too few": lambda texts: [[1.0, 2.0]] * (len(texts) - 1),
@@ -107,7 +121,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_function_that_returns_nonsense_costs_the_vectors_only(opening, wrong):
-    memory = opening(embedder=WRONG[wrong])
+    memory = opening(embedder=named(WRONG[wrong]))
     with pytest.warns(EmbedderWarning):
         kept = memory.remember_many(["hello world", "good morning"])
     assert memory.recall("hello").hits[0].memory.id == kept[0].id
@@ -116,7 +130,7 @@ def test_a_function_that_returns_nonsense_costs_the_vectors_only(opening, wrong)
 
 def test_a_wrong_vector_size_never_reaches_the_file(opening, path):
     sizes = iter([3, 4, 3])
-    memory = opening(embedder=lambda texts: [[1.0] * next(sizes) for _ in texts])
+    memory = opening(embedder=named(lambda texts: [[1.0] * next(sizes) for _ in texts]))
     memory.remember("first text")
     with pytest.warns(EmbedderWarning, match="expected 3"):
         memory.remember("second text")

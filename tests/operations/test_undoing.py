@@ -197,7 +197,6 @@ def test_undo_brings_back_the_accesses_that_a_sweep_counted(memory, path, clock)
     assert memory.get(kept.id).access_count == 3
 
 
-@pytest.mark.xfail(reason="history is ordered by ids, which follow the clock of the process", strict=True)
 def test_history_is_in_the_order_in_which_it_happened_also_where_the_clock_steps_back(path):
     clock = Clock()
     memory = opened(path, clock=clock)

@@ -87,11 +87,15 @@ def _plain(item: Mapping[str, Any], number: int, source: Source) -> Message | No
     )
 
 
+_ASIDE: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain")
+"""Lines that nobody said to anybody here: a subagent's talk is between two programs."""
+
+
 def _claude(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
     said = item.get("message")
     if item.get("type") not in ("user", "assistant") or not isinstance(said, dict):
         return None
-    if item.get("isMeta") or item.get("isCompactSummary") or item.get("isApiErrorMessage"):
+    if any(item.get(flag) for flag in _ASIDE):
         return None
     words = _without_reminders(_words(said.get("content"), number, source)).strip()
     if not words or words.startswith(_NOT_SAID):

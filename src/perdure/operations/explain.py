@@ -76,13 +76,13 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
     places = sorted({row[0] for row in tally})
     sample: list[Memory] = []
     for place in places:
-        sample += views(ctx.store.at_hand(place, max(1, SAMPLE // len(places))), ctx.policy, now)
+        sample += views(ctx.store.sampled(place, 1 + sum(tiers.values()) // SAMPLE, SAMPLE), ctx.policy, now)
     soon = now + RISK_DAYS * DAY_MS
     fading = [m for p in places for m in views(ctx.store.fading(p, soon, SAMPLE), ctx.policy, now)]
     space = ctx.store.space()
     return Stats(
         namespaces=len(places),
-        memories=sum(statuses.values()),
+        memories=sum(tiers.values()),
         tiers=tiers,
         statuses=statuses,
         kinds=kinds,

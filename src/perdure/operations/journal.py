@@ -63,6 +63,7 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     """Return an operation's changes with the whole rows of what it stored, which the journal tells only briefly."""
     changes = ctx.store.changes(operation.namespace, operation.id)
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
+    linking = {c.id for c in changes if c.target is Target.LINK}
     images = ctx.store.images(operation.namespace, stored)
     waiting = ctx.store.accesses(operation.namespace, stored, ctx.clock() + 36_525 * DAY_MS)
     result: list[Change] = []
@@ -76,7 +77,7 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
             result.append(
                 replace(change, after={**images[change.id], "op": (change.after or {}).get("op", operation.id)})
             )
-            result += _loose_ends(ctx, operation, change.id)
+            result += _loose_ends(ctx, operation, change.id, linking)
             result += [
                 Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed meanwhile")
                 for at, times in waiting.get(change.id, ())
@@ -90,9 +91,8 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     return tuple(result)
 
 
-def _loose_ends(ctx: Context, operation: Operation, identity: str) -> list[Change]:
+def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]) -> list[Change]:
     """Links that later memories made to one that is taken back: they go with it, and come back with it."""
-    own = {c.id for c in ctx.store.changes(operation.namespace, operation.id) if c.target is Target.LINK}
     return [
         Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked meanwhile")
         for other, kind, weight in ctx.store.links_to(operation.namespace, identity)

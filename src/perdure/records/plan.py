@@ -63,7 +63,6 @@ class Plan:
         policy: The policy's version (a digest), kept in the journal.
         note: One line for people.
         undoes: The operation that this one takes back, if any.
-        hides: How many memories the plan would hide, merge or compress (the loss budget counts it).
     """
 
     id: str
@@ -74,7 +73,11 @@ class Plan:
     policy: str = ""
     note: str = ""
     undoes: str | None = None
-    hides: int = 0
+
+    @property
+    def hides(self) -> int:
+        """How many memories the plan takes out of view; the loss budget counts it."""
+        return len({c.id for c in self.changes if _shown(c.before) and not _shown(c.after, default=True)})
 
     def inverse(self, *, id: str, at: Instant) -> Plan:  # noqa: A002  # the field's name
         """Return the plan that takes this one back, as a new operation.
@@ -91,7 +94,6 @@ class Plan:
             operation="undo",
             changes=changes,
             undoes=self.id,
-            hides=0,
             note=f"takes back {self.operation} {self.id} of {text_of(self.at)}",
         )
 
@@ -117,6 +119,11 @@ class Plan:
                 for c in self.changes
             ],
         }
+
+
+def _shown(row: Row | None, *, default: bool = False) -> bool:
+    """Whether a row says that its memory is in view; ``default`` where it says nothing about it."""
+    return default if row is None or "status" not in row else row["status"] == "active"
 
 
 def _visible(row: Row | None) -> dict[str, Any] | None:

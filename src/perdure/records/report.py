@@ -146,7 +146,7 @@ class Stats:
 
     Attributes:
         namespaces: How many namespaces are counted.
-        memories: All memories, whatever their status.
+        memories: Visible memories.
         tiers: Tier -> visible memories.
         statuses: Status -> memories.
         kinds: Kind -> visible memories.

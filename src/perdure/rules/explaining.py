@@ -10,10 +10,11 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Memory, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry, Explanation
-from perdure.rules.columns import TIERS, Columns, confidence_curve, value_curve
+from perdure.rules.columns import Columns, confidence_curve, value_curve
 from perdure.rules.lifecycle import play
 from perdure.rules.moves import next_falls
-from perdure.rules.transitions import ARCHIVE, RULES
+from perdure.rules.reasons import reason
+from perdure.rules.transitions import RULES
 
 
 def explanation(
@@ -91,7 +92,9 @@ def _next(state: State, policy: Policy, now: Instant) -> str:
     falls = next_falls(Columns.of([later]), policy)
     if falls.at[0] >= NEVER:
         return f"Next: nothing; without access it stays in {later.tier}."
-    target, rule = int(falls.target[0]), RULES[int(falls.rule[0])]
-    to = "archived" if target == ARCHIVE else str(TIERS[target])
+    columns, at = Columns.of([later]), int(falls.at[0])
+    days = columns.days_since_anchor(at)
+    confidence, lag = confidence_curve(columns, policy)
+    value, sure = float(value_curve(columns, policy).value(days)[0]), float(confidence.value(days + lag)[0])
     first = "" if later.tier is state.tier else f"The next sweep moves it to {later.tier}. "
-    return f"{first}Next: {to} on {text_of(int(falls.at[0]))} without access ({rule.when})."
+    return f"{first}Next, without access: {reason(RULES[int(falls.rule[0])], value, sure, at, policy)}."

@@ -94,7 +94,7 @@ def sweep_plan(
     """
     moves = sum(len(c.steps) for c in courses)
     note = f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hides(courses)} archived"
-    plan = course_plan(
+    return course_plan(
         courses,
         ops,
         accesses,
@@ -106,7 +106,6 @@ def sweep_plan(
         note=note,
         refusal=refusal,
     )
-    return replace(plan, hides=hides(courses))
 
 
 def course_plan(

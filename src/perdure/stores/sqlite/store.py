@@ -134,6 +134,12 @@ class SqliteStore:
             ids = [i for (i,) in read.run(connection, "at_hand", {"namespace": namespace, "limit": limit})]
             return read.records(connection, namespace, ids)
 
+    def sampled(self, namespace: str, step: int, limit: int) -> list[Record]:
+        """Return every ``step``-th visible record, at most so many."""
+        key = {"namespace": namespace, "step": step, "limit": limit}
+        with self._fresh() as connection:
+            return read.records(connection, namespace, [i for (i,) in read.run(connection, "sampled", key)])
+
     def fading(self, namespace: str, until: Instant, limit: int) -> list[Record]:
         """Return visible records in cold that fall due by an instant, soonest first: from cold, due means archived."""
         key = {"namespace": namespace, "until": until, "limit": limit}

@@ -31,6 +31,9 @@ SEARCHED: Final = {"status", "scope"}
 UPKEEP: Final = {"sweep", "policy"}
 """Operations after which a move that a gate held back is not tried again: they change nothing that people said."""
 
+BY_HAND: Final = "archive"
+"""What a person hides does not count against the budget of upkeep."""
+
 UNCHECKED: Final = {"held"}
 """Columns that are written without a look at what was there: holding and releasing are bookkeeping."""
 
@@ -269,13 +272,11 @@ class _Writer:
         )
 
     def _update_namespace(self, changes: list[Change]) -> None:
-        for change in changes:
-            bindings = {
-                "namespace": self.namespace,
-                "before": _present(change.before)["policy"],
-                "after": _present(change.after)["policy"],
-            }
-            _run(self.connection, "namespace_policy", bindings)
+        bindings = [
+            {"namespace": self.namespace, "before": _present(c.before)["policy"], "after": _present(c.after)["policy"]}
+            for c in changes
+        ]
+        self._exactly("namespace_policy", bindings, changes)
 
     # --- the journal
 
@@ -291,7 +292,7 @@ class _Writer:
                     plan.operation,
                     plan.at,
                     len(plan.changes),
-                    plan.hides,
+                    0 if plan.operation == BY_HAND else plan.hides,
                     plan.policy,
                     plan.note,
                     plan.undoes,

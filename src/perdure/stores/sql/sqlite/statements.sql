@@ -194,6 +194,10 @@ SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id L
 SELECT id FROM memory WHERE namespace = :namespace AND held = 0 AND due_ms IS NOT NULL AND due_ms <= :until AND tier = 'cold'
   AND status = 'active' ORDER BY due_ms LIMIT :limit;
 
+-- name: sampled
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND status = 'active' AND row % :step = 0 LIMIT :limit;
+
 -- name: at_hand
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND status = 'active'
@@ -236,7 +240,7 @@ FROM operation AS o WHERE o.id = ?;
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
-FROM operation AS o WHERE (:namespace IS NULL OR o.namespace = :namespace) ORDER BY o.id DESC LIMIT :limit;
+FROM operation AS o WHERE (:namespace IS NULL OR o.namespace = :namespace) ORDER BY o.number DESC LIMIT :limit;
 
 -- name: journal_of_operation
 -- kind: routed
@@ -246,7 +250,7 @@ SELECT target, id, before, after, because FROM journal WHERE namespace = ? AND o
 -- kind: routed
 SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
-WHERE j.namespace = ? AND j.id = ? ORDER BY j.operation, j.position;
+WHERE j.namespace = ? AND j.id = ? ORDER BY o.number, j.position;
 
 -- name: links_of
 -- kind: routed

@@ -184,7 +184,9 @@ CREATE TABLE idempotency (
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_id ON idempotency (namespace, id);
 
+-- `number` is the order in which operations happened in this file, whatever clocks said.
 CREATE TABLE operation (
+  number INTEGER PRIMARY KEY,
   namespace TEXT NOT NULL,
   id TEXT NOT NULL,
   operation TEXT NOT NULL,
@@ -193,9 +195,9 @@ CREATE TABLE operation (
   hides INTEGER NOT NULL,
   policy TEXT NOT NULL,
   note TEXT NOT NULL,
-  undoes TEXT,
-  PRIMARY KEY (namespace, id)
-) WITHOUT ROWID;
+  undoes TEXT
+);
+CREATE UNIQUE INDEX operation_identity ON operation (namespace, id);
 CREATE INDEX operation_id ON operation (id);
 CREATE INDEX operation_undoes ON operation (namespace, undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX operation_at ON operation (namespace, at_ms);
