@@ -103,7 +103,7 @@ def servers(rounds: int) -> list[Row]:
     say("MCP server")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ours = [sys.executable, "-m", "perdure", "--store", str(folder / "agent.db"), "mcp"]
+        ours = [sys.executable, "-m", "perdure", "mcp", "--store", str(folder / "agent.db")]
         if importlib.util.find_spec("perdure.__main__") is None:
             code = f"import sys; sys.argv = ['perdure', *{ours[3:]!r}]; from perdure.interfaces.cli import main; main()"
             ours = [sys.executable, "-c", code]

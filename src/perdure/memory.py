@@ -106,7 +106,7 @@ class Memory:
         embed: Literal["now", "later"] = "now",
         progress: Progress | None = None,
     ) -> Listed:
-        """Store several memories; all are checked before the first is stored.
+        """Store several memories; all are checked before the first is stored, and each 500 are one transaction.
 
         Args:
             items: Texts, or mappings of the arguments of ``remember``.

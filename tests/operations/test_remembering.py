@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from conftest import START, HashEmbedder, logical, tables
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import DiskFull, InvalidInput, PartlyStored
 
 
 def test_the_same_words_are_stored_once_whatever_their_case_and_spaces(memory, path):
@@ -178,3 +178,37 @@ def test_turns_go_on_where_the_session_stopped(memory):
     memory.remember_many([{"content": f"b{i}", "session": "s"} for i in range(2)])
     records = store.get("default", [m.id for m in reversed(memory.list(session="s"))])
     assert [r.content.turn for r in records] == [0, 1, 2, 3, 4]
+
+
+def test_a_long_list_that_fails_halfway_says_how_far_it_came(memory):
+    store = memory._context.store
+    real, calls = store.apply, []
+
+    def full(plan):
+        calls.append(plan)
+        if len(calls) == 2:
+            raise DiskFull("full.")
+        real(plan)
+
+    store.apply = full
+    with pytest.raises(PartlyStored) as caught:
+        memory.remember_many([{"content": f"line {i}", "kind": "episode"} for i in range(600)])
+    store.apply = real
+    assert caught.value.stored == memory.stats().memories == 500
+    for operation in caught.value.operations:
+        memory.undo(operation)
+    assert memory.stats().memories == 0
+
+
+def test_a_short_list_is_stored_whole_or_not_at_all(memory):
+    store = memory._context.store
+    real = store.apply
+
+    def full(_):
+        raise DiskFull("full.")
+
+    store.apply = full
+    with pytest.raises(DiskFull):
+        memory.remember_many([f"line {i}" for i in range(500)])
+    store.apply = real
+    assert memory.stats().memories == 0

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from perdure.operations.ports import Context, Progress
 from perdure.operations.writing import decided, retried
 from perdure.records.draft import Draft
-from perdure.records.errors import EmbedderError, InvalidInput, SpaceMismatch
+from perdure.records.errors import EmbedderError, InvalidInput, PartlyStored, PerdureError, SpaceMismatch
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Record, Status, searchable
 from perdure.records.vector import Vector
@@ -32,6 +32,9 @@ def remember(
 ) -> tuple[list[Memory], list[str]]:
     """Store drafts and return their memories in the same order, and the ids of the operations.
 
+    Up to 500 drafts are one transaction, all or nothing. Of a longer list each 500 are; if a later one fails,
+    PartlyStored says how many are stored.
+
     A draft whose idempotency key was used, or (messages and other episodes apart) whose text is known already, returns
     the memory that is there; an archived one is brought back.
 
@@ -48,7 +51,17 @@ def remember(
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         vectors = _embedded(ctx, batch, embed)
-        done, op = retried(lambda batch=batch, vectors=vectors: _store(ctx, batch, vectors, namespace, operation))  # type: ignore[misc]  # bound now
+        try:
+            done, op = retried(lambda batch=batch, vectors=vectors: _store(ctx, batch, vectors, namespace, operation))  # type: ignore[misc]  # bound now
+        except PerdureError as error:
+            if start == 0:
+                raise
+            raise PartlyStored(
+                f"{start} of {len(drafts)} items were stored, then: {error.message}",
+                start,
+                tuple(operations),
+                remedy=f"{error.remedy} Go on from item {start + 1}, or undo the operations that this names.".strip(),
+            ) from error
         memories += done
         operations += op
         if progress is not None:

@@ -110,6 +110,21 @@ class DiskFull(StoreError):  # noqa: N818  # reads as the statement it makes
     fault: ClassVar[Fault] = "machine"
 
 
+class PartlyStored(StoreError):  # noqa: N818  # reads as the statement it makes
+    """A long list was stored in several transactions, and one of them failed.
+
+    Attributes:
+        stored: How many items were stored, counted from the first.
+        operations: The operations that stored them, for ``undo``.
+    """
+
+    fault: ClassVar[Fault] = "machine"
+
+    def __init__(self, message: str, stored: int, operations: tuple[str, ...], *, remedy: str = "") -> None:
+        self.stored, self.operations = stored, operations
+        super().__init__(message, remedy=remedy)
+
+
 class EmbedderError(PerdureError):
     """An embedding could not be made; the text itself is safe."""
 
