@@ -14,7 +14,7 @@ from perdure.records.memory import State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
 from perdure.rules.lifecycle import Course, play
-from perdure.rules.upkeep import Budget, hides, moved, sweep_plan, truncated
+from perdure.rules.upkeep import Budget, course_plan, hides, moved, sweep_note, truncated
 
 LIVELY = (Tier.HOT, Tier.WARM, Tier.COLD)
 crowds = st.lists(states(tiers=LIVELY), min_size=1, max_size=4)
@@ -28,7 +28,7 @@ def courses_of(
 
 
 def plan_of(courses: list[Course], accesses: tuple[tuple[int, int], ...], policy: Policy, refusal: str = "") -> Plan:
-    return sweep_plan(
+    return course_plan(
         courses,
         {c.id: f"op-of-{c.id}" for c in courses},
         {"m0": accesses},
@@ -36,6 +36,8 @@ def plan_of(courses: list[Course], accesses: tuple[tuple[int, int], ...], policy
         namespace="default",
         at=START + 200 * DAY,
         policy=policy,
+        operation="sweep",
+        note=sweep_note(courses),
         refusal=refusal,
     )
 

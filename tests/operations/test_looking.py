@@ -158,10 +158,23 @@ def test_stats_add_up(filled, clock):
 
 def test_high_values_that_would_soon_be_hidden_are_named(opening, clock):
     memory = opening(HARSH)
-    memory.remember_many([f"note {i}" for i in range(5)])
+    kept = memory.remember_many([f"note {i}" for i in range(5)])
+    assert memory.stats().at_risk == ()  # in warm, nothing is about to be hidden
+    clock.passes(days=7, minutes=1)
+    assert memory.sweep().tally == {"warm to cold": 5}
     at_risk = memory.stats().at_risk
-    assert {i for i, *_ in at_risk} <= {m.id for m in memory.list()}
-    assert all(value > 0 and when for _, value, when in at_risk)
+    assert {i for i, *_ in at_risk} == {m.id for m in kept}
+    assert all(value > 0 and when == memory.get(i).due_at.isoformat() for i, value, when in at_risk)
+
+
+def test_a_recall_log_is_never_longer_than_the_policy_says(opening, clock):
+    memory = opening({**WORDS_ONLY, "recall": {"log_entries": 3}})
+    memory.remember("zebra")
+    for i in range(8):
+        clock.passes(seconds=1)
+        memory.recall("zebra" + "?" * i)
+        log = [len(query) - len("zebra") for _, _, query, _ in memory._context.store.recalls("default", 100)]
+        assert log == list(range(i, max(-1, i - 3), -1))
 
 
 @pytest.mark.parametrize("profile", ["tokens", "claude-code", "hermes", "openclaw"])

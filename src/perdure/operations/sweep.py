@@ -14,7 +14,7 @@ from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Held, Moved, Report
 from perdure.rules.lifecycle import Course, play
-from perdure.rules.upkeep import Budget, hides, moved, sweep_plan, truncated
+from perdure.rules.upkeep import Budget, course_plan, hides, moved, sweep_note, truncated
 
 PAGE: Final = 2000
 
@@ -83,7 +83,7 @@ def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, a
                 stopped = _refusal(ctx, place, now, anew=anew)
             if stopped:
                 courses = [truncated(c) for c in _played(ctx, place, ids, now, hold=True)[0]]
-            plan = sweep_plan(
+            plan = course_plan(
                 courses,
                 ops,
                 accesses,
@@ -91,6 +91,8 @@ def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, a
                 namespace=place,
                 at=now,
                 policy=ctx.policy,
+                operation="sweep",
+                note=sweep_note(courses),
                 refusal=stopped or "",
             )
             if not dry_run and plan.changes:

@@ -69,43 +69,10 @@ def truncated(course: Course) -> Course:
     return course
 
 
-def sweep_plan(
-    courses: Sequence[Course],
-    ops: Mapping[str, str],
-    accesses: Mapping[str, Accesses],
-    *,
-    plan_id: str,
-    namespace: str,
-    at: Instant,
-    policy: Policy,
-    refusal: str,
-) -> Plan:
-    """Return the plan of a sweep.
-
-    Args:
-        courses: As played; already truncated where ``refusal`` says so.
-        ops: As in ``course_plan``.
-        accesses: As in ``course_plan``.
-        plan_id: The operation's id.
-        namespace: The one namespace.
-        at: The instant of the sweep.
-        policy: The policy in force.
-        refusal: Why hiding moves are held back; empty if they are not.
-    """
+def sweep_note(courses: Sequence[Course]) -> str:
+    """Return one line on what a sweep did."""
     moves = sum(len(c.steps) for c in courses)
-    note = f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hides(courses)} archived"
-    return course_plan(
-        courses,
-        ops,
-        accesses,
-        plan_id=plan_id,
-        namespace=namespace,
-        at=at,
-        policy=policy,
-        operation="sweep",
-        note=note,
-        refusal=refusal,
-    )
+    return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hides(courses)} archived"
 
 
 def course_plan(
