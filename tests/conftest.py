@@ -1,14 +1,20 @@
-"""What the tests of stores, operations and faults share: a clock to set, a quick embedder, and views of a file."""
+"""What the tests of stores, operations and faults share: places for stores, a clock, an embedder, views of a store.
+
+A test that asks for ``path``, ``opening``, ``memory``, ``meaning`` or ``elsewhere`` runs once for each store. What is
+about the file itself says so with the mark ``on_a_file``; folders that have their own ways say so in their conftest.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
 
 import apsw
@@ -16,7 +22,12 @@ import numpy as np
 import pytest
 
 import perdure
+from perdure.compose import is_server
 from perdure.records.vector import Space
+
+STORES = ["sqlite", pytest.param("postgres", marks=pytest.mark.skipif(sys.platform == "win32", reason="no local server"))]
+on_a_file = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+"""For a test of what only a file has."""
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS_ONLY = {"embedder": {"model": "none"}}
@@ -69,8 +80,32 @@ def opened(path, policy=WORDS_ONLY, clock=None, embedder=None):
     return perdure.open(path, policy=policy, clock=clock, embedder=embedder)
 
 
+@contextmanager
+def places(store, folder):
+    """Return a maker of empty places for stores of one kind; they are gone at the end."""
+    made = []
+
+    def make():
+        file = folder / f"agent{len(made) or ''}.db"
+        made.append(file if store == "sqlite" else servers().fresh_database())
+        return made[-1]
+
+    try:
+        yield make
+    finally:
+        for place in made if store == "postgres" else ():
+            servers().drop_database(place)
+
+
+def servers():
+    """What tests on a server need; loaded where it is used, because children of tests import this file too."""
+    return import_module("servers")
+
+
 def tables(path):
-    """Every row of every table of a file, as bytes and numbers."""
+    """Every row of every table of a store, as bytes and numbers."""
+    if is_server(str(path)):
+        return servers().tables(path)
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         names = [
             name
@@ -96,6 +131,8 @@ LOGICAL = {
 
 def logical(path):
     """What a store means: no row numbers, no versions, no journal."""
+    if is_server(str(path)):
+        return servers().logical(path)
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab ('main', 'words', 'instance')")
         columns = [c[1] for c in connection.execute("PRAGMA table_info(memory)") if c[1] not in UNSEEN]
@@ -127,18 +164,46 @@ def clock():
     return Clock()
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "agent.db"
+@pytest.fixture(params=STORES, scope="module")
+def store(request):
+    """Which store the test runs on."""
+    return request.param
 
 
 @pytest.fixture
-def opening(path, clock):
-    """Open the test's store, as often as wanted; all are closed at the end."""
+def elsewhere(store, tmp_path):
+    """Make another empty place for a store, of the same kind as the test's."""
+    with places(store, tmp_path) as make:
+        yield make
+
+
+@pytest.fixture
+def path(elsewhere):
+    """Where the test's store is: a file, or a database of its own."""
+    return elsewhere()
+
+
+@pytest.fixture
+def rooms(store, path):
+    """Make places by the hundred: in memory, or behind prefixes in one database, whose embedding spaces they share."""
+    numbers = itertools.count(1)
+
+    def make():
+        if store == "sqlite":
+            return ":memory:"
+        return servers().with_prefix(path, f"room{next(numbers)}/")
+
+    return make
+
+
+@pytest.fixture
+def opening(path, rooms, clock):
+    """Open the test's store, as often as wanted; all are closed at the end. At ``:memory:`` is a room of its own."""
     memories = []
 
     def make(policy=WORDS_ONLY, embedder=None, *, at=None, now=clock):
-        memories.append(opened(at or path, policy, now, embedder))
+        place = rooms() if at == ":memory:" else at or path
+        memories.append(opened(place, policy, now, embedder))
         return memories[-1]
 
     yield make

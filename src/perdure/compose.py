@@ -8,21 +8,28 @@ import threading
 import time
 import tomllib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from perdure.memory import Memory
-from perdure.operations.ports import Context, Embedder
-from perdure.records.errors import EmbedderError, InvalidInput, PolicyError
+from perdure.operations.ports import Context, Embedder, Store
+from perdure.records.errors import EmbedderError, InvalidInput, PolicyError, StoreError
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.rules.digesting import estimated_tokens
 from perdure.rules.intake import checked_text
 from perdure.rules.policy_check import policy_from
+
+if TYPE_CHECKING:
+    from perdure.stores.postgres.server import Address
+    from perdure.stores.postgres.store import PostgresStore
 
 _LONGEST_PATH = 4096
 
@@ -41,7 +48,8 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     """Open a memory store, made on first use.
 
     Args:
-        url: A file's path, ``:memory:``, or ``sqlite:///path``.
+        url: A file's path, ``:memory:``, ``sqlite:///path``, or ``postgresql://user:password@host/database``, which may
+            bind the connections to a part of the server (``?namespace_prefix=team/``) and limit them (``pool_size``).
         policy: A TOML file, a dict, or None to look for one (``PERDURE_POLICY``, ``./perdure.toml``, the user's
             configuration folder) and else take the defaults.
         clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
@@ -49,14 +57,12 @@ def open(  # noqa: A001  # perdure.open is the contract's name
 
     Raises:
         PolicyError: The policy has faults; all are listed.
-        StoreError: The file cannot be opened; the subclass says why.
+        StoreError: The file or the server cannot be opened; the subclass says why.
     """
-    from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # numpy and SQLite load on first use
-
     chosen = policy if isinstance(policy, Policy) else load_policy(policy)
     maker = _embedder(embedder, chosen)
     warn = _Warner()
-    store = SqliteStore(_path(url), log_entries=chosen.recall.log_entries)
+    store = _store(url, chosen, warn)
     counts = getattr(maker, "count_tokens", None)
     context = Context(
         store=store,
@@ -98,6 +104,91 @@ def _toml(path: Path) -> dict[str, Any]:
         raise PolicyError((f"{path} is no valid TOML: {error}.",), remedy="Mend that line.") from error
 
 
+def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], None]) -> Store:
+    """Open the store that an address names; numpy and the drivers load on first use."""
+    if isinstance(url, str) and is_server(url):
+        store: PostgresStore = _postgres().PostgresStore(address_of(url), log_entries=policy.recall.log_entries)
+        if store.standing.unfenced:
+            warn(
+                "The role bypasses row-level security, so only the statements keep namespaces apart. "
+                "Use a role that is no superuser."
+            )
+        return store
+    from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # only where it is used
+
+    return SqliteStore(_path(url), log_entries=policy.recall.log_entries)
+
+
+def is_server(url: str) -> bool:
+    """Whether an address names a PostgreSQL server."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
+def address_of(url: str) -> Address:
+    """Return a server's address from its URL.
+
+    Raises:
+        InvalidInput: It is no URL of a PostgreSQL server.
+        StoreError: The driver is not installed.
+    """
+    if not is_server(url):
+        raise InvalidInput(f"{url} names no PostgreSQL server.", remedy="Write postgresql://user@host/database.")
+    _postgres()
+    from perdure.stores.postgres.server import Address  # noqa: PLC0415  # only where it is used
+
+    return Address.of(url)
+
+
+def migrate(url: str, *, say: Callable[[str], None] = lambda _: None, distribute: bool = False) -> int:
+    """Bring a server's tables to this version's schema, and return how many migrations were run.
+
+    Args:
+        url: ``postgresql://...``; a file needs no migration by hand.
+        say: Told each step.
+        distribute: Spread the tables over a Citus cluster besides.
+    """
+    address = address_of(url)
+    from perdure.stores.postgres.schema import migrate as run  # noqa: PLC0415  # only where it is used
+
+    return run(address, say=say, distribute=distribute)
+
+
+@contextmanager
+def local_postgres(folder: Path | None = None) -> Iterator[str]:
+    """Run a PostgreSQL server of our own for the length of a block, with Perdure's tables, and give its URL.
+
+    For trying things out: a real deployment uses the platform's own server.
+
+    Args:
+        folder: Where its data stays; a temporary folder that is removed afterwards if None.
+
+    Raises:
+        StoreError: The extra ``postgres-local`` is not installed, or the server does not start; the text says why.
+    """
+    _postgres()
+    from perdure.stores.postgres.local import local_server  # noqa: PLC0415  # only where it is used
+
+    server = local_server(folder)
+    server.start()
+    try:
+        migrate(server.dsn())
+        yield server.dsn()
+    finally:
+        server.stop()
+
+
+def _postgres() -> ModuleType:
+    try:
+        return import_module("perdure.stores.postgres.store")
+    except ImportError as error:
+        if (error.name or "").startswith("perdure"):
+            raise
+        raise StoreError(
+            f"The driver for PostgreSQL is not installed ({error}).",
+            remedy='Install it with `pip install "perdure[postgres]"`.',
+        ) from error
+
+
 def _path(url: str | os.PathLike[str]) -> str:
     try:
         text = os.fspath(url)
@@ -108,7 +199,7 @@ def _path(url: str | os.PathLike[str]) -> str:
     text = checked_text(text.removeprefix("sqlite:///"), "The store's path", longest=_LONGEST_PATH)
     if "://" in text:
         raise InvalidInput(
-            f"{text.split('://')[0]}:// is not supported by this version.", remedy="Name a file, for example agent.db."
+            f"{text.split('://')[0]}:// is not supported.", remedy="Name a file, or postgresql://user@host/database."
         )
     return text
 

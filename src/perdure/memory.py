@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from perdure.operations import absence, explain, ingest, journal, keep, recall, reembed, remember, sweep
+from perdure.operations import absence, explain, ingest, journal, keep, maintain, recall, reembed, remember, sweep
 from perdure.operations import digest as digesting
 from perdure.operations.ports import Context, Progress
 from perdure.records.memory import Memory as Remembered
@@ -15,7 +15,7 @@ from perdure.records.message import Message
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Absence, Recall
-from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
+from perdure.records.report import Entry, Explanation, Ingested, Maintained, Operation, Report, Stats
 from perdure.rules import asking, intake
 from perdure.rules.digesting import Digest
 
@@ -287,6 +287,15 @@ class Memory:
     def sweep(self, dry_run: bool = False, *, namespace: str | None = None) -> Report:
         """Move every memory to where it belongs by now. Safe to call at any time and as often as you like."""
         return sweep.sweep(self._context, dry_run=dry_run, namespace=asking.optional_namespace(namespace))
+
+    def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
+        """Sweep every namespace that is due and that no other worker keeps; one round.
+
+        Args:
+            owner: This worker's name, for its leases; no two workers may have the same.
+            stop: Asked before each namespace; True ends the round.
+        """
+        return maintain.maintain(self._context, owner=intake.checked_text(owner, "owner", longest=200), stop=stop)
 
     def forecast(self, days: float, *, namespace: str | None = None) -> Report:
         """Return what would move within some days if nothing happened, without touching anything."""

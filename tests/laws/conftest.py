@@ -1,4 +1,4 @@
-"""Stores with a clock that the test moves."""
+"""Stores of every kind with a clock that the test moves."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import perdure
+from conftest import places, servers
+from perdure.compose import is_server
 
 
 class Clock:
@@ -34,36 +36,43 @@ def grouped(texts: list[str]) -> np.ndarray:
 
 
 class World:
-    """One store in a file, its clock, and a look at its rows past the API."""
+    """One store, its clock, and a look at its rows past the API."""
 
-    def __init__(self, path: Path, policy: dict[str, Any], embedder: Callable[[list[str]], Any] | None) -> None:
+    def __init__(self, path: Path | str, policy: dict[str, Any], embedder: Callable[[list[str]], Any] | None) -> None:
         self.path, self.clock = path, Clock()
         settings = {**policy, "embedder": {"model": "none"}}
         self.memory = perdure.open(path, policy=settings, clock=self.clock, embedder=embedder)
 
     def rows(self, table: str = "memory", without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         """All rows of a table, every column."""
+        found = self._rows_of_server(table) if is_server(str(self.path)) else self._rows_of_file(table)
+        return [{k: v for k, v in row.items() if k not in without} for row in found]
+
+    def _rows_of_server(self, table: str) -> list[dict[str, Any]]:
+        return servers().rows(str(self.path), "embedding" if table == "vector" else table)
+
+    def _rows_of_file(self, table: str) -> list[dict[str, Any]]:
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             cursor = connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")
-            found = [dict(zip((c[0] for c in cursor.getdescription()), row, strict=True)) for row in cursor]
+            return [dict(zip((c[0] for c in cursor.getdescription()), row, strict=True)) for row in cursor]
         finally:
             connection.close()
-        return [{k: v for k, v in row.items() if k not in without} for row in found]
 
     def all(self) -> dict[str, perdure.memory.Remembered]:
         return {m.content: m for m in self.memory.list(limit=1000, include_archived=True)}
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[Callable[..., World]]:
-    """Open worlds by name; all are closed afterwards."""
+def world(store: str, tmp_path: Path) -> Iterator[Callable[..., World]]:
+    """Open worlds, each in a place of its own; all are closed afterwards."""
     opened: list[World] = []
+    with places(store, tmp_path) as elsewhere:
 
-    def make(name: str = "a", policy: dict[str, Any] | None = None, *, twins: bool = False) -> World:
-        opened.append(World(tmp_path / f"{name}.db", policy or {}, grouped if twins else None))
-        return opened[-1]
+        def make(policy: dict[str, Any] | None = None, *, twins: bool = False) -> World:
+            opened.append(World(elsewhere(), policy or {}, grouped if twins else None))
+            return opened[-1]
 
-    yield make
-    for each in opened:
-        each.memory.close()
+        yield make
+        for each in opened:
+            each.memory.close()

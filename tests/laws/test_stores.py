@@ -1,4 +1,4 @@
-"""The laws once more through the public API, on a real file with a clock that the test moves."""
+"""The laws once more through the public API, on a real store of each kind with a clock that the test moves."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def comparable(each: World) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_hundred_days_of_daily_sweeps_end_where_one_sweep_at_the_end_does(world: Callable[..., World], preset):
     policy = {"preset": preset}
-    daily, once = world("daily", policy, twins=True), world("once", policy, twins=True)
+    daily, once = world(policy, twins=True), world(policy, twins=True)
     for each in (daily, once):
         filled(each)
     moves = []
@@ -314,7 +314,7 @@ def test_a_held_memory_that_someone_uses_is_not_hidden_afterwards(world: Callabl
 def test_what_a_person_decides_does_not_depend_on_when_the_last_sweep_was(world: Callable[..., World], act):
     found = []
     for sweeps in (True, False):
-        each = world(f"{act}-{sweeps}")
+        each = world()
         kept = each.memory.remember("alpha beta gamma")
         for _ in range(3):
             each.clock.forward(days=1)
@@ -357,8 +357,8 @@ def test_unpinning_lets_the_rules_apply_from_now_on(world: Callable[..., World])
 
 def test_a_plan_of_a_dry_run_does_what_the_sweep_would_have_done(world: Callable[..., World]):
     ran, planned = (
-        world("ran", {"preset": "retention"}, twins=True),
-        world("planned", {"preset": "retention"}, twins=True),
+        world({"preset": "retention"}, twins=True),
+        world({"preset": "retention"}, twins=True),
     )
     for each in (ran, planned):
         filled(each)

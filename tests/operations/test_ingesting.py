@@ -44,8 +44,8 @@ def test_a_grown_transcript_adds_only_what_is_new_in_its_place(memory):
     assert by_turn == [*(m["content"] for m in TALK), "One more"]
 
 
-def test_a_conversation_in_one_go_or_message_by_message_is_the_same(opening, path, tmp_path):
-    whole, pieces = opening(embedder=HashEmbedder()), opening(embedder=HashEmbedder(), at=tmp_path / "pieces.db")
+def test_a_conversation_in_one_go_or_message_by_message_is_the_same(opening, elsewhere):
+    whole, pieces = opening(embedder=HashEmbedder()), opening(embedder=HashEmbedder(), at=elsewhere())
     whole.ingest(TALK)
     for end in range(1, len(TALK) + 1):
         pieces.ingest(TALK[:end])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from conftest import START, HashEmbedder, logical, tables
+from conftest import START, Clock, HashEmbedder, logical, opened, tables
 from perdure.records.errors import DiskFull, InvalidInput, PartlyStored
 
 
@@ -90,12 +90,10 @@ ITEMS = st.lists(
     max_examples=40, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(items=ITEMS)
-def test_a_batch_is_the_same_as_one_by_one(items):
-    from conftest import Clock, opened  # a store for each example
-
+def test_a_batch_is_the_same_as_one_by_one(rooms, items):
     seen, unique = [], []
     for many in (True, False):
-        memory = opened(":memory:", clock=Clock(), embedder=HashEmbedder())
+        memory = opened(rooms(), clock=Clock(), embedder=HashEmbedder())
         kept = memory.remember_many(items) if many else [memory.remember_many([item])[0] for item in items]
         names = {}
         for m in kept:

@@ -193,11 +193,11 @@ def test_moves_are_dated_when_they_fell_due_and_journalled_with_reasons(opening,
     assert hidden.state.tier_ms < hidden.state.status_ms < hidden.state.created_ms + 60 * 86_400_000
 
 
-def test_late_and_timely_sweeps_end_alike(tmp_path, clock):
+def test_late_and_timely_sweeps_end_alike(elsewhere, clock):
     ends = []
     for step in (1, 5, 100):
         clock.now = clock.now.replace(year=2026, month=1, day=1)
-        memory = opened(tmp_path / f"{step}.db", GENEROUS, clock)
+        memory = opened(elsewhere(), GENEROUS, clock)
         memory.remember_many([{"content": f"note {i}", "confidence": i / 40} for i in range(40)])
         for day in range(100):
             clock.passes(days=1)

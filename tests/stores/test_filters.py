@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import START, HashEmbedder
+from conftest import START, WORDS_ONLY, Clock, HashEmbedder, opened, places
 
 TAGS = ["red", "green", "blue", "a'b", "100%", "é", "🙂"]
 NAMES = ["Alice", "Bob", "Carol"]
@@ -42,18 +42,17 @@ def filled(memory, clock):
 
 
 @pytest.fixture(scope="module")
-def worlds(tmp_path_factory):
-    from conftest import Clock, opened  # fixtures of module scope make their own
-
-    made = Worlds()
-    for name, embedder in (("words", None), ("meaning", HashEmbedder())):
-        clock = Clock()
-        memory = opened(tmp_path_factory.mktemp(name) / "agent.db", {"embedder": {"model": "none"}}, clock, embedder)
-        filled(memory, clock)
-        made.append((memory, memory.list(limit=1000, include_archived=True)))
-    yield made
-    for memory, _ in made:
-        memory.close()
+def worlds(store, tmp_path_factory):
+    made = Worlds()  # fixtures of module scope make their own
+    with places(store, tmp_path_factory.mktemp("worlds")) as elsewhere:
+        for embedder in (None, HashEmbedder()):
+            clock = Clock()
+            memory = opened(elsewhere(), WORDS_ONLY, clock, embedder)
+            filled(memory, clock)
+            made.append((memory, memory.list(limit=1000, include_archived=True)))
+        yield made
+        for memory, _ in made:
+            memory.close()
 
 
 FILTERS = st.fixed_dictionaries(
@@ -122,17 +121,16 @@ FAR = "the deploy of the large system came after a long discussion of everything
 
 
 @pytest.fixture(scope="module", params=["words", "meaning"])
-def crowded(request, tmp_path_factory):
-    from conftest import Clock, opened  # as above
-
+def crowded(request, store, tmp_path_factory):
     clock = Clock()
     embedder = HashEmbedder() if request.param == "meaning" else None
-    memory = opened(tmp_path_factory.mktemp("big") / "agent.db", {"embedder": {"model": "none"}}, clock, embedder)
-    wanted = memory.remember(FAR, tags=["rare"], session="rare", confidence=0.95, kind="fact")
-    clock.passes(days=1)
-    memory.remember_many([{"content": f"deploy {i}", "confidence": 0.2} for i in range(1200)])
-    yield memory, wanted, clock
-    memory.close()
+    with places(store, tmp_path_factory.mktemp("big")) as elsewhere:
+        memory = opened(elsewhere(), WORDS_ONLY, clock, embedder)
+        wanted = memory.remember(FAR, tags=["rare"], session="rare", confidence=0.95, kind="fact")
+        clock.passes(days=1)
+        memory.remember_many([{"content": f"deploy {i}", "confidence": 0.2} for i in range(1200)])
+        yield memory, wanted, clock
+        memory.close()
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ from importlib.resources import files
 import apsw
 import pytest
 
-from perdure.stores.statements import migrations, registry
+from perdure.stores.rows import STATE_COLUMNS
+from perdure.stores.sqlite.checking import _RULES
+from perdure.stores.statements import filled, migrations, registry
+from stores.sql_rules import statements
 
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
 FOLDER = files("perdure.stores") / "sql" / "sqlite" / "migrations"
-STATEMENTS = registry("sqlite")
+STATEMENTS = statements("sqlite")
 
 
 @pytest.fixture
@@ -73,84 +76,72 @@ def test_the_hot_table_holds_no_text_and_no_vector(connection):
     assert set(columns.values()) == {"INTEGER", "REAL", "TEXT"}
 
 
-def test_every_statement_of_the_file_is_in_the_registry():
-    text = (files("perdure.stores") / "sql" / "sqlite" / "statements.sql").read_text("utf-8")
-    names = re.findall(r"^-- name: (\w+)$", text, re.MULTILINE)
-    assert names == list(STATEMENTS)
-    assert {s.kind for s in STATEMENTS.values()} == {"routed", "fan-out", "admin"}
+def prepared(connection, name, how="EXPLAIN QUERY PLAN "):
+    sql = STATEMENTS[name][1]
+    names = re.findall(r":(\w+)", sql)
+    return connection.execute(how + sql, dict.fromkeys(names, 0) if names else (0,) * sql.count("?")).fetchall()
+
+
+def steps(connection, name):
+    return [row[3] for row in prepared(connection, name)]
+
+
+def scans(connection, name):
+    """What is read from end to end; not lists that are bound, and not what FTS5 finds through its index."""
+    return [
+        s for s in steps(connection, name) if s.startswith("SCAN") and not re.search("CONSTANT ROW|VIRTUAL TABLE", s)
+    ]
+
+
+def named(kind):
+    return [name for name, (its, _) in STATEMENTS.items() if its == kind]
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_statements_prepare_against_a_fresh_store(connection, name):
-    connection.execute("EXPLAIN " + STATEMENTS[name].sql, _bound(STATEMENTS[name].sql))
+    prepared(connection, name, "EXPLAIN ")
 
 
-def _bound(sql):
-    names = re.findall(r":(\w+)", sql)
-    numbered = {int(n) for n in re.findall(r"\?(\d+)", sql)}
-    return dict.fromkeys(names, 0) if names else (0,) * (max(numbered) if numbered else sql.count("?"))
+def test_every_filter_fits_alone_and_all_of_them_together(connection):
+    parts = [name for name, s in registry("sqlite").items() if name.startswith("filter_") and s.kind == "part"]
+    assert len(parts) == 9
+    for chosen in [(), *[(p,) for p in parts], tuple(parts)]:
+        sql = filled("sqlite", "passing", chosen)
+        connection.execute("EXPLAIN " + sql, dict.fromkeys(re.findall(r":(\w+)", sql), 0))
 
 
-NAMES_ONE = re.compile(
-    r"namespace = (?::namespace|\?)|INSERT INTO \w+ \(namespace,|INSERT INTO memory \(row, namespace,"
-)
-OF_A_ROW = {"insert_content", "insert_words"}
-"""They follow insert_memory and carry the namespace as a value (insert_words as its place)."""
+def test_states_are_read_in_the_order_of_their_fields():
+    for name in ("records", "states"):
+        read = re.findall(r"\bm\.(\w+)", STATEMENTS[name][1].split("FROM")[0])
+        assert tuple(read[-len(STATE_COLUMNS) :]) == STATE_COLUMNS
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
-def test_the_kind_of_a_statement_is_true(name):
-    statement = STATEMENTS[name]
-    if statement.kind == "routed":
-        assert NAMES_ONE.search(statement.sql) or (name in OF_A_ROW and "INSERT" in statement.sql)
-        assert "IS NULL OR" not in statement.sql
-    elif statement.kind == "admin":
-        assert re.search(r"\b(words|vocabulary|space|sqlite_sequence)\b", statement.sql) or name == "total_rows"
-    else:
-        assert statement.sql.lstrip().startswith("SELECT")  # what sees several namespaces only reads
+WHOLE = {"tally", "count_due", "count_without_vector", "operations", "namespaces", "due_namespaces", *_RULES}
+"""Reading every namespace is what these are for: statistics, and the search for damage."""
 
 
-FORBIDDEN = re.compile(
-    r"\bnow\s*\(|\bdatetime\s*\(|\bdate\s*\(|strftime|julianday|unixepoch|current_(time|date)|random|randomblob|nextval"
-    r"|\bTRIGGER\b|\bMERGE\b|\bRECURSIVE\b|INSERT OR|REPLACE INTO|last_insert_rowid|changes\s*\(",
-    re.IGNORECASE,
-)
-
-
-def test_clock_ids_and_randomness_are_parameters_and_nothing_fires_by_itself():
-    for statement in STATEMENTS.values():
-        assert not FORBIDDEN.search(statement.sql), statement.name
-    for number, sql in migrations("sqlite"):
-        assert not FORBIDDEN.search(re.sub(r"--.*", "", sql)), number
-
-
-SCANS = {
-    # Sorting a whole namespace is what these are for; they are found through an index on the namespace all the same.
-    "fan-out": {"tally", "count_due", "count_without_vector", "operations", "namespaces", "due_namespaces"},
-}
-
-
-@pytest.mark.parametrize("name", [n for n, s in STATEMENTS.items() if s.kind == "routed"])
+@pytest.mark.parametrize("name", named("routed"))
 def test_no_routed_statement_reads_a_table_from_end_to_end(connection, name):
-    sql = STATEMENTS[name].sql
-    plan = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + sql, _bound(sql))]
-    assert not [step for step in plan if step.startswith("SCAN") and "CONSTANT ROW" not in step], plan
+    assert scans(connection, name) == []
 
 
-@pytest.mark.parametrize("name", [n for n, s in STATEMENTS.items() if s.kind == "fan-out"])
+@pytest.mark.parametrize("name", named("fan-out"))
 def test_only_statistics_read_all_namespaces(connection, name):
-    sql = STATEMENTS[name].sql
-    plan = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + sql, _bound(sql))]
-    scans = [step for step in plan if step.startswith("SCAN")]
-    assert not scans or name in SCANS["fan-out"], plan
+    found = scans(connection, name)
+    assert not found or name in WHOLE
     if name == "due_namespaces":  # asked at every sweep: the namespaces are scanned, the memories are not
-        assert [s.split()[1] for s in scans] == ["n"], plan
+        assert [s.split()[1] for s in found] == ["n"]
+
+
+def test_rows_are_looked_up_by_their_address_or_their_whole_key(connection):
+    """A list of rows must not lead through an index on the namespace: that reads all of it."""
+    for name in ("records", "states", "narrow", "texts", "vectors_at", "vectors_of", "beside", "twin", "new_vectors"):
+        found = [s for s in steps(connection, name) if s.startswith("SEARCH")]
+        assert found
+        assert not [s for s in found if s.endswith("(namespace=?)")], name
 
 
 def test_due_rows_come_in_order_from_their_index(connection):
     for name in ("due_ids", "due_namespaces"):
-        sql = STATEMENTS[name].sql
-        plan = " ".join(row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + sql, _bound(sql)))
-        assert "memory_due" in plan
-    sql = STATEMENTS["due_ids"].sql
-    assert "TEMP B-TREE" not in str(connection.execute("EXPLAIN QUERY PLAN " + sql, _bound(sql)).fetchall())
+        assert "memory_due" in " ".join(steps(connection, name))
+    assert "TEMP B-TREE" not in " ".join(steps(connection, "due_ids"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from perdure.memory import Memory
 
+_PASSWORD = re.compile(r"^(\w+://[^/@:]*:)[^@]*@")
 Render = Callable[["Console"], None]
 Body = Callable[..., "Exit | None"]
 
@@ -52,7 +54,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         metavar="PATH",
-        help="The store's file. Default: PERDURE_STORE, else memory.db in the user's data folder.",
+        help="The store's file, or postgresql://... Default: PERDURE_STORE, else memory.db in the user's data folder.",
         rich_help_panel="Everywhere",
     ),
 ]
@@ -112,6 +114,11 @@ class Call:
         if self.given_store is None:
             return str(default_store())
         return str(Path(self.given_store).expanduser()) if self.given_store.startswith("~") else self.given_store
+
+    @property
+    def shown_store(self) -> str:
+        """The store as it may be printed: without a password."""
+        return _PASSWORD.sub(r"\1***@", self.store)
 
     def prepared_store(self) -> str:
         """Return the store's path; the default's folder is made, for the user alone, a named one's is not."""

@@ -134,12 +134,24 @@ def demo(
         str | None, typer.Option("--embedder", metavar="NAME", help="minilm or none. Default: the policy's.")
     ] = None,
 ) -> None:
-    """Live through five months of a conversation in seconds: what is kept, what fades and why, and an undo."""
+    """Live through five months of a conversation in seconds: what is kept, what fades and why, and an undo.
+
+    --store postgres tells the same story on a throw-away PostgreSQL server (extra postgres-local).
+    """
     from rich.console import Console  # noqa: PLC0415  # start-up time
 
     from perdure.interfaces.demo import run  # noqa: PLC0415  # start-up time
 
     with said_nicely():
-        page = run(Path(out_folder), embedder=embedder, console=Console(stderr=call.as_json, highlight=False))
+        console = Console(stderr=call.as_json, highlight=False)
+        page = run(Path(out_folder), store=_demo_store(call), embedder=embedder, console=console)
     if call.as_json:
         print_json({"folder": out_folder, "page": str(page)})
+
+
+def _demo_store(call: Call) -> str | None:
+    """A server if one was asked for; files of the demonstration lie in its own folder, never in the user's store."""
+    from perdure.compose import is_server  # noqa: PLC0415  # start-up time
+
+    named = call.given_store
+    return named if named is not None and (named == "postgres" or is_server(named)) else None

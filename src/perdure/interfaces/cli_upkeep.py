@@ -41,7 +41,7 @@ def stats(call: Call) -> None:
         found = memory.stats(call.namespace)
     from perdure.interfaces.rendering import show_stats  # noqa: PLC0415  # start-up time
 
-    call.answer({"store": call.store, **found.to_dict()}, lambda out: show_stats(out, found, call.store))
+    call.answer({"store": call.shown_store, **found.to_dict()}, lambda out: show_stats(out, found, call.shown_store))
 
 
 def digest(
@@ -98,6 +98,7 @@ def check(call: Call) -> Exit:
     from perdure.interfaces.rendering import show_check  # noqa: PLC0415  # start-up time
 
     call.answer(
-        {"store": call.store, "sound": not faults, "faults": faults}, lambda out: show_check(out, faults, call.store)
+        {"store": call.shown_store, "sound": not faults, "faults": faults},
+        lambda out: show_check(out, faults, call.shown_store),
     )
     return Exit.FAILED if faults else Exit.OK

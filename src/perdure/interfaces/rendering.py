@@ -295,3 +295,11 @@ def show_check(out: Console, faults: Sequence[str], store: str) -> None:
         out.print(f"{shown(store)} has {counted(len(faults), 'fault')}. Restore a copy of the file.")
     else:
         out.print(f"{shown(store)} is sound.")
+
+
+def show_steps(out: Console, steps: Sequence[str]) -> None:
+    """Print what a migration did."""
+    for step in steps:
+        out.print(shown(step), soft_wrap=True, markup=False, highlight=False)
+    if not steps:
+        out.print("Nothing to do: the tables are up to date.")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
 from perdure.operations.ports import Context, Pairs
 from perdure.operations.writing import retried
+from perdure.records.errors import ConflictError
 from perdure.records.instant import DAY_MS, Instant
+from perdure.records.lease import Lease
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Held, Moved, Report
@@ -48,6 +51,29 @@ def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Repor
             _sweep_namespace(ctx, place, now, tally, anew=_differs(policy, ctx), dry_run=dry_run)
             if _differs(policy, ctx) and not dry_run:
                 _note_policy(ctx, place, policy, now)
+    return _report(tally, dry_run=dry_run)
+
+
+def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
+    """Sweep one namespace as the worker that keeps it; every write checks the lease and extends it.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        lease: The worker's right to the namespace.
+        policy: The one that it was last swept under, as ``due_namespaces`` tells.
+
+    Raises:
+        LeaseLost: Another worker has taken over; what was written before stays, and is right.
+    """
+    now = ctx.clock()
+    tally = _Tally()
+    _sweep_namespace(ctx, lease.namespace, now, tally, anew=_differs(policy, ctx), dry_run=False, lease=lease)
+    if _differs(policy, ctx):
+        _note_policy(ctx, lease.namespace, policy, now, lease)
+    return _report(tally, dry_run=False)
+
+
+def _report(tally: _Tally, *, dry_run: bool) -> Report:
     return Report(
         dry_run=dry_run,
         examined=tally.examined,
@@ -72,7 +98,16 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
 
 
-def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, anew: bool, dry_run: bool) -> None:
+def _sweep_namespace(
+    ctx: Context,
+    place: str,
+    now: Instant,
+    tally: _Tally,
+    *,
+    anew: bool,
+    dry_run: bool,
+    lease: Lease | None = None,
+) -> None:
     refusal: str | None = None
     for ids in _pages(ctx, place, now, anew=anew):
 
@@ -96,7 +131,7 @@ def _sweep_namespace(ctx: Context, place: str, now: Instant, tally: _Tally, *, a
                 refusal=stopped or "",
             )
             if not dry_run and plan.changes:
-                ctx.store.apply(plan)
+                ctx.store.apply(plan, fence=lease and lease.extended(ctx.clock()))
             return courses, plan, stopped
 
         courses, plan, refusal = retried(attempt)
@@ -163,18 +198,12 @@ def _differs(policy: str, ctx: Context) -> bool:
     return policy.partition(".")[0] != ctx.policy.life
 
 
-def _note_policy(ctx: Context, place: str, before: str, now: Instant) -> None:
+def _note_policy(ctx: Context, place: str, before: str, now: Instant, lease: Lease | None = None) -> None:
+    """Note under which policy due instants were computed; if another sweep has done so meanwhile, its word stands."""
     change = Change(
         Target.NAMESPACE, place, {"policy": before}, {"policy": ctx.policy.version}, "the policy has changed"
     )
-    ctx.store.apply(
-        Plan(
-            ctx.ids(now),
-            "policy",
-            place,
-            now,
-            (change,),
-            ctx.policy.version,
-            f"due instants follow policy {ctx.policy.version} from now on",
-        )
-    )
+    note = f"due instants follow policy {ctx.policy.version} from now on"
+    plan = Plan(ctx.ids(now), "policy", place, now, (change,), ctx.policy.version, note)
+    with suppress(ConflictError):
+        ctx.store.apply(plan, fence=lease and lease.extended(ctx.clock()))

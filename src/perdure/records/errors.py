@@ -90,6 +90,26 @@ class StoreTooNew(StoreError):  # noqa: N818  # reads as the statement it makes
     """The store was written by a newer Perdure."""
 
 
+class StoreTooOld(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The server's tables are missing or of an older schema; nothing was changed."""
+
+
+class StoreUnavailable(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The server cannot be reached, or was lost and did not come back in time."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
+class StoreDenied(StoreError):  # noqa: N818  # reads as the statement it makes
+    """The server refuses the role, the password or a right."""
+
+
+class LeaseLost(StoreError):  # noqa: N818  # reads as the statement it makes
+    """Another worker has taken over the namespace; nothing was written."""
+
+    fault: ClassVar[Fault] = "conflict"
+
+
 class StoreDamaged(StoreError):  # noqa: N818  # reads as the statement it makes
     """The file failed an integrity check."""
 
@@ -99,7 +119,7 @@ class StoreReadOnly(StoreError):  # noqa: N818  # reads as the statement it make
 
 
 class StoreBusy(StoreError):  # noqa: N818  # reads as the statement it makes
-    """Another process held the store's write lock for longer than the busy timeout."""
+    """The store was busy for longer than the time limit: a lock, the pool of connections, or a slow statement."""
 
     fault: ClassVar[Fault] = "machine"
 

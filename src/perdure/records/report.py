@@ -198,3 +198,33 @@ class Ingested:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON data."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """What one worker did in one round of upkeep.
+
+    Attributes:
+        owner: The worker's name.
+        due: Namespaces in which something was due.
+        swept: Namespaces that this worker swept.
+        kept: Namespaces that another worker was keeping.
+        lost: Namespaces that another worker took over meanwhile.
+        examined, moves, counted, held: As in ``Report``, over all of them.
+        failed: Namespace -> what went wrong there; the others were swept all the same.
+    """
+
+    owner: str
+    due: int
+    swept: int
+    kept: int
+    lost: int
+    examined: int
+    moves: int
+    counted: int
+    held: int
+    failed: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain JSON data."""
+        return asdict(self)

@@ -1,14 +1,21 @@
-"""Named SQL statements, read from the .sql files beside the stores: the registry of everything a store may run."""
+"""Named SQL statements, read from the .sql files beside the stores: the registry of everything a store may run.
+
+A statement may hold slots, ``{filters}``, which are filled with other named texts of the registry (kind ``part``) or
+with column names: never with a value. So every text that can reach a database can be listed and checked.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, cast
 
-Route = Literal["routed", "fan-out", "admin"]
+from perdure.records.recall import Filters
+
+Kind = Literal["routed", "fan-out", "admin", "part"]
 
 _STATEMENT: Final = re.compile(r"-- name: (?P<name>\w+)\n-- kind: (?P<kind>[\w-]+)\n(?P<sql>.*?;)\n", re.DOTALL)
 _MIGRATION: Final = re.compile(r"(\d{4})_\w+\.sql")
@@ -16,10 +23,17 @@ _MIGRATION: Final = re.compile(r"(\d{4})_\w+\.sql")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: its name, whether it names one namespace, and its text."""
+    """One statement: its name, whether it names one namespace, and its text.
+
+    Attributes:
+        name: As in the file.
+        kind: ``routed`` names one namespace, ``fan-out`` may see several and only reads, ``admin`` is about the
+            database itself, ``part`` is a condition that fills a slot of the others.
+        sql: The text; of a part without the semicolon.
+    """
 
     name: str
-    kind: Route
+    kind: Kind
     sql: str
 
 
@@ -27,7 +41,85 @@ class Statement:
 def registry(engine: str) -> dict[str, Statement]:
     """Return the statements of an engine by name."""
     text = (files("perdure.stores") / "sql" / engine / "statements.sql").read_text("utf-8")
-    return {m["name"]: Statement(m["name"], cast("Route", m["kind"]), m["sql"]) for m in _STATEMENT.finditer(text)}
+    found = {}
+    for m in _STATEMENT.finditer(text):
+        sql = m["sql"].rstrip(";") if m["kind"] == "part" else m["sql"]
+        found[m["name"]] = Statement(m["name"], cast("Kind", m["kind"]), sql)
+    return found
+
+
+@cache
+def filled(engine: str, name: str, parts: tuple[str, ...]) -> str:
+    """Return a statement whose slot ``{filters}`` holds some parts of the registry, joined by AND."""
+    known = registry(engine)
+    return known[name].sql.replace("{filters}", " AND ".join(known[p].sql for p in parts) or "true")
+
+
+_REPEATED: Final = re.compile(r"\{(sets|tests|after|before):([^{}]*)\}")
+_JOINED: Final = {"sets": ", ", "tests": " AND ", "after": "", "before": ""}
+
+
+@cache
+def with_columns(
+    engine: str,
+    name: str,
+    columns: tuple[str, ...],
+    checked: tuple[str, ...],
+    news: str = "",
+    types: tuple[tuple[str, str], ...] = (),
+) -> str:
+    """Return the update statement for some columns: each slot's pattern is repeated for each column.
+
+    A slot ``{sets:PATTERN}`` or ``{after:PATTERN}`` repeats its pattern for the columns that are set,
+    ``{tests:PATTERN}`` or ``{before:PATTERN}`` for those that are compared. ``COLUMN`` stands for the name, ``TYPE``
+    for its SQL type.
+
+    Args:
+        engine: Whose registry.
+        name: The statement.
+        columns: The columns that are set.
+        checked: The columns whose value before is compared.
+        news: The name of a part that is set besides, or nothing.
+        types: SQL types of columns, where the engine's statement asks for them.
+    """
+    known = dict(types)
+
+    def repeated(match: re.Match[str]) -> str:
+        slot, pattern = match[1], match[2]
+        chosen = columns if slot in {"sets", "after"} else checked
+        made = [pattern.replace("COLUMN", c).replace("TYPE", known.get(c, "")) for c in chosen]
+        if slot == "sets" and news:
+            made.append(registry(engine)[news].sql)
+        return _JOINED[slot].join(made) or ("true" if slot == "tests" else "")
+
+    return _REPEATED.sub(repeated, registry(engine)[name].sql)
+
+
+def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
+    """Return the names of the parts that a filter needs, and their bindings; lists stay lists.
+
+    The entity is not among them: it is a matter of words.
+    """
+    bindings: dict[str, object] = {}
+    chosen: list[str] = [] if filters.include_archived else ["filter_active"]
+    tests: Sequence[tuple[str, str, object]] = (
+        ("filter_kinds", "kinds", [k.value for k in filters.kinds] or None),
+        ("filter_scopes", "scopes", [s.value for s in filters.scopes] or None),
+        ("filter_session", "session", filters.session),
+        ("filter_since", "since", filters.since),
+        ("filter_until", "until", filters.until),
+        ("filter_as_of", "as_of", filters.as_of),
+        # What is stored is at least what is left of it now.
+        ("filter_confidence", "min_confidence", filters.min_confidence or None),
+        ("filter_tags", "tags", list(dict.fromkeys(filters.tags)) or None),
+    )
+    for part, binding, value in tests:
+        if value is not None:
+            chosen.append(part)
+            bindings[binding] = value
+    if filters.tags:
+        bindings["tag_count"] = len(set(filters.tags))
+    return tuple(chosen), bindings
 
 
 @cache

@@ -17,25 +17,50 @@ from perdure.interfaces.demo.history import FOLLOWED, Lived, live
 from perdure.interfaces.demo.plots import page
 from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, sessions
 from perdure.memory import Memory
+from perdure.records.errors import InvalidInput
 from perdure.records.recall import Hit
+
+POSTGRES = "postgres"
+"""The store that stands for a throw-away server."""
 
 BUDGET = 700
 """Tokens of MEMORY.md in the demonstration; small, so that it fits a screen."""
 
 
-def run(out: Path = Path("demo-output"), *, embedder: str | None = None, console: Console | None = None) -> Path:
+def run(
+    out: Path = Path("demo-output"),
+    *,
+    store: str | None = None,
+    embedder: str | None = None,
+    console: Console | None = None,
+) -> Path:
     """Tell the story, and return the HTML file with the plots.
 
     Args:
         out: The folder for the store, MEMORY.md and the plots; emptied of an earlier demonstration first.
+        store: ``postgres`` tells it on a throw-away server; a URL on that one; in a file in the folder if None.
         embedder: Overrides the policy's, for example ``none``.
         console: Where to print.
     """
     show = console or Console(highlight=False)
-    began = time.perf_counter()
     _make_room(out)
+    if store == POSTGRES:
+        with compose.local_postgres() as url:
+            html = _told(out, url, embedder, show)
+        show.print("The server was a throw-away one. For one that stays: perdure postgres", soft_wrap=True)
+        return html
+    place = str(out / "northwall.db") if store is None else store
+    html = _told(out, place, embedder, show)
+    if store is None:
+        show.print(f"Store: {place}. Look around: perdure --store {place} -n {NAMESPACE} stats", soft_wrap=True)
+    return html
+
+
+def _told(out: Path, place: str, embedder: str | None, show: Console) -> Path:
+    began = time.perf_counter()
     clock = SimulatedClock(sessions()[0].began)
-    with compose.open(out / "northwall.db", policy={}, clock=clock, embedder=embedder) as memory:
+    with compose.open(place, policy={}, clock=clock, embedder=embedder) as memory:
+        _check_empty(memory)
         show.rule("Perdure: five months of one conversation, on a simulated clock")
         lived = live(memory, clock, budget=BUDGET)
         _remembered(show, memory, lived)
@@ -50,9 +75,16 @@ def run(out: Path = Path("demo-output"), *, embedder: str | None = None, console
         html.write_text(page(lived.values, lived.tiers, thresholds), "utf-8")
     show.rule()
     show.print(f"{(lived.tiers[-1][0] - lived.tiers[0][0]).days} days passed in {time.perf_counter() - began:.1f} s.")
-    show.print(f"Plots: {html}    MEMORY.md: {out / 'MEMORY.md'}    Store: {out / 'northwall.db'}", soft_wrap=True)
-    show.print(f"Look around yourself: perdure --store {out / 'northwall.db'} -n {NAMESPACE} stats", soft_wrap=True)
+    show.print(f"Plots: {html}    MEMORY.md: {out / 'MEMORY.md'}", soft_wrap=True)
     return html
+
+
+def _check_empty(memory: Memory) -> None:
+    """A story that was told before on the same server would be told twice."""
+    if NAMESPACE in memory.namespaces():
+        raise InvalidInput(
+            f"The store has a namespace {NAMESPACE} already.", remedy="Name a store without it, or leave --store out."
+        )
 
 
 def _make_room(out: Path) -> None:

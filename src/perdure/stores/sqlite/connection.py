@@ -20,7 +20,7 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
-from perdure.stores.statements import migrations
+from perdure.stores.statements import migrations, registry
 
 APPLICATION_ID: Final = 0x50_45_52_44
 """``PERD``: how a Perdure file is told from other SQLite files."""
@@ -71,7 +71,7 @@ def _check_place(path: Path) -> None:
 def _check_identity(connection: apsw.Connection, path: str) -> None:
     with snapshot(connection):  # another process may be making the same store just now
         identity = connection.pragma("application_id")
-        empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+        empty = connection.execute(registry("sqlite")["schema_size"].sql).get == 0
         found = connection.pragma("user_version")
     if identity != APPLICATION_ID and not empty:
         raise NotAStore(

@@ -18,7 +18,7 @@ from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed
-from perdure.stores.sqlite.reading import fetched, run
+from perdure.stores.sqlite.reading import fetched, json_list, run, single
 
 SEGMENT: Final = 4096
 SAMPLE: Final = 100_000
@@ -49,7 +49,7 @@ class SearchIndex:
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Take in what the file has and this index has not; a no-op of one lookup where nothing changed."""
-        version = run(connection, "namespace_version", {"namespace": self.namespace}).get
+        version = single(connection, "namespace_version", {"namespace": self.namespace})
         if version is None or version == self.version:
             return
         key = {"namespace": self.namespace, "space": self.space}
@@ -68,7 +68,7 @@ class SearchIndex:
         oldest: int | None = None
         assigned: list[NDArray[np.uint16]] = []
         rows: list[Positions] = []
-        expected = run(connection, "vector_count", {"namespace": self.namespace}).get or 0
+        expected = single(connection, "vector_count", {"namespace": self.namespace}) or 0
         self.codes = Codes(self.dimensions, expected=int(expected))
         for _, seq, version, row_bytes, codes, attributes, cells in fetched(connection, "segments", key):
             numbers = np.frombuffer(row_bytes, "<i8")
@@ -194,17 +194,16 @@ def pack(connection: apsw.Connection, namespace: str, space: int, version: int) 
     run(
         connection,
         "insert_segment",
-        (
-            namespace,
-            space,
-            number + 1,
-            version,
-            version,
-            rows.tobytes(),
-            encode(data).astype("<u8").tobytes(),
-            attributes.tobytes(),
-            cells,
-        ),
+        {
+            **key,
+            "number": number + 1,
+            "seq": version,
+            "version": version,
+            "rows": rows.tobytes(),
+            "codes": encode(data).astype("<u8").tobytes(),
+            "attributes": attributes.tobytes(),
+            "cells": cells,
+        },
     )
     run(connection, "count_packed", {"namespace": namespace, "more": len(new)})
 
@@ -238,14 +237,16 @@ def save_cells(
 ) -> None:
     """Write trained cells; segments that were packed meanwhile are scanned whole until the next training."""
     cells, assigned, count = trained
+    key = {"namespace": namespace, "space": space}
     for number, data in assigned.items():
-        run(connection, "set_segment_cells", (data, namespace, space, number))
-    run(connection, "save_cell_map", (namespace, space, count, cells.to_bytes()))
+        run(connection, "set_segment_cells", {**key, "number": number, "cells": data})
+    run(connection, "save_cell_map", {**key, "vectors": count, "data": cells.to_bytes()})
 
 
 def _vectors(connection: apsw.Connection, namespace: str, space: int, rows: NDArray[np.int64]) -> NDArray[np.int8]:
     """Return the vectors of some rows, in their order; zeros where a memory was taken back."""
-    sql = "SELECT data FROM vector WHERE namespace = ? AND space = ? AND row = ?"
-    found = [connection.execute(sql, (namespace, space, int(row))).get for row in rows]
-    size = max((len(data) for data in found if data is not None), default=0)
-    return np.frombuffer(b"".join(data or bytes(size) for data in found), np.int8).reshape(len(found), -1)
+    wanted = rows.tolist()
+    key = {"namespace": namespace, "space": space, "rows": json_list(wanted)}
+    found = dict(fetched(connection, "vectors_at", key))
+    size = max((len(data) for data in found.values()), default=0)
+    return np.frombuffer(b"".join(found.get(r, bytes(size)) for r in wanted), np.int8).reshape(len(wanted), -1)

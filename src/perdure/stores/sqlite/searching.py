@@ -13,7 +13,7 @@ from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
 from perdure.stores.sqlite import reading as read
 from perdure.stores.sqlite import spaces
-from perdure.stores.sqlite.candidates import Search
+from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
 
@@ -44,8 +44,10 @@ class Searches:
         policy = RecallPolicy(rescored=max(50, 10 * limit))
         return self._search(namespace, index, policy, majority=True).nearest(np.frombuffer(vector, "<f4"), limit)
 
-    def _search(self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool) -> Search:
-        return Search(
+    def _search(
+        self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool
+    ) -> SqliteSearch:
+        return SqliteSearch(
             self.connection, namespace, index=index, vocabulary=self.vocabulary, policy=policy, majority=majority
         )
 
@@ -55,14 +57,9 @@ class Searches:
         if found is None:
             return {}
         result: dict[str, Vector] = {}
-        for group in read.batches(ids):
-            sql = (
-                "SELECT m.id, v.data FROM memory AS m CROSS JOIN vector AS v ON v.row = m.row WHERE m.namespace = ?"
-                f" AND m.id IN ({','.join('?' * len(group))}) AND v.namespace = ? AND v.space = ?"
-            )
-            for identity, data in self.connection.execute(sql, (namespace, *group, namespace, found[0])):
-                values = np.frombuffer(data, np.int8).astype(np.float32)
-                result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
+        for identity, data in read.vectors_of(self.connection, namespace, found[0], ids).items():
+            values = np.frombuffer(data, np.int8).astype(np.float32)
+            result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
         return result
 
     def forget(self, namespace: str) -> None:

@@ -24,10 +24,11 @@ def active(connection: apsw.Connection) -> Space | None:
 
 def number(connection: apsw.Connection, space: Space) -> int:
     """Return a space's number, making it known if it is new."""
-    known = single(connection, "space_of", (space.name,))
+    known = single(connection, "space_of", {"name": space.name})
     if known is None:
-        run(connection, "insert_space", (space.name, space.model, space.dimensions, space.version, 0))
-        known = single(connection, "space_of", (space.name,))
+        key = {"name": space.name, "model": space.model, "dimensions": space.dimensions, "version": space.version}
+        run(connection, "insert_space", key)
+        known = single(connection, "space_of", {"name": space.name})
     return int(known)
 
 
@@ -43,14 +44,14 @@ def add(connection: apsw.Connection, space: Space, *, activate: bool) -> None:
             f"The store's vectors are of {before.name}, these are of {space.name}.",
             remedy="Run `perdure reembed` to bring the store into the new space.",
         )
-    run(connection, "activate_space", (number(connection, space),))
+    run(connection, "activate_space", {"number": number(connection, space)})
 
 
 def without_vector(
     connection: apsw.Connection, namespace: str, space: Space, after: int, limit: int
 ) -> list[tuple[int, str, str]]:
     """Return the next memories without a vector in a space: (cursor, id, searchable text)."""
-    known = single(connection, "space_of", (space.name,))
+    known = single(connection, "space_of", {"name": space.name})
     key = {"namespace": namespace, "space": -1 if known is None else known, "after": after, "limit": limit}
     rows = fetched(connection, "without_vector", key)
     return [(row, identity, searchable(text, speaker)) for row, identity, text, speaker in rows]

@@ -12,19 +12,19 @@ import apsw
 
 from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import Instant
+from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
 from perdure.records.plan import Change, Plan
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
+from perdure.stores.rows import content_digest, operation_of
 from perdure.stores.sqlite import reading as read
 from perdure.stores.sqlite import spaces
-from perdure.stores.sqlite.candidates import conditions
 from perdure.stores.sqlite.checking import faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translated, unhurried
 from perdure.stores.sqlite.index import save_cells, trained_cells
-from perdure.stores.sqlite.rows import SELECT_RECORD, content_digest, record_of
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.writing import apply_accesses, apply_plan
 
@@ -48,11 +48,12 @@ class SqliteStore:
 
     # --- writing
 
-    def apply(self, plan: Plan) -> None:
+    def apply(self, plan: Plan, *, fence: Lease | None = None) -> None:
         """Write a plan whole or not at all, durable when this returns.
 
         Raises:
             ConflictError: The store is not as the plan's before-images say.
+            LeaseLost: ``fence`` is given, and the namespace has another keeper by now.
             StoreReadOnly, StoreBusy, DiskFull: The file could not be written; nothing was.
         """
         if self.read_only:
@@ -61,7 +62,7 @@ class SqliteStore:
             )
         with self._use() as connection:
             with transaction(connection):
-                apply_plan(connection, plan)
+                apply_plan(connection, plan, fence)
                 written = self._count_waiting(connection)
             del self._waiting[:written]
 
@@ -100,6 +101,21 @@ class SqliteStore:
             apply_accesses(connection, plan, self.log_entries)
         return len(self._waiting)
 
+    # --- leases
+
+    def take_lease(self, namespace: str, owner: str, now: Instant, ttl: int) -> Lease | None:
+        """Take a namespace if nobody keeps it, its lease is over, or it is one's own; None if another keeps it."""
+        key = {"namespace": namespace, "owner": owner, "now": now, "until": now + ttl}
+        with self._use() as connection, transaction(connection):
+            epoch = read.single(connection, "take_lease", key)
+        return None if epoch is None else Lease(namespace, owner, int(epoch), now + ttl, ttl)
+
+    def release_lease(self, lease: Lease) -> None:
+        """Give a namespace back; nothing happens if another has taken it."""
+        key = {"namespace": lease.namespace, "owner": lease.owner, "epoch": lease.epoch}
+        with self._use() as connection, transaction(connection):
+            read.run(connection, "release_lease", key)
+
     # --- reading records
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
@@ -110,23 +126,13 @@ class SqliteStore:
     def locate(self, identity: str) -> str | None:
         """Return the namespace that holds a memory."""
         with self._use() as connection:
-            found = read.run(connection, "locate", (identity,)).get
+            found = read.single(connection, "locate", {"id": identity})
         return None if found is None else str(found)
 
     def listed(self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None) -> list[Record]:
         """Return records that pass the filters, newest first; ``before`` is the last one of the previous page."""
-        tests, bindings = conditions(namespace, filters)
-        sql = f"{SELECT_RECORD} AND {tests}"
-        values = [namespace, *bindings]
-        if before is not None:
-            sql += " AND (m.created_ms, m.id) < (?, ?)"
-            values += list(before)
         with self._fresh() as connection:
-            rows = connection.execute(
-                f"{sql} ORDER BY m.created_ms DESC, m.id DESC LIMIT ?", (*values, limit)
-            ).fetchall()
-            ids = [record_of(namespace, row).id for row in rows]
-            return read.records(connection, namespace, ids)
+            return read.listed(connection, namespace, filters, limit, before)
 
     def at_hand(self, namespace: str, limit: int) -> list[Record]:
         """Return visible records, those in hot and vault and pinned ones first, then warm, then cold; newest first."""
@@ -154,8 +160,7 @@ class SqliteStore:
     def images(self, namespace: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return id -> the whole row, as an insert would need it."""
         with self._use() as connection:
-            space = spaces.active_number(connection)
-            return {r.id: read.image(connection, r, space) for r in read.records(connection, namespace, ids)}
+            return read.images(connection, namespace, ids, spaces.active_number(connection))
 
     def accesses(
         self, namespace: str, ids: Sequence[str], until: Instant
@@ -172,24 +177,25 @@ class SqliteStore:
     def links_to(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
         """Return the links that others have to a memory: (id, kind, weight)."""
         with self._use() as connection:
-            found = read.fetched(connection, "links_to", (namespace, identity))
+            found = read.fetched(connection, "links_to", {"namespace": namespace, "id": identity})
         return [(other, kind, weight) for other, kind, weight in found]
 
     def by_digest(self, namespace: str, text: str) -> list[str]:
         """Return memories whose text is the same up to case and white space, oldest first."""
         with self._use() as connection:
-            return [i for (i,) in read.run(connection, "find_digest", (namespace, content_digest(text)))]
+            key = {"namespace": namespace, "digest": content_digest(text)}
+            return [i for (i,) in read.run(connection, "find_digest", key)]
 
     def by_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         """Return idempotency key -> memory id for those keys that were used."""
         with self._use() as connection:
-            found = ((k, read.run(connection, "find_key", (namespace, k)).get) for k in keys)
+            found = ((k, read.single(connection, "find_key", {"namespace": namespace, "key": k})) for k in keys)
             return {k: i for k, i in found if i is not None}
 
     def last_turn(self, namespace: str, session: str) -> int:
         """Return a session's last turn, -1 for none."""
         with self._use() as connection:
-            found = read.run(connection, "last_turn", (namespace, session)).get
+            found = read.single(connection, "last_turn", {"namespace": namespace, "session": session})
         return -1 if found is None else int(found)
 
     # --- what is due
@@ -232,26 +238,26 @@ class SqliteStore:
     def visible_count(self, namespace: str) -> int:
         """Return how many memories of a namespace are active."""
         with self._use() as connection:
-            return int(read.run(connection, "visible_count", {"namespace": namespace}).get)
+            return int(read.single(connection, "visible_count", {"namespace": namespace}))
 
     def hidden_since(self, namespace: str, since: Instant) -> int:
         """Return how many memories were hidden by operations since an instant that were not undone."""
         with self._use() as connection:
-            return int(read.run(connection, "hidden_since", {"namespace": namespace, "since": since}).get)
+            return int(read.single(connection, "hidden_since", {"namespace": namespace, "since": since}))
 
     # --- journal
 
     def operation(self, identity: str) -> Operation | None:
         """Return one operation, wherever it is."""
         with self._use() as connection:
-            row = read.run(connection, "operation", (identity,)).fetchone()
-        return None if row is None else read.operation_of(row)
+            row = read.run(connection, "operation", {"id": identity}).fetchone()
+        return None if row is None else operation_of(row)
 
     def operations(self, namespace: str | None, limit: int) -> list[Operation]:
         """Return the newest operations first."""
         with self._use() as connection:
             rows = read.fetched(connection, "operations", {"namespace": namespace, "limit": limit})
-        return [read.operation_of(row) for row in rows]
+        return [operation_of(row) for row in rows]
 
     def changes(self, namespace: str, operation: str) -> list[Change]:
         """Return what an operation changed, as the journal tells it."""
@@ -328,7 +334,7 @@ class SqliteStore:
     def count_due(self, namespace: str | None, now: Instant) -> int:
         """Return how many memories are due by an instant."""
         with self._use() as connection:
-            return int(read.run(connection, "count_due", {"namespace": namespace, "now": now}).get)
+            return int(read.single(connection, "count_due", {"namespace": namespace, "now": now}))
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
         """Bring search structures up to date: cells for a large namespace, FTS segments merged. Derived data only.
@@ -345,7 +351,7 @@ class SqliteStore:
                 if trained is not None and found is not None:
                     save_cells(connection, namespace, found[0], trained)
                     self._searches.forget(namespace)
-                connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+                read.run(connection, "merge_words")
             connection.execute("PRAGMA optimize").fetchall()
         return {"vectors": vectors, "cells": 0 if trained is None else len(trained[0])}
 

@@ -5,100 +5,83 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 import apsw
 import numpy as np
 
 from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
+from perdure.records.lease import Lease
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.stores.codes import quantize
-from perdure.stores.sqlite.index import SEGMENT, pack
-from perdure.stores.sqlite.rows import (
+from perdure.stores.rows import (
+    BY_HAND,
+    CONTENT_COLUMNS,
+    MEMORY_COLUMNS,
+    SEARCHED,
+    UNCHECKED,
+    UPKEEP,
+    Shape,
     column_value,
     content_digest,
-    content_values,
     journal_form,
-    memory_values,
-    place_of,
+    lease_lost,
+    plain,
+    present,
+    shape_of,
 )
-from perdure.stores.statements import registry
-
-SEARCHED: Final = {"status", "scope"}
-"""Columns that the caches of searches must hear about when they change."""
-
-UPKEEP: Final = {"sweep", "policy"}
-"""Operations after which a move that a gate held back is not tried again: they change nothing that people said."""
-
-BY_HAND: Final = "archive"
-"""What a person hides does not count against the budget of upkeep."""
-
-UNCHECKED: Final = {"held"}
-"""Columns that are written without a look at what was there: holding and releasing are bookkeeping."""
-
-_CONTENT: Final = {"text", "tags", "source", "speaker", "task", "metadata"}
+from perdure.stores.sqlite.index import SEGMENT, pack
+from perdure.stores.sqlite.lexical import place_of
+from perdure.stores.sqlite.reading import run, single
+from perdure.stores.statements import registry, with_columns
 
 
-def apply_plan(connection: apsw.Connection, plan: Plan) -> int:
+def apply_plan(connection: apsw.Connection, plan: Plan, fence: Lease | None = None) -> int:
     """Write a plan inside the transaction that is open, and return the namespace's new version.
 
     Raises:
         ConflictError: A row is not as the plan's before-image says; the caller rolls back.
+        LeaseLost: The namespace has another keeper by now.
     """
-    version = _run(connection, "bump_version", {"namespace": plan.namespace, "at": plan.at, "policy": plan.policy}).get
-    writer = _Writer(connection, plan, int(version))
-    for shape, changes in groupby(plan.changes, key=_shape):
+    key = {"namespace": plan.namespace}
+    if fence is not None:
+        held = {**key, "owner": fence.owner, "epoch": fence.epoch, "until": fence.until}
+        if single(connection, "hold_lease", held) is None:
+            raise lease_lost(fence)
+    version = int(single(connection, "bump_version", {**key, "at": plan.at, "policy": plan.policy}))
+    writer = _Writer(connection, plan, version)
+    for shape, changes in groupby(plan.changes, key=shape_of):
         writer.write(shape, list(changes))
     writer.journal()
     if writer.unpacked >= SEGMENT:
         for space in writer.spaces.values():
-            pack(connection, plan.namespace, space, int(version))
+            pack(connection, plan.namespace, space, version)
     if plan.operation not in UPKEEP:
-        _run(connection, "release_held", {"namespace": plan.namespace})
-    return int(version)
+        run(connection, "release_held", key)
+    return version
 
 
 def apply_accesses(connection: apsw.Connection, plan: Plan, log_entries: int) -> None:
     """Append a recall's accesses to their log, and the recall to its own; the logs are their own journal."""
-    sql = registry("sqlite")
-    accesses = [
-        (plan.namespace, c.id, c.after["at_ms"], c.after["times"])
-        for c in plan.changes
-        if c.target is Target.ACCESS and c.after
-    ]
-    connection.executemany(sql["insert_access"].sql, accesses)
     for change in plan.changes:
-        if change.target is Target.RECALL and change.after and log_entries:
-            row = change.after
-            connection.execute(
-                sql["insert_recall"].sql,
-                (plan.namespace, change.id, row["at_ms"], row["query"], json.dumps(row["hits"])),
-            )
+        row = change.after
+        if row is None:
+            continue
+        key = {"namespace": plan.namespace, "id": change.id, "at_ms": row["at_ms"]}
+        if change.target is Target.ACCESS:
+            run(connection, "insert_access", {**key, "times": row["times"]})
+        elif change.target is Target.RECALL and log_entries:
+            run(connection, "insert_recall", {**key, "query": row["query"], "hits": json.dumps(row["hits"])})
             _trim(connection, plan.namespace, log_entries)
 
 
 def _trim(connection: apsw.Connection, namespace: str, log_entries: int) -> None:
-    kept = _run(connection, "count_recall", {"namespace": namespace}).get
+    kept = single(connection, "count_recall", {"namespace": namespace})
     if kept is not None and kept > log_entries:
-        _run(connection, "trim_recalls", {"namespace": namespace, "many": kept - log_entries})
-        _run(connection, "uncount_recalls", {"namespace": namespace, "many": kept - log_entries})
-
-
-def _run(connection: apsw.Connection, name: str, bindings: Any = ()) -> apsw.Cursor:
-    return connection.execute(registry("sqlite")[name].sql, bindings)
-
-
-Shape = tuple[Target, str, tuple[str, ...]]
-
-
-def _shape(change: Change) -> Shape:
-    """Changes of one shape are written by one statement."""
-    if change.before is None:
-        return change.target, "insert", ()
-    if change.after is None:
-        return change.target, "delete", ()
-    return change.target, "update", tuple(change.after)
+        surplus = {"namespace": namespace, "many": kept - log_entries}
+        run(connection, "trim_recalls", surplus)
+        run(connection, "uncount_recalls", surplus)
 
 
 class _Writer:
@@ -134,13 +117,13 @@ class _Writer:
     def _insert_memories(self, changes: list[Change]) -> None:
         if self.plan.operation == "remember":
             self._refuse_twins(changes)
-        first = int(_run(self.connection, "next_row").get)
+        first = int(single(self.connection, "next_row"))
         place = place_of(self.namespace)
-        afters = [_present(c.after) for c in changes]
+        afters = [present(c.after) for c in changes]
         self.rows.update((c.id, row) for row, c in enumerate(changes, first))
         numbered = list(zip(range(first, first + len(changes)), changes, afters, strict=True))
         try:
-            self._many("insert_memory", (memory_values(row, self.namespace, c.id, a) for row, c, a in numbered))
+            self._many("insert_memory", (_memory_values(self.namespace, row, c.id, a) for row, c, a in numbered))
             self._many("insert_key", ((self.namespace, a["key"], c.id) for _, c, a in numbered if a.get("key")))
         except apsw.ConstraintError as error:
             raise ConflictError(
@@ -148,26 +131,26 @@ class _Writer:
                 tuple(c.id for c in changes),
                 remedy="Read again and retry.",
             ) from error
-        self._many("insert_content", (content_values(row, self.namespace, c.id, a) for row, c, a in numbered))
+        self._many("insert_content", (_content_values(self.namespace, row, c.id, a) for row, c, a in numbered))
         self._many("insert_words", ((row, searchable(a["text"], a["speaker"]), place) for row, _, a in numbered))
         self._many("insert_tag", ((self.namespace, tag, row) for row, _, a in numbered for tag in a["tags"]))
-        if carrying := [c for c in changes if _present(c.after).get("space")]:
+        if carrying := [c for c in changes if present(c.after).get("space")]:
             self._insert_vectors(carrying)
 
     def _refuse_twins(self, changes: list[Change]) -> None:
         """Another process may have stored the same words since this plan was made."""
         for change in changes:
-            a = _present(change.after)
+            a = present(change.after)
             if a["kind"] == Kind.EPISODE:
                 continue
-            key = (
-                self.namespace,
-                content_digest(a["text"]),
-                column_value("kind", a["kind"]),
-                a["session"],
-                a["speaker"],
-            )
-            if _run(self.connection, "twin", (*key, a["task"], a["text"], self.plan.id)).get is not None:
+            twin = {
+                "namespace": self.namespace,
+                "digest": content_digest(a["text"]),
+                "kind": plain(a["kind"]),
+                "op": self.plan.id,
+                **{name: a[name] for name in ("session", "speaker", "task", "text")},
+            }
+            if single(self.connection, "twin", twin) is not None:
                 raise ConflictError(
                     "The same words were stored by another process just now.",
                     (change.id,),
@@ -175,44 +158,38 @@ class _Writer:
                 )
 
     def _delete_memories(self, changes: list[Change]) -> None:
-        rows = [(self._row(c.id), c.id, _present(c.before)) for c in changes]
-        self._exactly("delete_memory", [(self.namespace, row, before["op"]) for row, _, before in rows], changes)
-        self._many("delete_content", ((self.namespace, row) for row, _, _ in rows))
-        self._many("delete_words", ((row,) for row, _, _ in rows))
-        self._many("delete_tags", ((self.namespace, tag, row) for row, _, before in rows for tag in before["tags"]))
-        self._many("delete_key", ((self.namespace, before["key"], i) for _, i, before in rows if before.get("key")))
-        self._many("insert_gone", ((self.namespace, self.version, row) for row, _, _ in rows))
+        rows = [{**present(c.before), **self._key(c), "row": self._row(c.id), "seq": self.version} for c in changes]
+        self._exactly("delete_memory", rows, changes)
+        self._many("delete_content", rows)
+        self._many("delete_words", rows)
+        self._many("delete_tags", ({**row, "tag": tag} for row in rows for tag in row["tags"]))
+        self._many("delete_key", (row for row in rows if row.get("key")))
+        self._many("insert_gone", rows)
         vectors = self.connection.total_changes()
-        self._many("delete_vectors", ((self.namespace, row) for row, _, _ in rows))  # of every space
+        self._many("delete_vectors", rows)  # of every space
         less = vectors - self.connection.total_changes()
-        _run(self.connection, "count_vectors", {"namespace": self.namespace, "more": less})
+        run(self.connection, "count_vectors", {"namespace": self.namespace, "more": less})
 
     def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None:
-        if set(columns) & _CONTENT:
+        if set(columns) & CONTENT_COLUMNS:
             raise StoreError("This version does not rewrite the content of a memory.")
-        sets = ", ".join(f"{c} = ?" for c in columns)
-        if set(columns) & SEARCHED:
-            sets += f", changed = {self.version}"
-        checked = [c for c in columns if c not in UNCHECKED]
-        tests = " AND ".join(f"{c} IS ?" for c in checked)
-        sql = f"UPDATE memory SET {sets} WHERE namespace = ? AND id = ? AND {tests}"
+        checked = tuple(c for c in columns if c not in UNCHECKED)
+        sql = with_columns(
+            "sqlite", "update_memory", columns, checked, "set_changed" if set(columns) & SEARCHED else ""
+        )
         values = []
         for change in changes:
-            before, after = _present(change.before), _present(change.after)
-            values.append(
-                (
-                    *(column_value(c, after[c]) for c in columns),
-                    self.namespace,
-                    change.id,
-                    *(column_value(c, before[c]) for c in checked),
-                )
-            )
+            before, after = present(change.before), present(change.after)
+            row = {**self._key(change), "version": self.version}
+            row |= {f"after_{c}": column_value(c, after[c]) for c in columns}
+            row |= {f"before_{c}": column_value(c, before[c]) for c in checked}
+            values.append(row)
         self._checked(sql, values, changes)
 
     # --- vectors
 
     def _insert_vectors(self, changes: list[Change]) -> None:
-        stored = [_present(c.after) for c in changes]
+        stored = [present(c.after) for c in changes]
         fresh = [i for i, after in enumerate(stored) if after.get("vector")]
         data: list[bytes] = [after.get("int8") or b"" for after in stored]
         if fresh:
@@ -226,21 +203,19 @@ class _Writer:
                 for c, after, vector in zip(changes, stored, data, strict=True)
             ],
         )
-        self.unpacked = int(
-            _run(self.connection, "count_vectors", {"namespace": self.namespace, "more": len(changes)}).get
-        )
+        more = {"namespace": self.namespace, "more": len(changes)}
+        self.unpacked = int(single(self.connection, "count_vectors", more))
 
     def _delete_vectors(self, changes: list[Change]) -> None:
-        self._exactly(
-            "delete_vector",
-            [(self.namespace, self._space(_present(c.before)["space"]), self._row(c.id)) for c in changes],
-            changes,
-        )
-        _run(self.connection, "count_vectors", {"namespace": self.namespace, "more": -len(changes)})
+        rows = [
+            {**self._key(c), "space": self._space(present(c.before)["space"]), "row": self._row(c.id)} for c in changes
+        ]
+        self._exactly("delete_vector", rows, changes)
+        run(self.connection, "count_vectors", {"namespace": self.namespace, "more": -len(changes)})
 
     def _space(self, name: str) -> int:
         if name not in self.spaces:
-            number = _run(self.connection, "space_of", (name,)).get
+            number = single(self.connection, "space_of", {"name": name})
             if number is None:
                 raise SpaceMismatch(f"The store knows no embedding space {name}.", remedy="Run `perdure reembed`.")
             self.spaces[name] = int(number)
@@ -249,31 +224,20 @@ class _Writer:
     # --- the narrow tables
 
     def _insert_links(self, changes: list[Change]) -> None:
-        self._many(
-            "insert_link",
-            [(self.namespace, c.id, a["kind"], a["other"], a["weight"]) for c in changes if (a := _present(c.after))],
-        )
+        self._many("insert_link", [{**present(c.after), **self._key(c)} for c in changes])
 
     def _delete_links(self, changes: list[Change]) -> None:
-        befores = [(c.id, _present(c.before)) for c in changes]
-        self._exactly("delete_link", [(self.namespace, i, b["kind"], b["other"]) for i, b in befores], changes)
+        self._exactly("delete_link", [{**present(c.before), **self._key(c)} for c in changes], changes)
 
     def _insert_accesses(self, changes: list[Change]) -> None:
-        self._many(
-            "insert_access",
-            [(self.namespace, c.id, a["at_ms"], a["times"]) for c in changes if (a := _present(c.after))],
-        )
+        self._many("insert_access", [{**present(c.after), **self._key(c)} for c in changes])
 
     def _delete_accesses(self, changes: list[Change]) -> None:
-        self._exactly(
-            "delete_access",
-            [(self.namespace, c.id, b["at_ms"], b["times"]) for c in changes if (b := _present(c.before))],
-            changes,
-        )
+        self._exactly("delete_access", [{**present(c.before), **self._key(c)} for c in changes], changes)
 
     def _update_namespace(self, changes: list[Change]) -> None:
         bindings = [
-            {"namespace": self.namespace, "before": _present(c.before)["policy"], "after": _present(c.after)["policy"]}
+            {"namespace": self.namespace, "before": present(c.before)["policy"], "after": present(c.after)["policy"]}
             for c in changes
         ]
         self._exactly("namespace_policy", bindings, changes)
@@ -282,22 +246,19 @@ class _Writer:
 
     def journal(self) -> None:
         plan = self.plan
+        operation = {
+            "namespace": plan.namespace,
+            "id": plan.id,
+            "operation": plan.operation,
+            "at_ms": plan.at,
+            "changes": len(plan.changes),
+            "hides": 0 if plan.operation == BY_HAND else plan.hides,
+            "policy": plan.policy,
+            "note": plan.note,
+            "undoes": plan.undoes,
+        }
         try:
-            _run(
-                self.connection,
-                "insert_operation",
-                (
-                    plan.namespace,
-                    plan.id,
-                    plan.operation,
-                    plan.at,
-                    len(plan.changes),
-                    0 if plan.operation == BY_HAND else plan.hides,
-                    plan.policy,
-                    plan.note,
-                    plan.undoes,
-                ),
-            )
+            run(self.connection, "insert_operation", operation)
         except apsw.ConstraintError as error:
             raise ConflictError(f"The plan {plan.id} was applied before.", remedy="Nothing was written.") from error
         self._many(
@@ -334,15 +295,18 @@ class _Writer:
         """The memories whose last operation is not the one that the plan expects."""
         found = []
         for change in changes:
-            op = _run(self.connection, "op_of", (self.namespace, change.id)).get
+            op = single(self.connection, "op_of", self._key(change))
             fits = (change.before or {}).get("op"), (change.after or {}).get("op")  # before, or already written by us
             if op is None or op not in fits:
                 found.append(change.id)
         return tuple(dict.fromkeys(found))
 
+    def _key(self, change: Change) -> dict[str, str]:
+        return {"namespace": self.namespace, "id": change.id}
+
     def _row(self, identity: str) -> int:
         if identity not in self.rows:
-            row = _run(self.connection, "row_of", (self.namespace, identity)).get
+            row = single(self.connection, "row_of", {"namespace": self.namespace, "id": identity})
             if row is None:
                 raise ConflictError(
                     "A memory that the plan changes is gone; nothing was written.",
@@ -353,7 +317,21 @@ class _Writer:
         return self.rows[identity]
 
 
-def _present(row: Row | None) -> Row:
-    if row is None:
-        raise StoreError("A change holds no row.", remedy="Report this; nothing was written.")
-    return row
+def _memory_values(namespace: str, row: int, identity: str, after: Row) -> tuple[Any, ...]:
+    """Return the parameters of insert_memory."""
+    return (namespace, row, identity, *(plain(after[c]) for c in MEMORY_COLUMNS), "?" in after["text"])
+
+
+def _content_values(namespace: str, row: int, identity: str, after: Row) -> tuple[Any, ...]:
+    """Return the parameters of insert_content."""
+    return (
+        namespace,
+        row,
+        identity,
+        after["text"],
+        json.dumps(list(after["tags"]), ensure_ascii=False),
+        after["source"],
+        after["task"],
+        json.dumps(after["metadata"], ensure_ascii=False, sort_keys=True),
+        content_digest(after["text"]),
+    )

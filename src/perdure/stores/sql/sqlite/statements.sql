@@ -1,5 +1,13 @@
--- Every statement of the SQLite store, by name. `kind` is routed (names one namespace), fan-out (may see several) or
--- admin (the file itself). Statements that are assembled at run time say so in stores/sqlite/.
+-- Every statement of the SQLite store, by name. `kind` is routed (names one namespace), fan-out (may see several and
+-- only reads), admin (the file itself) or part (fills a slot of the others). Lists are bound as JSON text. Only
+-- statements that run once for each of many rows bind by position: names would cost them time.
+--
+-- CROSS JOIN fixes the order of the loops: from the short list to the rows, whatever the planner thinks of the list.
+-- NOT INDEXED makes it look rows up by their address: else it reads a whole namespace through an index.
+
+-- name: schema_size
+-- kind: admin
+SELECT count(*) FROM sqlite_schema;
 
 -- name: bump_version
 -- kind: routed
@@ -29,24 +37,24 @@ SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory';
 
 -- name: insert_memory
 -- kind: routed
-INSERT INTO memory (row, namespace, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness,
-  created_ms, recorded_ms, anchor_ms, access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms, reinforcements,
-  boosted, boost_day, validated_ms, tier_ms, status_ms, due_ms, held, session, turn, speaker, op, asks)
+INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness,
+  created_ms, recorded_ms, anchor_ms, access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms,
+  reinforcements, boosted, boost_day, validated_ms, tier_ms, status_ms, due_ms, held, session, turn, speaker, op, asks)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: twin
 -- kind: routed
-SELECT m.id FROM content AS c JOIN memory AS m ON m.row = c.row
-WHERE c.namespace = ?1 AND c.digest = ?2 AND m.kind = ?3 AND m.session IS ?4 AND m.speaker IS ?5 AND c.task IS ?6
-  AND c.text = ?7 AND m.status IN ('active', 'archived') AND m.op <> ?8;
+SELECT m.id FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
+WHERE c.namespace = :namespace AND c.digest = :digest AND c.task IS :task AND c.text = :text AND m.kind = :kind
+  AND m.session IS :session AND m.speaker IS :speaker AND m.status IN ('active', 'archived') AND m.op <> :op;
 
 -- name: insert_content
 -- kind: routed
-INSERT INTO content (row, namespace, id, text, tags, source, task, metadata, digest)
+INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, digest)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_words
--- kind: routed
+-- kind: admin
 INSERT INTO words (rowid, text, place) VALUES (?, ?, ?);
 
 -- name: insert_tag
@@ -55,31 +63,40 @@ INSERT INTO tag (namespace, tag, row) VALUES (?, ?, ?);
 
 -- name: delete_memory
 -- kind: routed
-DELETE FROM memory WHERE namespace = ? AND row = ? AND op = ?;
+DELETE FROM memory WHERE namespace = :namespace AND row = :row AND op = :op;
 
 -- name: delete_content
 -- kind: routed
-DELETE FROM content WHERE namespace = ? AND row = ?;
+DELETE FROM content WHERE namespace = :namespace AND row = :row;
 
 -- name: delete_words
 -- kind: admin
-DELETE FROM words WHERE rowid = ?;
+DELETE FROM words WHERE rowid = :row;
 
 -- name: delete_tags
 -- kind: routed
-DELETE FROM tag WHERE namespace = ? AND tag = ? AND row = ?;
+DELETE FROM tag WHERE namespace = :namespace AND tag = :tag AND row = :row;
 
 -- name: insert_gone
 -- kind: routed
-INSERT INTO gone (namespace, seq, row) VALUES (?, ?, ?);
+INSERT INTO gone (namespace, seq, row) VALUES (:namespace, :seq, :row);
 
 -- name: row_of
 -- kind: routed
-SELECT row FROM memory WHERE namespace = ? AND id = ?;
+SELECT row FROM memory WHERE namespace = :namespace AND id = :id;
 
 -- name: op_of
 -- kind: routed
-SELECT op FROM memory WHERE namespace = ? AND id = ?;
+SELECT op FROM memory WHERE namespace = :namespace AND id = :id;
+
+-- name: update_memory
+-- kind: routed
+UPDATE memory SET {sets:COLUMN = :after_COLUMN}
+WHERE namespace = :namespace AND id = :id AND {tests:COLUMN IS :before_COLUMN};
+
+-- name: set_changed
+-- kind: part
+changed = :version;
 
 -- name: insert_vector
 -- kind: routed
@@ -87,33 +104,35 @@ INSERT INTO vector (namespace, space, row, seq, data) VALUES (?, ?, ?, ?, ?);
 
 -- name: delete_vector
 -- kind: routed
-DELETE FROM vector WHERE namespace = ? AND space = ? AND row = ?;
+DELETE FROM vector WHERE namespace = :namespace AND space = :space AND row = :row;
 
 -- name: delete_vectors
 -- kind: routed
-DELETE FROM vector WHERE namespace = ? AND row = ?;
+DELETE FROM vector WHERE namespace = :namespace AND row = :row;
 
 -- name: insert_link
 -- kind: routed
-INSERT INTO link (namespace, id, kind, other, weight) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+INSERT INTO link (namespace, id, kind, other, weight) VALUES (:namespace, :id, :kind, :other, :weight)
+ON CONFLICT DO NOTHING;
 
 -- name: delete_link
 -- kind: routed
-DELETE FROM link WHERE namespace = ? AND id = ? AND kind = ? AND other = ?;
+DELETE FROM link WHERE namespace = :namespace AND id = :id AND kind = :kind AND other = :other;
 
 -- name: insert_access
 -- kind: routed
 INSERT INTO access (namespace, id, at_ms, times)
-SELECT m.namespace, m.id, ?3, ?4 FROM memory AS m WHERE m.namespace = ?1 AND m.id = ?2
+SELECT m.namespace, m.id, :at_ms, :times FROM memory AS m WHERE m.namespace = :namespace AND m.id = :id
 ON CONFLICT (namespace, id, at_ms) DO UPDATE SET times = times + excluded.times;
 
 -- name: delete_access
 -- kind: routed
-DELETE FROM access WHERE namespace = ? AND id = ? AND at_ms = ? AND times = ?;
+DELETE FROM access WHERE namespace = :namespace AND id = :id AND at_ms = :at_ms AND times = :times;
 
 -- name: insert_recall
 -- kind: routed
-INSERT INTO recall_log (namespace, id, at_ms, query, hits) VALUES (?, ?, ?, ?, ?);
+INSERT INTO recall_log (namespace, id, at_ms, query, hits)
+VALUES (:namespace, :id, :at_ms, :query, :hits);
 
 -- name: count_recall
 -- kind: routed
@@ -138,16 +157,16 @@ INSERT INTO idempotency (namespace, key, id) VALUES (?, ?, ?);
 
 -- name: delete_key
 -- kind: routed
-DELETE FROM idempotency WHERE namespace = ? AND key = ? AND id = ?;
+DELETE FROM idempotency WHERE namespace = :namespace AND key = :key AND id = :id;
 
 -- name: keys_of
 -- kind: routed
-SELECT key FROM idempotency WHERE namespace = ? AND id = ?;
+SELECT key FROM idempotency WHERE namespace = :namespace AND id = :id;
 
 -- name: insert_operation
 -- kind: routed
 INSERT INTO operation (namespace, id, operation, at_ms, changes, hides, policy, note, undoes)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (:namespace, :id, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes);
 
 -- name: insert_journal
 -- kind: routed
@@ -158,9 +177,43 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 -- kind: routed
 UPDATE memory SET held = 0 WHERE namespace = :namespace AND held = 1 AND due_ms IS NOT NULL;
 
+-- name: records
+-- kind: routed
+SELECT m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
+  m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
+  m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
+  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held, c.text, c.tags, c.source, c.task, c.metadata
+FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+  CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
+
+-- name: states
+-- kind: routed
+SELECT m.id, m.op, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence, m.uniqueness,
+  m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses, m.accessed_ms,
+  m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms, m.status_ms,
+  m.due_ms, m.held
+FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value;
+
+-- name: accesses
+-- kind: routed
+SELECT id, at_ms, times FROM access
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids)) AND at_ms <= :until ORDER BY id, at_ms;
+
+-- name: vectors_of
+-- kind: routed
+SELECT m.id, v.data
+FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
+  CROSS JOIN vector AS v ON v.namespace = m.namespace AND v.space = :space AND v.row = m.row;
+
+-- name: listed
+-- kind: routed
+SELECT m.id FROM memory AS m
+WHERE m.namespace = :namespace AND {filters} AND (m.created_ms, m.id) < (:before_ms, :before_id)
+ORDER BY m.created_ms DESC, m.id DESC LIMIT :limit;
+
 -- name: locate
 -- kind: fan-out
-SELECT namespace FROM memory WHERE id = ?;
+SELECT namespace FROM memory WHERE id = :id;
 
 -- name: namespaces
 -- kind: fan-out
@@ -191,8 +244,10 @@ SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id L
 
 -- name: fading
 -- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND held = 0 AND due_ms IS NOT NULL AND due_ms <= :until AND tier = 'cold'
-  AND status = 'active' ORDER BY due_ms LIMIT :limit;
+SELECT id FROM memory
+WHERE namespace = :namespace AND held = 0 AND due_ms IS NOT NULL AND due_ms <= :until AND tier = 'cold'
+  AND status = 'active'
+ORDER BY due_ms LIMIT :limit;
 
 -- name: sampled
 -- kind: routed
@@ -220,21 +275,21 @@ SELECT coalesce(sum(hides), 0) FROM operation AS o WHERE o.namespace = :namespac
 
 -- name: find_digest
 -- kind: routed
-SELECT id FROM content WHERE namespace = ? AND digest = ? ORDER BY row;
+SELECT id FROM content WHERE namespace = :namespace AND digest = :digest ORDER BY row;
 
 -- name: find_key
 -- kind: routed
-SELECT id FROM idempotency WHERE namespace = ? AND key = ?;
+SELECT id FROM idempotency WHERE namespace = :namespace AND key = :key;
 
 -- name: last_turn
 -- kind: routed
-SELECT turn FROM memory WHERE namespace = ? AND session = ? ORDER BY turn DESC LIMIT 1;
+SELECT turn FROM memory WHERE namespace = :namespace AND session = :session ORDER BY turn DESC LIMIT 1;
 
 -- name: operation
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
-FROM operation AS o WHERE o.id = ?;
+FROM operation AS o WHERE o.id = :id;
 
 -- name: operations
 -- kind: fan-out
@@ -244,13 +299,14 @@ FROM operation AS o WHERE (:namespace IS NULL OR o.namespace = :namespace) ORDER
 
 -- name: journal_of_operation
 -- kind: routed
-SELECT target, id, before, after, because FROM journal WHERE namespace = ? AND operation = ? ORDER BY position;
+SELECT target, id, before, after, because FROM journal
+WHERE namespace = :namespace AND operation = :operation ORDER BY position;
 
 -- name: journal_of_memory
 -- kind: routed
 SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
 FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
-WHERE j.namespace = ? AND j.id = ? ORDER BY o.number, j.position;
+WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
 
 -- name: links_of
 -- kind: routed
@@ -261,7 +317,7 @@ ORDER BY 1, 2;
 
 -- name: links_to
 -- kind: routed
-SELECT id, kind, weight FROM link WHERE namespace = ? AND other = ? ORDER BY id, kind;
+SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
 
 -- name: active_space
 -- kind: admin
@@ -269,21 +325,22 @@ SELECT number, model, dimensions, version FROM space WHERE active = 1;
 
 -- name: space_of
 -- kind: admin
-SELECT number FROM space WHERE name = ?;
+SELECT number FROM space WHERE name = :name;
 
 -- name: insert_space
 -- kind: admin
-INSERT INTO space (name, model, dimensions, version, active) VALUES (?, ?, ?, ?, ?);
+INSERT INTO space (name, model, dimensions, version, active)
+VALUES (:name, :model, :dimensions, :version, 0);
 
 -- name: activate_space
 -- kind: admin
-UPDATE space SET active = (number = ?);
+UPDATE space SET active = (number = :number);
 
 -- name: without_vector
 -- kind: routed
-SELECT m.row, m.id, c.text, m.speaker FROM memory AS m JOIN content AS c ON c.row = m.row
+SELECT m.row, m.id, c.text, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.row > :after
-  AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row)
+  AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row)
 ORDER BY m.row LIMIT :limit;
 
 -- name: count_without_vector
@@ -294,7 +351,8 @@ SELECT count(*) FROM memory AS m WHERE (:namespace IS NULL OR m.namespace = :nam
 -- name: new_vectors
 -- kind: routed
 SELECT v.row, v.data, m.created_ms, m.kind, m.scope, m.status, m.session, c.tags
-FROM vector AS v JOIN memory AS m ON m.row = v.row JOIN content AS c ON c.row = v.row
+FROM vector AS v JOIN memory AS m ON m.namespace = v.namespace AND m.row = v.row
+  JOIN content AS c ON c.namespace = v.namespace AND c.row = v.row
 WHERE v.namespace = :namespace AND v.space = :space AND v.seq > :seen ORDER BY v.seq, v.row;
 
 -- name: changed_rows
@@ -312,7 +370,7 @@ SELECT coalesce(max(number), -1), coalesce(max(seq), -1) FROM segment WHERE name
 -- name: insert_segment
 -- kind: routed
 INSERT INTO segment (namespace, space, number, seq, version, rows, codes, attributes, cells)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (:namespace, :space, :number, :seq, :version, :rows, :codes, :attributes, :cells);
 
 -- name: segments
 -- kind: routed
@@ -321,7 +379,7 @@ WHERE namespace = :namespace AND space = :space ORDER BY number;
 
 -- name: set_segment_cells
 -- kind: routed
-UPDATE segment SET cells = ? WHERE namespace = ? AND space = ? AND number = ?;
+UPDATE segment SET cells = :cells WHERE namespace = :namespace AND space = :space AND number = :number;
 
 -- name: cell_map
 -- kind: routed
@@ -329,7 +387,7 @@ SELECT vectors, data FROM cell_map WHERE namespace = :namespace AND space = :spa
 
 -- name: save_cell_map
 -- kind: routed
-INSERT INTO cell_map (namespace, space, vectors, data) VALUES (?, ?, ?, ?)
+INSERT INTO cell_map (namespace, space, vectors, data) VALUES (:namespace, :space, :vectors, :data)
 ON CONFLICT (namespace, space) DO UPDATE SET vectors = excluded.vectors, data = excluded.data;
 
 -- name: vector_count
@@ -340,9 +398,89 @@ SELECT vectors FROM namespace WHERE namespace = :namespace;
 -- kind: admin
 SELECT coalesce(max(row), 0) FROM memory;
 
+-- name: filter_active
+-- kind: part
+m.status = 'active';
+
+-- name: filter_kinds
+-- kind: part
+m.kind IN (SELECT value FROM json_each(:kinds));
+
+-- name: filter_scopes
+-- kind: part
+m.scope IN (SELECT value FROM json_each(:scopes));
+
+-- name: filter_session
+-- kind: part
+m.session = :session;
+
+-- name: filter_since
+-- kind: part
+m.created_ms >= :since;
+
+-- name: filter_until
+-- kind: part
+m.created_ms < :until;
+
+-- name: filter_as_of
+-- kind: part
+m.recorded_ms <= :as_of;
+
+-- name: filter_confidence
+-- kind: part
+m.confidence >= :min_confidence;
+
+-- name: filter_tags
+-- kind: part
+(SELECT count(*) FROM tag AS t WHERE t.namespace = m.namespace AND t.row = m.row
+  AND t.tag IN (SELECT value FROM json_each(:tags))) = :tag_count;
+
+-- name: passing
+-- kind: routed
+SELECT m.row FROM memory AS m WHERE m.namespace = :namespace AND {filters};
+
+-- name: narrow
+-- kind: routed
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m NOT INDEXED
+WHERE m.namespace = :namespace AND m.row IN (SELECT value FROM json_each(:rows)) AND {filters};
+
+-- name: beside
+-- kind: routed
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks
+FROM json_each(:places) AS p CROSS JOIN memory AS m
+  ON m.namespace = :namespace AND m.session = p.value ->> 0 AND m.turn = p.value ->> 1
+WHERE m.session IS NOT NULL AND {filters};
+
+-- name: texts
+-- kind: routed
+SELECT c.row, c.text, m.speaker
+FROM json_each(:rows) AS r CROSS JOIN content AS c NOT INDEXED ON c.namespace = :namespace AND c.row = r.value
+  CROSS JOIN memory AS m NOT INDEXED ON m.namespace = c.namespace AND m.row = c.row;
+
+-- name: vectors_at
+-- kind: routed
+SELECT row, data FROM vector
+WHERE namespace = :namespace AND space = :space AND row IN (SELECT value FROM json_each(:rows));
+
 -- name: document_frequency
 -- kind: admin
-SELECT doc FROM vocabulary WHERE term = ?;
+SELECT doc FROM vocabulary WHERE term = :term;
+
+-- name: best_by_words
+-- kind: fan-out
+SELECT rowid, bm25(words, 1.0, 0.0) AS score FROM words WHERE words MATCH :query ORDER BY score LIMIT :limit;
+
+-- name: holding
+-- kind: fan-out
+SELECT rowid FROM words WHERE words MATCH :query LIMIT :limit;
+
+-- name: merge_words
+-- kind: admin
+INSERT INTO words (words) VALUES ('optimize');
+
+-- name: check_words
+-- kind: admin
+INSERT INTO words (words, rank) VALUES ('integrity-check', 0);
 
 -- name: tally
 -- kind: fan-out
@@ -351,4 +489,76 @@ GROUP BY namespace, kind, tier, status;
 
 -- name: count_due
 -- kind: fan-out
-SELECT count(*) FROM memory WHERE (:namespace IS NULL OR namespace = :namespace) AND due_ms IS NOT NULL AND due_ms <= :now;
+SELECT count(*) FROM memory
+WHERE (:namespace IS NULL OR namespace = :namespace) AND due_ms IS NOT NULL AND due_ms <= :now;
+
+-- name: memories_without_content
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE NOT EXISTS
+  (SELECT 1 FROM content AS c WHERE c.namespace = m.namespace AND c.row = m.row AND c.id = m.id);
+
+-- name: contents_without_memory
+-- kind: fan-out
+SELECT count(*) FROM content AS c WHERE NOT EXISTS
+  (SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
+
+-- name: memories_without_words
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE NOT EXISTS
+  (SELECT 1 FROM words_docsize AS d WHERE d.id = m.row);
+
+-- name: words_without_memory
+-- kind: fan-out
+SELECT count(*) FROM words_docsize AS d WHERE NOT EXISTS
+  (SELECT 1 FROM memory AS m WHERE m.row = d.id);
+
+-- name: vectors_without_memory
+-- kind: fan-out
+SELECT count(*) FROM vector AS v WHERE NOT EXISTS
+  (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
+
+-- name: vectors_of_wrong_size
+-- kind: fan-out
+SELECT count(*) FROM vector AS v JOIN space AS s ON s.number = v.space
+WHERE length(v.data) <> s.dimensions;
+
+-- name: lines_without_operation
+-- kind: fan-out
+SELECT count(*) FROM journal AS j WHERE NOT EXISTS
+  (SELECT 1 FROM operation AS o WHERE o.namespace = j.namespace AND o.id = j.operation);
+
+-- name: short_journals
+-- kind: fan-out
+SELECT count(*) FROM operation AS o WHERE o.changes <>
+  (SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
+
+-- name: accesses_without_memory
+-- kind: fan-out
+SELECT count(*) FROM access AS a WHERE NOT EXISTS
+  (SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id);
+
+-- name: keys_without_memory
+-- kind: fan-out
+SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS
+  (SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.id = i.id);
+
+-- name: memories_without_namespace
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE NOT EXISTS
+  (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
+
+-- name: take_lease
+-- kind: routed
+INSERT INTO lease (namespace, owner, until_ms, epoch) VALUES (:namespace, :owner, :until, 1)
+ON CONFLICT (namespace) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms, epoch = epoch + 1
+WHERE until_ms <= :now OR owner = excluded.owner
+RETURNING epoch;
+
+-- name: hold_lease
+-- kind: routed
+UPDATE lease SET until_ms = max(until_ms, :until) WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch
+RETURNING epoch;
+
+-- name: release_lease
+-- kind: routed
+UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;

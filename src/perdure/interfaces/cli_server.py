@@ -1,0 +1,125 @@
+"""Commands for a store on a server: its tables, and workers that keep it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from perdure.interfaces.cli_call import Call, Exit, print_json
+from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
+from perdure.records.report import Maintained
+
+
+def migrate(
+    call: Call,
+    url: Annotated[
+        str | None, typer.Argument(metavar="URL", help="The server; default: the store that --store names.")
+    ] = None,
+    distribute: Annotated[
+        bool, typer.Option("--distribute", help="Spread the tables over a Citus cluster; prints what it runs.")
+    ] = False,
+) -> None:
+    """Make or bring up to date the tables of a PostgreSQL server. Safe to run twice."""
+    from perdure.compose import is_server  # noqa: PLC0415  # start-up time
+    from perdure.compose import migrate as run  # noqa: PLC0415  # start-up time
+
+    address = url or call.store
+    if not is_server(address):
+        raise InvalidInput(
+            "There is nothing to migrate by hand: a file is brought up to date when it is opened.",
+            remedy="Name a server: `perdure migrate postgresql://user@host/database`.",
+        )
+    steps: list[str] = []
+    done = run(address, say=steps.append, distribute=distribute)
+    from perdure.interfaces.rendering import show_steps  # noqa: PLC0415  # start-up time
+
+    call.answer({"migrations": done, "steps": steps}, lambda out: show_steps(out, steps))
+
+
+def maintain(
+    call: Call,
+    once: Annotated[bool, typer.Option("--once", help="One round, then end.")] = False,
+    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Pause between rounds.", min=0.1)] = 30.0,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="NAME", help="This worker's name. Default: host and process.")
+    ] = None,
+) -> Exit:
+    """Sweep every namespace that is due, forever or once. Run as many workers as you like, on any machine."""
+    name = owner or f"{socket.gethostname()}-{os.getpid()}"
+    failed = False
+    with _stopping() as stopped, call.memory() as memory:
+        while not stopped.is_set():
+            try:
+                report = memory.maintain(name, stop=stopped.is_set)
+            except (StoreUnavailable, StoreBusy) as error:
+                if once:
+                    raise
+                print(f"{datetime.now(UTC):%H:%M:%S} {error}", file=sys.stderr)
+            else:
+                failed = bool(report.failed)
+                if once or report.swept or failed:
+                    _tell(call, report)
+            if once:
+                break
+            stopped.wait(every)
+    return Exit.FAILED if once and failed else Exit.OK
+
+
+def postgres(
+    call: Call,
+    folder: Annotated[
+        str | None, typer.Option("--folder", metavar="FOLDER", help="Where its data stays. Default: nowhere.")
+    ] = None,
+) -> None:
+    """Run a local PostgreSQL server for trying Perdure, until Ctrl-C. Needs the extra postgres-local."""
+    from perdure.compose import local_postgres  # noqa: PLC0415  # start-up time
+
+    with _stopping() as stopped, local_postgres(Path(folder) if folder else None) as url:
+        call.answer({"url": url}, lambda out: out.out(f"export PERDURE_STORE='{url}'\n\nStop it with Ctrl-C."))
+        sys.stdout.flush()
+        stopped.wait()
+
+
+def _tell(call: Call, report: Maintained) -> None:
+    if call.as_json:
+        print_json(report.to_dict())
+        sys.stdout.flush()
+        return
+    from perdure.interfaces.rendering import shown  # noqa: PLC0415  # start-up time
+
+    print(
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC: {report.swept} of {report.due} namespaces swept, "
+        f"{report.moves} moves, {report.counted} accesses counted, {report.held} held back"
+        + (f"; {report.kept} kept by other workers" if report.kept else "")
+        + (f"; {report.lost} taken over by other workers" if report.lost else ""),
+        flush=True,
+    )
+    for place, problem in report.failed.items():
+        print(f"  {shown(place)}: {shown(problem)}", file=sys.stderr)
+
+
+@contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """Set an event at SIGTERM or Ctrl-C: the namespace at hand is finished, then the worker ends."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

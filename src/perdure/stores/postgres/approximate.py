@@ -1,0 +1,54 @@
+"""Approximate search for a large namespace: an HNSW index of its own, so that other namespaces cannot crowd it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+
+import psycopg
+from psycopg import sql
+
+from perdure.stores.postgres.faults import translated
+from perdure.stores.postgres.searching import Standing
+from perdure.stores.postgres.server import Address, Server, connect
+from perdure.stores.statements import registry
+
+
+def build_index(address: Address, server: Server, namespace: str, above: int) -> Mapping[str, int]:
+    """Build the index of a namespace that has grown large; writers go on meanwhile.
+
+    Args:
+        address: The server: the index is built outside of any transaction.
+        server: The store's connections.
+        namespace: Which one.
+        above: From so many vectors on.
+
+    Returns:
+        ``vectors`` of the namespace, and ``indexed``: 1 if it is searched by the index from now on.
+    """
+    standing = server.read(namespace, Standing.of)
+    if standing.space is None or standing.vectors < above:
+        return {"vectors": standing.vectors, "indexed": 0}
+    place = address.prefix + namespace
+    digest = blake2b(f"{place}\x00{standing.space}".encode(), digest_size=8).hexdigest()
+    name = f"embedding_near_{digest}"
+    slots = {
+        "index": sql.Identifier(name),
+        "dimensions": sql.Literal(int(standing.dimensions)),
+        "place": sql.Literal(place),
+        "space": sql.Literal(int(standing.space)),
+    }
+    with connect(address) as connection:
+        try:
+            if connection.execute(_text("near_index_valid"), {"index": name}).fetchone() == (False,):
+                connection.execute(_text("drop_near_index", **slots))
+            connection.execute(_text("create_near_index", **slots))
+        except psycopg.Error as error:
+            raise translated(error) from error
+    server.write(namespace, lambda s, _: s.run("set_approximate", space=standing.space).rowcount)
+    return {"vectors": standing.vectors, "indexed": 1}
+
+
+def _text(name: str, **slots: sql.Composable) -> sql.Composed:
+    text = registry("postgres")[name].sql.replace(":index", "%(index)s")
+    return sql.SQL(text).format(**slots)

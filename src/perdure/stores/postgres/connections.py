@@ -1,0 +1,165 @@
+"""Connections kept for the next transaction. Whoever needs one makes it, so what the server says is known at once.
+
+Waiting callers are served in the order in which they came. A forked child starts without connections of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from typing import Any, Final
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from perdure.records.errors import StoreBusy, StoreUnavailable
+from perdure.stores.postgres.arrays import prepare
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+IDLE_SECONDS: Final = 300.0
+"""A connection that nobody has used for so long is closed, so that idle processes hold none."""
+
+PATIENCE: Final = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""What libpq is told unless the URL says otherwise: a machine that vanished is noticed in seconds, not in hours."""
+
+_abandoned: list[Connection] = []
+"""In a forked child: connections that are still the parent's, and must not be closed."""
+
+
+def dial(dsn: str) -> Connection:
+    """Open one connection.
+
+    Raises:
+        psycopg.OperationalError: The server cannot be reached, or refuses.
+    """
+    given = psycopg.conninfo.conninfo_to_dict(dsn)
+    missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
+    return psycopg.connect(dsn, autocommit=True, **missing)
+
+
+class Connections:
+    """A bounded set of connections to one server. Safe to share between threads.
+
+    Args:
+        dsn: As libpq takes it.
+        most: So many at once.
+    """
+
+    def __init__(self, dsn: str, most: int) -> None:
+        self._dsn, self._most = dsn, most
+        self._closed = False
+        self._start()
+
+    def _start(self) -> None:
+        self._owner = os.getpid()
+        self._changed = threading.Condition()
+        self._waiting: deque[object] = deque()
+        self._idle: deque[tuple[float, Connection]] = deque()
+        self._out = 0
+        self._pruner: threading.Timer | None = None
+
+    def take(self, seconds: float) -> Connection:
+        """Return a connection that is the caller's until it is given back.
+
+        Raises:
+            StoreBusy: All were in use for so long.
+            StoreUnavailable: The store was closed.
+            psycopg.OperationalError: A new one was needed, and the server cannot be reached or refuses.
+        """
+        if os.getpid() != self._owner:
+            _abandoned.extend(connection for _, connection in self._idle)
+            self._start()
+        kept = self._turn(seconds)
+        if kept is not None:
+            return kept
+        fresh = None
+        try:
+            fresh = dial(self._dsn)
+            prepare(fresh)
+        except BaseException:
+            self._back(fresh, good=False)
+            raise
+        return fresh
+
+    def _turn(self, seconds: float) -> Connection | None:
+        """Wait until one more may be in use, and return one that is idle if there is any."""
+        mine = object()
+        with self._changed:
+            self._waiting.append(mine)
+            try:
+                free = self._changed.wait_for(
+                    lambda: self._closed or (self._waiting[0] is mine and self._out < self._most), seconds
+                )
+                if self._closed:
+                    raise StoreUnavailable("The store was closed.", remedy="Open it again.")
+                if not free:
+                    raise StoreBusy(
+                        f"All {self._most} connections were in use for {seconds:g} s.",
+                        remedy="Try again, or raise pool_size in the URL.",
+                    )
+                self._out += 1
+                return self._idle.pop()[1] if self._idle else None
+            finally:
+                self._waiting.remove(mine)
+                self._changed.notify_all()
+
+    def give(self, connection: Connection) -> None:
+        """Take a connection back; one that is broken or in the middle of something is closed."""
+        if os.getpid() != self._owner:
+            _abandoned.append(connection)
+            return
+        self._back(connection, good=connection.pgconn.transaction_status == TransactionStatus.IDLE)
+
+    def _back(self, connection: Connection | None, *, good: bool) -> None:
+        with self._changed:
+            self._out -= 1
+            if connection is not None and good and not self._closed:
+                self._idle.append((time.monotonic(), connection))
+                connection = None
+                self._watch()
+            self._changed.notify_all()
+        if connection is not None:
+            connection.close()
+
+    def forget(self, older_than: float = 0.0) -> None:
+        """Close the connections that nobody has used for so many seconds: all of them when the server was lost."""
+        until = time.monotonic() - older_than
+        with self._changed:
+            gone = [c for since, c in self._idle if since <= until]
+            self._idle = deque(pair for pair in self._idle if pair[0] > until)
+        for connection in gone:
+            connection.close()
+
+    def _watch(self) -> None:
+        if self._pruner is None:
+            self._pruner = threading.Timer(IDLE_SECONDS, self._prune)
+            self._pruner.daemon = True
+            self._pruner.start()
+
+    def _prune(self) -> None:
+        self.forget(IDLE_SECONDS)
+        with self._changed:
+            self._pruner = None
+            if self._idle and not self._closed:
+                self._watch()
+
+    def close(self) -> None:
+        """Close all connections, those in use when they are given back. Calling it twice is harmless."""
+        if os.getpid() != self._owner:
+            return
+        with self._changed:
+            self._closed = True
+            pruner, self._pruner = self._pruner, None
+            self._changed.notify_all()
+        if pruner is not None:
+            pruner.cancel()
+        self.forget()

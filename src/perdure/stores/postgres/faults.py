@@ -1,0 +1,104 @@
+"""PostgreSQL's errors as ours: whose fault it is and what to do. Which of them are worth another try."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+
+from perdure.records.errors import (
+    DiskFull,
+    PerdureError,
+    StoreBusy,
+    StoreDamaged,
+    StoreDenied,
+    StoreError,
+    StoreReadOnly,
+    StoreTooOld,
+    StoreUnavailable,
+)
+
+COLLIDED: Final = frozenset({"40001", "40P01"})
+"""Two transactions met: the whole transaction is tried again at once."""
+
+LOST: Final = frozenset(
+    {"57P01", "57P02", "57P03", "08000", "08001", "08003", "08004", "08006", "08P01", "25P03", "57P05"}
+)
+"""The server went away: the whole transaction is tried again on a new connection."""
+
+_AGAIN: Final = "Try again; nothing was written."
+_BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...]] = (
+    (("57014", "25P04"), StoreBusy, "A statement took longer than the server's statement_timeout.", _AGAIN),
+    (("55P03",), StoreBusy, "A lock was not free within the server's lock_timeout.", _AGAIN),
+    (("40001", "40P01"), StoreBusy, "Other transactions were in the way many times in a row.", _AGAIN),
+    (
+        ("25006",),
+        StoreReadOnly,
+        "The server is read-only (a replica, or default_transaction_read_only).",
+        "Name the primary in the URL.",
+    ),
+    (
+        ("53100", "53200"),
+        DiskFull,
+        "The server has no room left ({text}); the transaction was rolled back.",
+        "Free some space on the server, then try again.",
+    ),
+    (("53300",), StoreBusy, "The server has no connection left ({text}).", "Raise max_connections, or pool less."),
+    (("3D000",), StoreError, "The database does not exist ({text}).", "Create it, for example with `createdb`."),
+    (("28P01", "28000"), StoreDenied, "The server refuses the role or the password ({text}).", "Check the URL."),
+    (
+        ("42501",),
+        StoreDenied,
+        "The role may not do that ({text}).",
+        "Run `perdure migrate URL` with the role that the service uses, so that it owns the tables.",
+    ),
+    (
+        ("42P01", "42703"),
+        StoreTooOld,
+        "The server's tables are not those of this version ({text}).",
+        "Run `perdure migrate URL`.",
+    ),
+    (("42883", "42704"), StoreError, "The server lacks something ({text}).", "Is the extension vector installed?"),
+    (("XX001", "XX002"), StoreDamaged, "The server reports damaged data ({text}).", "Restore a backup."),
+)
+
+_BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
+    ("password authentication failed", StoreDenied, "The server refuses the password.", "Check the URL."),
+    ("no password supplied", StoreDenied, "The server wants a password.", "Put it into the URL, or use PGPASSWORD."),
+    ("no pg_hba.conf entry", StoreDenied, "The server does not let this role in from here.", "Ask its operator."),
+    ("too many clients", StoreBusy, "The server has no connection left.", "Raise max_connections, or pool less."),
+    ("role", StoreDenied, "The server knows no such role ({text}).", "Check the URL, or create the role."),
+    ("database", StoreError, "The database does not exist ({text}).", "Create it, for example with `createdb`."),
+)
+"""What a refused connection says: libpq gives no code for it. The last two need ``does not exist`` besides."""
+
+
+def translated(error: psycopg.Error) -> PerdureError:
+    """Return our error for one of the driver's."""
+    text = _plain(error)
+    for states, ours, message, remedy in _BY_STATE:
+        if error.sqlstate in states:
+            return ours(message.format(text=text), remedy=remedy)
+    if error.sqlstate is None or error.sqlstate in LOST:
+        return _unreachable(text)
+    return StoreError(f"PostgreSQL refused a statement ({error.sqlstate}: {text}).", remedy="Report this.")
+
+
+def _unreachable(text: str) -> PerdureError:
+    for words, ours, message, remedy in _BY_TEXT:
+        needed = "does not exist" if words in {"role", "database"} else ""
+        if f'{words} "' in text and needed in text if needed else words in text:
+            return ours(message.format(text=text), remedy=remedy)
+    return StoreUnavailable(f"The server cannot be reached ({text}).", remedy="Is it running? Check the URL.")
+
+
+def is_lost(error: psycopg.Error, connection: psycopg.Connection[tuple[object, ...]] | None) -> bool:
+    """Whether the server went away, so that a new connection may do better."""
+    if connection is None:  # it could not be opened: a wrong password stays wrong
+        return isinstance(translated(error), StoreUnavailable | StoreBusy)
+    return error.sqlstate in LOST or (isinstance(error, psycopg.OperationalError) and connection.closed)
+
+
+def _plain(error: psycopg.Error) -> str:
+    text = str(error).strip().splitlines()
+    return text[0].rstrip(".") if text else type(error).__name__

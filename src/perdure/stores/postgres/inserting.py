@@ -1,0 +1,153 @@
+"""New memories: rows, words, tags, keys and vectors, a whole batch in one statement for each table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from perdure.records.errors import ConflictError
+from perdure.records.memory import Kind
+from perdure.records.plan import Change
+from perdure.stores.codes import quantize
+from perdure.stores.postgres.arrays import Halfvecs
+from perdure.stores.postgres.postings import Document, postings
+from perdure.stores.postgres.server import Session
+from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain, present
+
+LARGE: Final = 8_000_000
+"""Characters of text that one statement carries."""
+
+_FLOATS: Final = {"importance", "confidence", "uniqueness", "access_mass", "boosted"}
+_FLAGS: Final = {"pinned", "held"}
+_TEXTS: Final = {"kind", "scope", "tier", "status", "session", "speaker", "op"}
+
+
+def _sql_type(column: str) -> str:
+    if column in _FLOATS:
+        return "double precision"
+    if column in _FLAGS:
+        return "boolean"
+    return "text" if column in _TEXTS else "bigint"
+
+
+TYPES: Final = tuple((c, _sql_type(c)) for c in MEMORY_COLUMNS)
+"""SQL types of the hot table's columns."""
+
+
+def column_value(column: str, value: Any) -> Any:
+    """Return a value as the driver must see it: numbers of one column are of one type."""
+    return float(value) if column in _FLOATS and value is not None else plain(value)
+
+
+def refuse_twins(session: Session, changes: Sequence[Change], plan_id: str) -> None:
+    """Refuse words that another process has stored since the plan was made.
+
+    Raises:
+        ConflictError: So it is; the error names the memories.
+    """
+    asked = [(c.id, a) for c in changes if (a := present(c.after))["kind"] != Kind.EPISODE]
+    if not asked:
+        return
+    bindings: dict[str, Any] = {name: [a[name] for _, a in asked] for name in ("session", "speaker", "task", "text")}
+    digests = [content_digest(a["text"]) for _, a in asked]
+    found = session.rows(
+        "twin",
+        id=[i for i, _ in asked],
+        digest=digests,
+        digests=digests,
+        kind=[plain(a["kind"]) for _, a in asked],
+        op=plan_id,
+        **bindings,
+    )
+    if found:
+        raise ConflictError(
+            "The same words were stored by another process just now.",
+            tuple(i for (i,) in found),
+            remedy="Read again and retry.",
+        )
+
+
+def insert_memories(
+    session: Session, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
+) -> None:
+    """Insert memories with their words, tags and keys; their rows follow each other."""
+    afters = [present(c.after) for c in changes]
+    numbers = [rows[c.id] for c in changes]
+    columns = {c: [column_value(c, a[c]) for a in afters] for c in MEMORY_COLUMNS}
+    columns |= {"row": numbers, "id": [c.id for c in changes], "asks": ["?" in a["text"] for a in afters]}
+    keyed = [(a["key"], c.id) for c, a in zip(changes, afters, strict=True) if a.get("key")]
+    session.run("insert_memory", **columns)
+    if keyed:
+        session.run("insert_key", key=[k for k, _ in keyed], id=[i for _, i in keyed])
+    _insert_content(session, changes, rows, documents)
+    tags = [(tag, row) for row, a in zip(numbers, afters, strict=True) for tag in dict.fromkeys(a["tags"])]
+    if tags:
+        session.run("insert_tag", tag=[t for t, _ in tags], row=[r for _, r in tags])
+    lines = postings(numbers[0], [documents[c.id] for c in changes])
+    if lines:
+        session.run(
+            "insert_posting",
+            term=[term for term, _ in lines],
+            first=[first for _, first in lines],
+            documents=[len(entries) for entries in lines.values()],
+            entries=[f"{{{','.join(map(str, entries))}}}" for entries in lines.values()],
+        )
+
+
+def _insert_content(
+    session: Session, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
+) -> None:
+    for group in chunks(changes, lambda c: len(present(c.after)["text"]) + 200):
+        afters = [present(c.after) for c in group]
+        session.run(
+            "insert_content",
+            row=[rows[c.id] for c in group],
+            id=[c.id for c in group],
+            text=[a["text"] for a in afters],
+            tags=[json.dumps(list(a["tags"]), ensure_ascii=False) for a in afters],
+            source=[a["source"] for a in afters],
+            task=[a["task"] for a in afters],
+            metadata=[json.dumps(a["metadata"], ensure_ascii=False, sort_keys=True) for a in afters],
+            digest=[content_digest(a["text"]) for a in afters],
+            length=[documents[c.id].length for c in group],
+        )
+
+
+def insert_vectors(session: Session, changes: Sequence[Change], rows: Mapping[str, int], spaces: Sequence[int]) -> None:
+    """Insert the vectors that memories or vector changes carry, on the grid of int8."""
+    stored = [present(c.after) for c in changes]
+    fresh = [i for i, after in enumerate(stored) if after.get("vector")]
+    data = [np.frombuffer(after.get("int8") or b"", np.int8) for after in stored]
+    if fresh:
+        floats = np.frombuffer(b"".join(stored[i]["vector"] for i in fresh), dtype="<f4").reshape(len(fresh), -1)
+        for i, vector in zip(fresh, quantize(floats), strict=True):
+            data[i] = vector
+    session.run("insert_vector", space=list(spaces), row=[rows[c.id] for c in changes], data=Halfvecs(data))
+
+
+def insert_accesses(session: Session, changes: Sequence[Change]) -> None:
+    """Append accesses to their log."""
+    afters = [present(c.after) for c in changes]
+    session.run(
+        "insert_access",
+        id=[c.id for c in changes],
+        at_ms=[a["at_ms"] for a in afters],
+        times=[a["times"] for a in afters],
+    )
+
+
+def chunks(items: Sequence[Any], size: Callable[[Any], int]) -> Iterator[list[Any]]:
+    """Yield items in groups that one statement can carry."""
+    group: list[Any] = []
+    total = 0
+    for item in items:
+        if group and total + size(item) > LARGE:
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += size(item)
+    if group:
+        yield group

@@ -1,0 +1,58 @@
+"""The index of words: what a memory adds to it, and the lines that keep it. No SQL is run here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+from perdure.records.memory import searchable
+from perdure.records.plan import Row
+from perdure.stores.words import Stemmer
+
+SPAN: Final = 200
+"""Memories whose places one line of postings may hold: more would not fit a page beside the others."""
+
+LONGEST_TERM: Final = 64
+"""Longer stems are known by their digest: an index entry has room for 2,700 bytes."""
+
+_MOST_TIMES: Final = 0xFFFF
+_MOST_LENGTH: Final = 0xFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the index of words needs to know of one memory."""
+
+    length: int
+    times: Counter[str]
+
+
+def document_of(row: Row, stemmer: Stemmer) -> Document:
+    """Return a memory's words, from its text and its speaker."""
+    stems = stemmer.stems(searchable(row["text"], row["speaker"]))
+    # One more than its words, as SQLite counts the token that stands for the namespace.
+    return Document(min(len(stems) + 1, _MOST_LENGTH), Counter(term_of(s) for s in stems))
+
+
+def term_of(stem: str) -> str:
+    """Return a stem as the index of words knows it."""
+    if len(stem) <= LONGEST_TERM:
+        return stem
+    return "#" + blake2b(stem.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def postings(first: int, documents: Sequence[Document]) -> dict[tuple[str, int], list[int]]:
+    """Return (term, first row of the line) -> entries, for memories whose rows follow each other from ``first`` on.
+
+    A line holds at most SPAN memories; lines of different calls never meet, because rows are given out once.
+    """
+    lines: dict[tuple[str, int], list[int]] = {}
+    for row, document in enumerate(documents, first):
+        line = first + (row - first) // SPAN * SPAN
+        place = (row - line) << 40 | document.length
+        for term, times in document.times.items():
+            lines.setdefault((term, line), []).append(place | min(times, _MOST_TIMES) << 24)
+    return lines

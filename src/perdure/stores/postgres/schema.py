@@ -1,0 +1,185 @@
+"""The tables of a server: which schema they have, bringing them up to date, and spreading them over a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final
+
+import psycopg
+
+from perdure.records.errors import StoreError, StoreTooNew, StoreTooOld
+from perdure.stores.postgres.faults import translated
+from perdure.stores.postgres.server import Address, Connection, connect
+from perdure.stores.statements import migrations, registry
+
+OLDEST_SERVER: Final = 140_000
+OLDEST_VECTOR: Final = (0, 8)
+"""pgvector 0.8 brought iterative scans; 0.7 the type halfvec."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What was found when the store was opened.
+
+    Attributes:
+        version: Number of the schema.
+        read_only: The server takes no writes.
+        unfenced: The role is not held to row-level security: the second fence does not stand.
+    """
+
+    version: int
+    read_only: bool
+    unfenced: bool
+
+
+def newest() -> int:
+    """Return the number of this version's schema."""
+    return migrations("postgres")[-1][0]
+
+
+def examined(address: Address) -> Standing:
+    """Look at the tables, and refuse those that this version cannot use.
+
+    A newer schema is accepted if it says that this version may go on with it, so that a service can be upgraded one
+    process after another.
+
+    Raises:
+        StoreTooOld: Tables are missing or old.
+        StoreTooNew: They are newer than this version knows.
+    """
+    with connect(address) as connection:
+        try:
+            version, oldest = _found(connection)
+            read_only, unfenced = connection.execute(_text("standing_of_server")).fetchone() or (True, True)
+        except psycopg.Error as error:
+            raise translated(error) from error
+    command = f"`perdure migrate {address.shown}`"
+    if version == 0:
+        raise StoreTooOld(f"{address.shown} has no Perdure tables.", remedy=f"Run {command} once.")
+    if version < newest():
+        raise StoreTooOld(
+            f"{address.shown} has schema {version}; this version needs {newest()}.",
+            remedy=f"Run {command}; processes of the previous version can go on meanwhile.",
+        )
+    if version > newest() and oldest > newest():
+        raise StoreTooNew(
+            f"{address.shown} has schema {version}; this Perdure knows {newest()}.",
+            remedy="Upgrade with `pip install -U perdure`; the tables are left as they are.",
+        )
+    return Standing(version, bool(read_only), bool(unfenced))
+
+
+def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = False) -> int:
+    """Bring a server's tables to this version's schema; safe to run twice, and by several processes at once.
+
+    Args:
+        address: The server; its role becomes the tables' owner.
+        say: Told each step.
+        distribute: Spread the tables over a Citus cluster besides.
+
+    Returns:
+        How many migrations were run.
+
+    Raises:
+        StoreTooNew: The tables are newer than this version knows.
+        StoreError: The extension vector, or for ``distribute`` citus, is missing.
+    """
+    with connect(address) as connection:
+        try:
+            _check_server(connection)
+            _check_vector(connection)
+            done = _brought_up(connection, address, say)
+            if distribute:
+                _distributed(connection, say)
+        except psycopg.Error as error:
+            raise translated(error) from error
+    return done
+
+
+def _brought_up(connection: Connection, address: Address, say: Say) -> int:
+    """Run the migrations that are missing in one transaction; the row of `meta` keeps other processes waiting."""
+    for _ in range(20):
+        try:
+            connection.execute(_text("create_meta"))
+            break
+        except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
+            continue  # another process was making it at the same moment
+    with connection.transaction():
+        connection.execute(_text("seed_meta"))
+        connection.execute(_text("lock_meta"))
+        found, oldest = _found(connection)
+        if found > newest() and oldest > newest():
+            raise StoreTooNew(
+                f"{address.shown} has schema {found}; this Perdure knows {newest()}.",
+                remedy="Upgrade with `pip install -U perdure`; the tables are left as they are.",
+            )
+        missing = [(number, sql) for number, sql in migrations("postgres") if number > found]
+        for number, sql in missing:
+            connection.execute(sql)
+            connection.execute(_text("set_schema"), {"number": str(number)})
+            say(f"schema {number}")
+    return len(missing)
+
+
+def _found(connection: Connection) -> tuple[int, int]:
+    """Return the schema's number, 0 for none, and the oldest version of the schema that its users may know."""
+    if connection.execute(_text("has_meta")).fetchone() != (True,):
+        return 0, 0
+    rows: dict[Any, Any] = dict(connection.execute(_text("read_meta")).fetchall())
+    number = int(str(rows.get("schema", 0)))
+    return number, int(str(rows.get("oldest", number)))
+
+
+def _check_server(connection: Connection) -> None:
+    if connection.info.server_version < OLDEST_SERVER:
+        raise StoreError(
+            f"The server is PostgreSQL {connection.info.server_version // 10000}; Perdure needs 14 or newer.",
+            remedy="Upgrade the server.",
+        )
+
+
+def _check_vector(connection: Connection) -> None:
+    remedy = "Have its operator install pgvector 0.8 or newer and run `CREATE EXTENSION vector` in this database."
+    found = connection.execute(_text("vector_version")).fetchone()
+    if found is None:
+        try:
+            connection.execute(_text("create_vector"))
+        except psycopg.Error as error:
+            raise StoreError(
+                f"The extension vector is missing, and this role cannot create it ({error}).", remedy=remedy
+            ) from error
+        found = connection.execute(_text("vector_version")).fetchone()
+    version = tuple(int(n) for n in str(found[0] if found else "0.0").split(".")[:2])
+    if version < OLDEST_VECTOR:
+        raise StoreError(f"pgvector is {version[0]}.{version[1]}; Perdure needs 0.8 or newer.", remedy=remedy)
+
+
+def distribution() -> list[str]:
+    """Return the statements that spread the tables over a Citus cluster, in order."""
+    text = (files("perdure.stores") / "sql" / "postgres" / "distribute.sql").read_text("utf-8")
+    return [
+        s.strip() for s in "\n".join(x for x in text.splitlines() if not x.startswith("--")).split(";") if s.strip()
+    ]
+
+
+def _distributed(connection: Connection, say: Say) -> None:
+    if connection.execute(_text("has_citus")).fetchone() != (True,):
+        raise StoreError(
+            "The extension citus is not in this database, so there is nothing to distribute over.",
+            remedy="Run `CREATE EXTENSION citus` on the coordinator and its workers, or leave --distribute out.",
+        )
+    done = {str(table) for (table,) in connection.execute(_text("distributed_tables")).fetchall()}
+    for statement in distribution():
+        if any(f"'{table}'" in statement for table in done):
+            continue
+        connection.execute(statement)
+        say(statement)
+
+
+def _text(name: str) -> str:
+    """Return a statement of the registry as the driver takes it."""
+    return registry("postgres")[name].sql.replace(":number", "%(number)s")

@@ -1,0 +1,252 @@
+"""Connections to a PostgreSQL server: one transaction for one namespace, tried again whole where that is safe.
+
+Every transaction says what it may see before its first statement (``SET LOCAL``), and row-level security holds it to
+that: one namespace, or, for a fan-out, to read what has the connection's prefix.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any, Final, Literal, TypeVar
+
+import psycopg
+from psycopg import sql
+
+from perdure.records.errors import PerdureError, StoreError
+from perdure.stores.postgres.address import Address
+from perdure.stores.postgres.arrays import array_of, array_types
+from perdure.stores.postgres.connections import Connection, Connections, dial
+from perdure.stores.postgres.faults import COLLIDED, is_lost, translated
+from perdure.stores.statements import filled, registry, with_columns
+
+T = TypeVar("T")
+Reach = Literal["routed", "fan-out", "admin"]
+
+RECONNECT_SECONDS: Final = 30.0
+"""A lost server is waited for so long; a restart or a failover takes a few seconds."""
+
+LONGEST_PAUSE: Final = 0.5
+POOL_SECONDS: Final = 30.0
+"""A caller waits so long for one of the connections."""
+
+COLLISIONS: Final = 20
+_NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
+
+
+@cache
+def _text(statement: str) -> str:
+    """Return a statement of the registry as the driver takes it."""
+    return _NAMED.sub(r"%(\1)b", statement.replace("%", "%%")).rstrip(";\n")
+
+
+class Session:
+    """One open transaction and what it may see. Runs statements of the registry, and nothing else."""
+
+    def __init__(self, connection: Connection, reach: Reach, place: str) -> None:
+        self.connection, self.reach, self.place = connection, reach, place
+        self.pipeline: psycopg.Pipeline | None = None
+
+    def run(
+        self,
+        name: str,
+        parts: tuple[str, ...] | None = None,
+        slots: Mapping[str, str] | None = None,
+        /,
+        **bindings: Any,
+    ) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a named statement; a routed one is bound to this transaction's namespace.
+
+        Args:
+            name: In the registry.
+            parts: Conditions of the registry that fill the slot ``{filters}``.
+            slots: Numbers that the statement's type names need.
+            bindings: Values.
+        """
+        text = registry("postgres")[name].sql if parts is None else filled("postgres", name, parts)
+        for slot, number in (slots or {}).items():
+            text = text.replace(f"{{{slot}}}", str(int(number)))
+        return self._run(name, text, bindings)
+
+    def run_with(
+        self,
+        name: str,
+        columns: tuple[str, ...],
+        checked: tuple[str, ...],
+        types: tuple[tuple[str, str], ...],
+        /,
+        **bindings: Any,
+    ) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a named statement for some columns."""
+        text = with_columns("postgres", name, columns, checked, "", types)
+        return self._run(name, text, bindings)
+
+    def _run(self, name: str, text: str, bindings: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        kind = registry("postgres")[name].kind
+        if kind not in (self.reach, "admin"):
+            raise StoreError(
+                f"The {kind} statement {name} was run in a {self.reach} transaction.", remedy="Report this."
+            )
+        if kind == "routed":
+            bindings["namespace"] = self.place
+        query = _text(text)
+        for binding, element in array_types(query):
+            if isinstance(bindings[binding], list):
+                bindings[binding] = array_of(element, bindings[binding])
+        return self.connection.execute(query, bindings)
+
+    def rows(
+        self,
+        name: str,
+        parts: tuple[str, ...] | None = None,
+        slots: Mapping[str, str] | None = None,
+        /,
+        **bindings: Any,
+    ) -> list[tuple[Any, ...]]:
+        """Return all rows of a named statement."""
+        return self.run(name, parts, slots, **bindings).fetchall()
+
+    def value(self, name: str, /, **bindings: Any) -> Any:
+        """Return the one value of a named statement, None where there is no row."""
+        row = self.run(name, **bindings).fetchone()
+        return None if row is None else row[0]
+
+    def changed(self, name: str, /, **bindings: Any) -> int:
+        """Run a named statement, wait for it, and return how many rows it changed."""
+        cursor = self.run(name, **bindings)
+        self.settle()
+        return cursor.rowcount
+
+    def settle(self) -> None:
+        """Wait until all statements so far have been run: only then their counts of rows are known."""
+        if self.pipeline is not None:
+            self.pipeline.sync()
+
+    def set_local(self, setting: str, value: str | int) -> None:
+        """Set a planner's switch until the end of this transaction."""
+        self.connection.execute(sql.SQL("SET LOCAL {} = {}").format(sql.SQL(setting), sql.Literal(value)))
+
+
+class Server:
+    """A pool of connections to one server, and transactions on it.
+
+    Args:
+        address: Where, and what is bound to the connections.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._connections = Connections(address.dsn, address.connections)
+
+    def read(self, namespace: str, work: Callable[[Session], T]) -> T:
+        """Run reads of one namespace on one consistent view."""
+        return self._whole("routed", namespace, "ISOLATION LEVEL REPEATABLE READ READ ONLY", lambda s, _: work(s))
+
+    def write(self, namespace: str, work: Callable[[Session, bool], T], *, flush: bool = True) -> T:
+        """Run a transaction that writes to one namespace.
+
+        Args:
+            namespace: Which one.
+            work: Told whether an earlier try may have been committed without our hearing of it. Its statements go out
+                without waiting for each other's answers, so an error may be raised by a later one.
+            flush: Wait until it is safe on disk.
+        """
+        mode = "" if flush else "; SET LOCAL synchronous_commit = off"
+        return self._whole("routed", namespace, mode, work, piped=True)
+
+    def everywhere(self, work: Callable[[Session], list[T]]) -> list[T]:
+        """Run reads that may see every namespace with the connection's prefix; the answers of all servers in a row."""
+        return self._whole("fan-out", "", "ISOLATION LEVEL REPEATABLE READ READ ONLY", lambda s, _: work(s))
+
+    def admin(self, work: Callable[[Session], T]) -> T:
+        """Run statements about what belongs to no namespace."""
+        return self._whole("admin", "", "", lambda s, _: work(s))
+
+    def close(self) -> None:
+        """Close all connections. Calling it twice is harmless."""
+        self._connections.close()
+
+    def _whole(
+        self, reach: Reach, namespace: str, mode: str, work: Callable[[Session, bool], T], *, piped: bool = False
+    ) -> T:
+        """Run a transaction, and again where the server was lost or two transactions met."""
+        place = self.address.prefix + namespace if reach == "routed" else ""
+        opening = _opening(reach, place, self.address.prefix, mode)
+        deadline = time.monotonic() + RECONNECT_SECONDS
+        tries = 0
+        while True:
+            connection: Connection | None = None
+            try:
+                connection = self._connections.take(POOL_SECONDS)
+                session = Session(connection, reach, place)
+                return self._once(connection, opening, session, work, again=tries > 0, piped=piped)
+            except psycopg.errors.UniqueViolation:
+                raise  # the caller knows what it means
+            except psycopg.Error as error:
+                tries += 1
+                lost = is_lost(error, connection)
+                if not (lost and time.monotonic() < deadline) and not (
+                    error.sqlstate in COLLIDED and tries < COLLISIONS
+                ):
+                    raise translated(error) from error
+            finally:
+                if connection is not None:
+                    self._connections.give(connection)
+            if lost:
+                self._connections.forget()
+            time.sleep(min(LONGEST_PAUSE, 0.01 * 2 ** min(tries, 7)) if lost else 0.002 * tries)
+
+    def _once(
+        self,
+        connection: Connection,
+        opening: sql.Composed,
+        session: Session,
+        work: Callable[[Session, bool], T],
+        *,
+        again: bool,
+        piped: bool,
+    ) -> T:
+        try:
+            connection.execute(opening)
+            if piped:
+                with connection.pipeline() as session.pipeline:  # the server works on one while the next is made
+                    result = work(session, again)
+            else:
+                result = work(session, again)
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(psycopg.Error):  # where that fails too, the connection is not used again
+                connection.rollback()
+            raise
+        return result
+
+
+def _opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
+    """Return the statements that open a transaction and say what it may see; one round trip."""
+    return sql.SQL(
+        "BEGIN {mode}; SET LOCAL jit = off; SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix};"
+        " SET LOCAL perdure.namespace = {place}"
+    ).format(
+        mode=sql.SQL(mode),
+        reach=sql.Literal(reach),
+        prefix=sql.Literal(prefix),
+        place=sql.Literal(place),
+    )
+
+
+def connect(address: Address) -> Connection:
+    """Open one connection outside the pool, for checks and migrations.
+
+    Raises:
+        PerdureError: The server cannot be reached or refuses; the subclass says why.
+    """
+    try:
+        return dial(address.dsn)
+    except psycopg.Error as error:
+        raise translated(error) from error
+
+
+__all__ = ["Address", "Connection", "PerdureError", "Server", "Session", "connect"]

@@ -1,0 +1,229 @@
+"""Between records and rows, in every store: column lists, JSON forms, digests. No SQL is run here."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from hashlib import blake2b
+from typing import Any, Final
+
+from perdure.records.errors import LeaseLost, StoreError
+from perdure.records.instant import text_of
+from perdure.records.lease import Lease
+from perdure.records.memory import Content, Kind, Record, Scope, State, Status, Tier
+from perdure.records.plan import Change, Row, Target
+from perdure.records.report import Entry, Operation
+
+STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
+_ENUMS: Final = {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status}
+_FLAGS: Final = ("pinned", "held")
+_BYTES: Final = {"vector", "int8"}
+_UNJOURNALLED: Final = {"text", "metadata", "vector", "int8"}
+_DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not MISSING}
+
+SEARCHED: Final = {"status", "scope"}
+"""Columns that the caches of searches must hear about when they change."""
+
+UPKEEP: Final = {"sweep", "policy"}
+"""Operations after which a move that a gate held back is not tried again: they change nothing that people said."""
+
+BY_HAND: Final = "archive"
+"""What a person hides does not count against the budget of upkeep."""
+
+UNCHECKED: Final = {"held"}
+"""Columns that are written without a look at what was there: holding and releasing are bookkeeping."""
+
+CONTENT_COLUMNS: Final = {"text", "tags", "source", "speaker", "task", "metadata"}
+
+MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
+
+_SPACES: Final = re.compile(r"\s+")
+
+
+def state_of(values: Sequence[Any]) -> State:
+    """Return a state from the values of STATE_COLUMNS."""
+    kind, scope, tier, status, pinned, *numbers, held = values
+    axes = (Kind(kind), Scope(scope), Tier(tier), Status(status))
+    return State(*axes, bool(pinned), *numbers, bool(held))  # type: ignore[call-arg]  # as many as STATE_COLUMNS
+
+
+def record_of(namespace: str, values: Sequence[Any]) -> Record:
+    """Return a record from (id, op, session, turn, speaker, state columns, text, tags, source, task, metadata).
+
+    Tags and metadata may be JSON text or what it stands for, as the store's driver returns them.
+    """
+    identity, op, session, turn, speaker = values[:5]
+    states = len(STATE_COLUMNS)
+    text, tags, source, task, metadata = values[5 + states :]
+    content = Content(
+        text=text,
+        tags=() if tags == "[]" else tuple(_parsed(tags)),
+        source=source,
+        speaker=speaker,
+        session=session,
+        task=task,
+        turn=turn,
+        metadata={} if metadata == "{}" else _parsed(metadata),
+    )
+    return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
+
+
+def _parsed(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def image_of(record: Record, key: str | None, space: str | None, vector: bytes | None) -> dict[str, Any]:
+    """Return the whole row of a memory as an insert would need it: state, content, key, vector."""
+    state = {name: getattr(record.state, name) for name in record.state.__slots__}
+    content = record.content
+    return {
+        **state,
+        "op": record.op,
+        "session": content.session,
+        "turn": content.turn,
+        "text": content.text,
+        "tags": content.tags,
+        "source": content.source,
+        "speaker": content.speaker,
+        "task": content.task,
+        "metadata": dict(content.metadata),
+        "key": key,
+        "space": space if vector else None,
+        "int8": vector,
+    }
+
+
+def operation_of(values: Sequence[Any]) -> Operation:
+    """Return an operation from (namespace, id, operation, at, changes, hides, policy, note, undoes, undone by)."""
+    namespace, identity, name, at, changes, hides, policy, note, undoes, undone_by = values
+    return Operation(
+        id=identity,
+        operation=name,
+        namespace=namespace,
+        at=text_of(at),
+        changes=changes,
+        hides=hides,
+        note=note,
+        policy=policy,
+        undoes=undoes,
+        undone_by=undone_by,
+    )
+
+
+def entry_of(values: Sequence[Any]) -> Entry:
+    """Return a line of a memory's journal from (operation id, operation, namespace, at, target, id, before, ...)."""
+    op_id, operation, space, at, target, memory, before, after, because, policy = values
+    return Entry(
+        operation_id=op_id,
+        operation=operation,
+        namespace=space,
+        at=text_of(at),
+        target=target,
+        id=memory,
+        before=_shown(before),
+        after=_shown(after),
+        because=because,
+        policy=policy,
+    )
+
+
+def change_of(values: Sequence[Any]) -> Change:
+    """Return a change from the journal's (target, id, before, after, because)."""
+    target, identity, before, after, because = values
+    return Change(Target(target), identity, decoded(before), decoded(after), because)
+
+
+def _shown(text: str | None) -> dict[str, Any] | None:
+    row = decoded(text)
+    return None if row is None else {k: v for k, v in row.items() if not isinstance(v, bytes)}
+
+
+def column_value(column: str, value: Any) -> Any:
+    """Return a value as the column stores it."""
+    if column == "tags":
+        return json.dumps(list(value), ensure_ascii=False)
+    return plain(value)
+
+
+def plain(value: Any) -> Any:
+    """Return an enum member as its text, anything else as it is."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return value
+
+
+def content_digest(text: str) -> int:
+    """Return 63 bits that are equal for texts that differ only in case and white space."""
+    normal = _SPACES.sub(" ", text).strip().casefold()
+    return int.from_bytes(blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
+def journal_form(change: Change) -> tuple[str | None, str | None]:
+    """Return a change's before and after as journal text.
+
+    An insert is told briefly, because the row itself holds the rest; a delete keeps everything, so that it can be
+    undone.
+    """
+    return _encoded(change.before, brief=False), _encoded(_brief(change), brief=change.before is None)
+
+
+def _brief(change: Change) -> Row | None:
+    if change.before is not None or change.after is None:
+        return change.after
+    if change.target is Target.MEMORY:
+        return {
+            k: v for k, v in change.after.items() if v is not None and k not in _UNJOURNALLED and v != _DEFAULTS.get(k)
+        }
+    if change.target is Target.VECTOR:
+        return {"space": change.after["space"]}
+    return change.after
+
+
+Shape = tuple[Target, str, tuple[str, ...]]
+
+
+def shape_of(change: Change) -> Shape:
+    """Return what kind of change it is; changes of one shape are written by one statement."""
+    if change.before is None:
+        return change.target, "insert", ()
+    if change.after is None:
+        return change.target, "delete", ()
+    return change.target, "update", tuple(change.after)
+
+
+def lease_lost(fence: Lease) -> LeaseLost:
+    """Return the error for a write under a lease that another worker has taken over."""
+    return LeaseLost(
+        f"Another worker has taken over the namespace {fence.namespace}; nothing was written.",
+        remedy="Nothing needs to be done: the other one goes on.",
+    )
+
+
+def present(row: Row | None) -> Row:
+    """Return the row of a change that must have one."""
+    if row is None:
+        raise StoreError("A change holds no row.", remedy="Report this; nothing was written.")
+    return row
+
+
+def _encoded(row: Row | None, *, brief: bool) -> str | None:
+    if row is None:
+        return None
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=None if brief else _bytes)
+
+
+def _bytes(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"base64": base64.b64encode(value).decode()}
+    raise TypeError(f"cannot journal {type(value).__name__}")
+
+
+def decoded(text: str | None) -> dict[str, Any] | None:
+    """Return a journal text as a row again."""
+    if text is None:
+        return None
+    row: dict[str, Any] = json.loads(text)
+    return {k: base64.b64decode(v["base64"]) if k in _BYTES and v is not None else v for k, v in row.items()}

@@ -1,0 +1,145 @@
+"""What a recall ranks, in every store: the nearest by meaning, the best by words, and the turns next to the best.
+
+The story is told once, here; a store brings the statements. That is why two stores give the same answers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perdure.formulas.fusion import Fusion, fused
+from perdure.records.policy import RecallPolicy
+from perdure.records.recall import Candidate, Filters, Pool, Query
+from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds
+
+NEIGHBOURS_OF: Final = 25
+
+Narrow = tuple[int, str, str | None, int | None, str | None, int]
+"""(row, id, session, turn, speaker, asks)"""
+
+Float32s = NDArray[np.float32]
+
+
+class Search(ABC):
+    """One search in one namespace; made for each recall.
+
+    Args:
+        policy: How memories are found.
+        stemmer: Splits words as the store's index has them.
+    """
+
+    def __init__(self, policy: RecallPolicy, stemmer: Stemmer) -> None:
+        self.policy, self.stemmer = policy, stemmer
+
+    def pool(self, query: Query, filters: Filters) -> Pool:
+        """Return the candidates for a query."""
+        vector = None
+        if query.vector is not None and self.has_vectors():
+            vector = np.frombuffer(query.vector, "<f4")
+        terms, total = self.terms(query.words)
+        bm25, narrow = self.by_words(terms, filters)
+        cosine = self.by_meaning(vector, filters, narrow) if vector is not None else {}
+        best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
+        share, most = coverage(self.stemmer, terms, list(self.texts(best[:COVERED]).values()), total)
+        near = sorted((r for r in cosine if r in narrow), key=lambda r: -cosine[r])[: self.policy.candidates]
+        kept = {*best, *near}
+        if vector is not None:
+            cosine |= self.cosines(vector, [r for r in kept if r not in cosine])
+        kept |= self._neighbours(kept, narrow, cosine if vector is not None else None, bm25, share, filters)
+        if vector is not None:
+            cosine |= self.cosines(vector, [r for r in kept if r not in cosine])
+        found = tuple(_candidate(narrow[r], cosine.get(r), bm25.get(r, 0.0)) for r in sorted(kept))
+        return Pool(found, share, most, vector is not None)
+
+    # --- what a store brings
+
+    @abstractmethod
+    def has_vectors(self) -> bool:
+        """Whether the namespace has vectors in the active space."""
+
+    @abstractmethod
+    def terms(self, words: Sequence[str]) -> tuple[list[Term], int]:
+        """Return the query's words, rarest first, and how many memories the counts are of."""
+
+    @abstractmethod
+    def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
+        """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters."""
+
+    @abstractmethod
+    def by_meaning(self, vector: Float32s, filters: Filters, narrow: dict[int, Narrow]) -> dict[int, float]:
+        """Return row -> cosine of the nearest, and add the narrow columns of those that pass the filters."""
+
+    @abstractmethod
+    def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
+        """Return row -> cosine of those rows that have a vector."""
+
+    @abstractmethod
+    def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
+        """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
+
+    @abstractmethod
+    def texts(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return row -> searchable text, in the order of the rows."""
+
+    # --- what is the same in every store
+
+    def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
+        """Those rows whose words hold a name, as the index of words would find it; all of them for no name."""
+        if entity is None or not rows:
+            return rows
+        name = self.stemmer.stems(entity)
+        texts = self.texts(list(rows))
+        return {row: values for row, values in rows.items() if holds(self.stemmer.stems(texts[row]), name)}
+
+    def _neighbours(
+        self,
+        kept: set[int],
+        narrow: dict[int, Narrow],
+        cosine: dict[int, float] | None,
+        bm25: dict[int, float],
+        share: float,
+        filters: Filters,
+    ) -> set[int]:
+        """Add the turns before and after the best candidates, and return their rows."""
+        rows = [r for r in kept if narrow[r][2] is not None]
+        if not rows:
+            return set()
+        parts = fused(
+            None if cosine is None else np.array([cosine.get(r, np.nan) for r in rows]),
+            np.array([bm25.get(r, 0.0) for r in rows]),
+            share,
+            _weights(self.policy),
+        )
+        order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
+        present = {(narrow[r][2], narrow[r][3]) for r in rows}
+        wanted: dict[tuple[str, int], None] = {}
+        for i in order.tolist():
+            session, turn = narrow[rows[i]][2], narrow[rows[i]][3]
+            for place in (turn - 1, turn + 1) if session is not None and turn is not None else ():
+                if place >= 0 and (session, place) not in present:
+                    wanted[str(session), place] = None
+        if not wanted:
+            return set()
+        found = self.naming(self.beside(list(wanted), filters), filters.entity)
+        narrow.update(found)
+        return set(found)
+
+
+def _candidate(narrow: Narrow, cosine: float | None, bm25: float) -> Candidate:
+    _, identity, session, turn, speaker, asks = narrow
+    return Candidate(
+        id=identity, cosine=cosine, bm25=bm25, session=session, turn=turn, speaker=speaker, asks=bool(asks)
+    )
+
+
+def _weights(policy: RecallPolicy) -> Fusion:
+    return Fusion(
+        lexical_weight=policy.lexical_weight,
+        lexical_by_coverage=policy.lexical_by_coverage,
+        cosine_anchor=policy.cosine_anchor,
+    )

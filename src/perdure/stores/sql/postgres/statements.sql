@@ -1,0 +1,667 @@
+-- Every statement of the PostgreSQL store, by name. `kind` is routed (names one namespace), fan-out (may see several, and
+-- only reads), admin (the database itself) or part (a condition that fills a slot). See stores/statements.py for slots.
+
+-- --- conditions over memory AS m
+
+-- name: filter_active
+-- kind: part
+m.status = 'active';
+
+-- name: filter_kinds
+-- kind: part
+m.kind = ANY(CAST(:kinds AS text[]));
+
+-- name: filter_scopes
+-- kind: part
+m.scope = ANY(CAST(:scopes AS text[]));
+
+-- name: filter_session
+-- kind: part
+m.session = :session;
+
+-- name: filter_since
+-- kind: part
+m.created_ms >= :since;
+
+-- name: filter_until
+-- kind: part
+m.created_ms < :until;
+
+-- name: filter_as_of
+-- kind: part
+m.recorded_ms <= :as_of;
+
+-- name: filter_confidence
+-- kind: part
+m.confidence >= :min_confidence;
+
+-- name: filter_tags
+-- kind: part
+m.row IN (SELECT t.row FROM tag AS t WHERE t.namespace = :namespace AND t.tag = ANY(CAST(:tags AS text[]))
+  GROUP BY t.row HAVING count(*) = :tag_count);
+
+-- name: filter_entity
+-- kind: part
+m.row IN (SELECT p.first + (e.entry >> 40) FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
+  WHERE p.namespace = :namespace AND p.term = ANY(CAST(:entity AS text[]))
+  GROUP BY p.first + (e.entry >> 40) HAVING count(*) = :entity_count);
+
+-- name: before_page
+-- kind: part
+(m.created_ms, m.id) < (:before_ms, :before_id);
+
+-- --- writing
+
+-- name: bump_version
+-- kind: routed
+INSERT INTO namespace AS n (namespace, version, created_ms, policy, last_row, documents, length, vectors)
+VALUES (:namespace, 1, :at, :policy, :rows, :documents, :length, :vectors)
+ON CONFLICT (namespace) DO UPDATE SET version = n.version + 1, last_row = n.last_row + excluded.last_row,
+  documents = n.documents + excluded.documents, length = n.length + excluded.length,
+  vectors = n.vectors + excluded.vectors
+RETURNING version, last_row;
+
+-- name: add_vectors
+-- kind: routed
+UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
+
+-- name: namespace_policy
+-- kind: routed
+UPDATE namespace SET policy = :after WHERE namespace = :namespace AND policy = :before;
+
+-- name: operation_exists
+-- kind: routed
+SELECT EXISTS (SELECT 1 FROM operation WHERE namespace = :namespace AND id = :id);
+
+-- name: insert_memory
+-- kind: routed
+INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness, created_ms, recorded_ms, anchor_ms,
+  access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms, reinforcements, boosted, boost_day,
+  validated_ms, tier_ms, status_ms, due_ms, held, session, turn, speaker, op, asks)
+SELECT :namespace, i.* FROM unnest(
+  CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:kind AS text[]), CAST(:scope AS text[]), CAST(:tier AS text[]),
+  CAST(:status AS text[]), CAST(:pinned AS boolean[]), CAST(:importance AS double precision[]), CAST(:confidence AS
+  double precision[]), CAST(:uniqueness AS double precision[]), CAST(:created_ms AS bigint[]), CAST(:recorded_ms AS
+  bigint[]), CAST(:anchor_ms AS bigint[]), CAST(:access_count AS bigint[]), CAST(:access_mass AS double precision[]),
+  CAST(:tier_accesses AS bigint[]), CAST(:accessed_ms AS bigint[]), CAST(:access2_ms AS bigint[]), CAST(:access3_ms AS
+  bigint[]), CAST(:reinforcements AS bigint[]), CAST(:boosted AS double precision[]), CAST(:boost_day AS bigint[]),
+  CAST(:validated_ms AS bigint[]), CAST(:tier_ms AS bigint[]), CAST(:status_ms AS bigint[]), CAST(:due_ms AS
+  bigint[]), CAST(:held AS boolean[]), CAST(:session AS text[]), CAST(:turn AS bigint[]), CAST(:speaker AS text[]),
+  CAST(:op AS text[]), CAST(:asks AS boolean[])) AS i;
+
+-- name: insert_content
+-- kind: routed
+INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, digest, length)
+SELECT :namespace, i.row, i.id, i.text, ARRAY(SELECT jsonb_array_elements_text(CAST(i.tags AS jsonb))), i.source, i.task,
+  CAST(i.metadata AS jsonb), i.digest, i.length
+FROM unnest(CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:text AS text[]), CAST(:tags AS text[]),
+  CAST(:source AS text[]), CAST(:task AS text[]), CAST(:metadata AS text[]), CAST(:digest AS bigint[]),
+  CAST(:length AS integer[])) AS i(row, id, text, tags, source, task, metadata, digest, length);
+
+-- name: insert_posting
+-- kind: routed
+INSERT INTO posting (namespace, term, first, documents, entries)
+SELECT :namespace, i.term, i.first, i.documents, CAST(i.entries AS bigint[])
+FROM unnest(CAST(:term AS text[]), CAST(:first AS bigint[]), CAST(:documents AS integer[]), CAST(:entries AS text[]))
+  AS i(term, first, documents, entries);
+
+-- name: insert_tag
+-- kind: routed
+INSERT INTO tag (namespace, tag, row)
+SELECT :namespace, i.* FROM unnest(CAST(:tag AS text[]), CAST(:row AS bigint[])) AS i;
+
+-- name: insert_key
+-- kind: routed
+INSERT INTO idempotency (namespace, key, id)
+SELECT :namespace, i.* FROM unnest(CAST(:key AS text[]), CAST(:id AS text[])) AS i;
+
+-- Almost always nobody has stored the same words, so `same` is empty and nothing else is read; without it a planner that
+-- knows no statistics yet compares each of 500 texts with the whole namespace.
+-- name: twin
+-- kind: routed
+WITH same AS MATERIALIZED (
+  SELECT c.row, c.digest, c.text, c.task FROM content AS c
+  WHERE c.namespace = :namespace AND c.digest = ANY(CAST(:digests AS bigint[])))
+SELECT i.id FROM same AS c JOIN memory AS m ON m.namespace = :namespace AND m.row = c.row
+JOIN unnest(CAST(:id AS text[]), CAST(:digest AS bigint[]), CAST(:kind AS text[]), CAST(:session AS text[]),
+  CAST(:speaker AS text[]), CAST(:task AS text[]), CAST(:text AS text[]))
+  AS i(id, digest, kind, session, speaker, task, text)
+  ON i.digest = c.digest AND i.text = c.text AND i.kind = m.kind AND i.session IS NOT DISTINCT FROM m.session
+    AND i.speaker IS NOT DISTINCT FROM m.speaker AND i.task IS NOT DISTINCT FROM c.task
+WHERE m.status IN ('active', 'archived') AND m.op <> :op;
+
+-- name: delete_memory
+-- kind: routed
+DELETE FROM memory AS m USING unnest(CAST(:id AS text[]), CAST(:op AS text[])) AS i(id, op)
+WHERE m.namespace = :namespace AND m.id = i.id AND m.op = i.op;
+
+-- name: delete_content
+-- kind: routed
+DELETE FROM content WHERE namespace = :namespace AND row = ANY(CAST(:rows AS bigint[]));
+
+-- name: shrink_posting
+-- kind: routed
+UPDATE posting AS p SET documents = x.documents, entries = x.entries
+FROM (SELECT q.term, q.first, count(e.entry) AS documents, coalesce(array_agg(e.entry ORDER BY e.entry), '{}') AS entries
+  FROM posting AS q LEFT JOIN LATERAL unnest(q.entries) AS e(entry) ON q.first + (e.entry >> 40) <> :row
+  WHERE q.namespace = :namespace AND q.term = ANY(CAST(:terms AS text[])) AND q.first BETWEEN :row - :span AND :row
+  GROUP BY q.term, q.first) AS x
+WHERE p.namespace = :namespace AND p.term = x.term AND p.first = x.first;
+
+-- name: delete_posting
+-- kind: routed
+DELETE FROM posting WHERE namespace = :namespace AND term = ANY(CAST(:terms AS text[])) AND first BETWEEN :row - :span AND :row
+  AND documents = 0;
+
+-- name: delete_tags
+-- kind: routed
+DELETE FROM tag WHERE namespace = :namespace AND tag = ANY(CAST(:tags AS text[])) AND row = ANY(CAST(:rows AS bigint[]));
+
+-- name: delete_keys
+-- kind: routed
+DELETE FROM idempotency AS k USING unnest(CAST(:key AS text[]), CAST(:id AS text[])) AS i(key, id)
+WHERE k.namespace = :namespace AND k.key = i.key AND k.id = i.id;
+
+-- name: delete_vectors
+-- kind: routed
+DELETE FROM embedding AS v USING space AS s
+WHERE v.namespace = :namespace AND v.space = s.number AND v.row = ANY(CAST(:rows AS bigint[]));
+
+-- name: update_memory
+-- kind: routed
+UPDATE memory AS m SET {sets:COLUMN = i.new_COLUMN}
+FROM unnest(CAST(:id AS text[]){after:, CAST(:new_COLUMN AS TYPE[])}{before:, CAST(:old_COLUMN AS TYPE[])})
+  AS i(id{after:, new_COLUMN}{before:, old_COLUMN})
+WHERE m.namespace = :namespace AND m.id = i.id AND {tests:m.COLUMN IS NOT DISTINCT FROM i.old_COLUMN};
+
+-- name: ops_of
+-- kind: routed
+SELECT id, op FROM memory WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
+
+-- name: rows_of
+-- kind: routed
+SELECT id, row FROM memory WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
+
+-- name: insert_vector
+-- kind: routed
+INSERT INTO embedding (namespace, space, row, data)
+SELECT :namespace, i.* FROM unnest(CAST(:space AS integer[]), CAST(:row AS bigint[]), CAST(:data AS halfvec[])) AS i;
+
+-- name: delete_vector
+-- kind: routed
+DELETE FROM embedding AS v USING unnest(CAST(:space AS integer[]), CAST(:row AS bigint[])) AS i(space, row)
+WHERE v.namespace = :namespace AND v.space = i.space AND v.row = i.row;
+
+-- name: insert_link
+-- kind: routed
+INSERT INTO link (namespace, id, kind, other, weight)
+SELECT :namespace, i.* FROM unnest(CAST(:id AS text[]), CAST(:kind AS text[]), CAST(:other AS text[]),
+  CAST(:weight AS double precision[])) AS i
+ON CONFLICT DO NOTHING;
+
+-- name: delete_link
+-- kind: routed
+DELETE FROM link AS l USING unnest(CAST(:id AS text[]), CAST(:kind AS text[]), CAST(:other AS text[])) AS i(id, kind, other)
+WHERE l.namespace = :namespace AND l.id = i.id AND l.kind = i.kind AND l.other = i.other;
+
+-- name: insert_access
+-- kind: routed
+INSERT INTO access AS a (namespace, id, at_ms, times)
+SELECT m.namespace, m.id, i.at_ms, i.times
+FROM unnest(CAST(:id AS text[]), CAST(:at_ms AS bigint[]), CAST(:times AS bigint[])) AS i(id, at_ms, times)
+JOIN memory AS m ON m.namespace = :namespace AND m.id = i.id
+ORDER BY m.id
+ON CONFLICT (namespace, id, at_ms) DO UPDATE SET times = a.times + excluded.times;
+
+-- name: delete_access
+-- kind: routed
+DELETE FROM access AS a
+USING unnest(CAST(:id AS text[]), CAST(:at_ms AS bigint[]), CAST(:times AS bigint[])) AS i(id, at_ms, times)
+WHERE a.namespace = :namespace AND a.id = i.id AND a.at_ms = i.at_ms AND a.times = i.times;
+
+-- name: insert_recall
+-- kind: routed
+INSERT INTO recall_log (namespace, id, at_ms, query, hits)
+VALUES (:namespace, :id, :at, :query, CAST(:hits AS text[])) ON CONFLICT DO NOTHING;
+
+-- name: trim_recalls
+-- kind: routed
+DELETE FROM recall_log WHERE namespace = :namespace AND id <= (
+  SELECT id FROM recall_log WHERE namespace = :namespace ORDER BY id DESC OFFSET :kept LIMIT 1);
+
+-- name: insert_operation
+-- kind: routed
+INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes)
+VALUES (:namespace, :id, :number, :operation, :at, :changes, :hides, :policy, :note, :undoes);
+
+-- name: insert_journal
+-- kind: routed
+INSERT INTO journal (namespace, operation, position, target, id, before, after, because)
+SELECT :namespace, :operation, i.* FROM unnest(CAST(:position AS integer[]), CAST(:target AS text[]), CAST(:id AS text[]),
+  CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i;
+
+-- name: release_held
+-- kind: routed
+UPDATE memory SET held = false WHERE namespace = :namespace AND held AND due_ms IS NOT NULL;
+
+-- --- reading records
+
+-- name: records
+-- kind: routed
+SELECT m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence,
+  m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses,
+  m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms,
+  m.status_ms, m.due_ms, m.held,
+  c.text, c.tags, c.source, c.task, c.metadata
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
+
+-- name: listed
+-- kind: routed
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
+ORDER BY m.created_ms DESC, m.id DESC LIMIT :limit;
+
+-- name: states
+-- kind: routed
+SELECT m.id, m.op, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence, m.uniqueness, m.created_ms, m.recorded_ms,
+  m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms,
+  m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held
+FROM memory AS m WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
+
+-- name: accesses
+-- kind: routed
+SELECT id, at_ms, times FROM access WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[])) AND at_ms <= :until
+ORDER BY id, at_ms;
+
+-- name: keys_of
+-- kind: routed
+SELECT id, min(key) FROM idempotency WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[])) GROUP BY id;
+
+-- name: vectors_of
+-- kind: routed
+SELECT m.id, v.data FROM memory AS m JOIN embedding AS v ON v.namespace = m.namespace AND v.row = m.row
+WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[])) AND v.space = :space;
+
+-- name: at_hand
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND status = 'active'
+ORDER BY pinned DESC, CASE tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, anchor_ms DESC, row
+LIMIT :limit;
+
+-- name: sampled
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND status = 'active' AND mod(row, :step) = 0 ORDER BY row LIMIT :limit;
+
+-- name: fading
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND NOT held AND due_ms IS NOT NULL AND due_ms <= :until AND tier = 'cold'
+  AND status = 'active' ORDER BY due_ms, row LIMIT :limit;
+
+-- name: links_of
+-- kind: routed
+SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
+UNION ALL
+SELECT kind, id, weight FROM link WHERE namespace = :namespace AND other = :id
+ORDER BY 1, 2;
+
+-- name: links_to
+-- kind: routed
+SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
+
+-- name: find_digest
+-- kind: routed
+SELECT id FROM content WHERE namespace = :namespace AND digest = :digest ORDER BY row;
+
+-- name: find_keys
+-- kind: routed
+SELECT key, id FROM idempotency WHERE namespace = :namespace AND key = ANY(CAST(:keys AS text[]));
+
+-- name: last_turn
+-- kind: routed
+SELECT turn FROM memory WHERE namespace = :namespace AND session = :session AND turn IS NOT NULL ORDER BY turn DESC LIMIT 1;
+
+-- name: locate
+-- kind: fan-out
+SELECT namespace FROM memory WHERE id = :id ORDER BY namespace;
+
+-- --- what is due
+
+-- name: namespaces
+-- kind: fan-out
+SELECT namespace FROM namespace ORDER BY namespace;
+
+-- name: due_namespaces
+-- kind: fan-out
+SELECT n.namespace, n.policy FROM namespace AS n
+WHERE NOT starts_with(n.policy, :policy)
+  OR EXISTS (SELECT 1 FROM access AS a WHERE a.namespace = n.namespace AND a.at_ms <= :now)
+  OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND NOT m.held AND m.due_ms IS NOT NULL
+             AND m.due_ms <= :now)
+ORDER BY n.namespace;
+
+-- name: due_ids
+-- kind: routed
+SELECT id, due_ms, row FROM memory
+WHERE namespace = :namespace AND NOT held AND due_ms IS NOT NULL AND due_ms <= :now AND (due_ms, row) > (:due, :row)
+ORDER BY due_ms, row LIMIT :limit;
+
+-- name: accessed_ids
+-- kind: routed
+SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: all_ids
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: visible_count
+-- kind: routed
+SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace)
+     - (SELECT count(*) FROM memory WHERE namespace = :namespace AND status <> 'active');
+
+-- name: hidden_since
+-- kind: routed
+SELECT coalesce(sum(o.hides), 0) FROM operation AS o WHERE o.namespace = :namespace AND o.at_ms >= :since
+  AND NOT EXISTS (SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id);
+
+-- --- the journal
+
+-- name: operation
+-- kind: fan-out
+SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
+FROM operation AS o WHERE o.id = :id;
+
+-- name: operations_of
+-- kind: routed
+SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id)
+FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT :limit;
+
+-- name: operations
+-- kind: fan-out
+SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
+FROM operation AS o ORDER BY o.id DESC LIMIT :limit;
+
+-- name: journal_of_operation
+-- kind: routed
+SELECT target, id, before, after, because FROM journal WHERE namespace = :namespace AND operation = :operation
+ORDER BY position;
+
+-- name: journal_of_memory
+-- kind: routed
+SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
+
+-- name: recalls
+-- kind: routed
+SELECT id, at_ms, query, hits FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT :limit;
+
+-- --- searching
+
+-- name: standing
+-- kind: routed
+SELECT n.documents, n.length, n.vectors, n.approximate, s.number, s.dimensions
+FROM namespace AS n LEFT JOIN space AS s ON s.active WHERE n.namespace = :namespace;
+
+-- name: document_counts
+-- kind: routed
+SELECT term, sum(documents) FROM posting WHERE namespace = :namespace AND term = ANY(CAST(:terms AS text[])) GROUP BY term;
+
+-- name: best_by_words
+-- kind: routed
+WITH wanted AS (SELECT * FROM unnest(CAST(:terms AS text[]), CAST(:weights AS double precision[])) AS w(term, weight)),
+best AS MATERIALIZED (
+  SELECT p.first + (e.entry >> 40) AS row,
+    sum(w.weight * ((e.entry >> 24) & 65535) * 2.2
+        / (((e.entry >> 24) & 65535) + 1.2 * (0.25 + 0.75 * (e.entry & 16777215) / :average))) AS score
+  FROM wanted AS w JOIN posting AS p ON p.namespace = :namespace AND p.term = w.term
+  CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
+  GROUP BY p.first + (e.entry >> 40) ORDER BY score DESC, row LIMIT :wide)
+SELECT b.row, b.score, m.id, m.session, m.turn, m.speaker, m.asks
+FROM best AS b LEFT JOIN memory AS m ON m.namespace = :namespace AND m.row = b.row AND {filters}
+ORDER BY b.score DESC, b.row;
+
+-- name: nearest
+-- kind: routed
+WITH near AS MATERIALIZED (
+  SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
+  ORDER BY v.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :wide)
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+FROM near AS n JOIN memory AS m ON m.namespace = :namespace AND m.row = n.row
+WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
+
+-- name: nearest_approximate
+-- kind: routed
+WITH near AS MATERIALIZED (
+  SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
+  ORDER BY CAST(v.data AS halfvec({dimensions})) <=> (SELECT CAST(:query AS halfvec({dimensions}))) LIMIT :wide)
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+FROM near AS n JOIN memory AS m ON m.namespace = :namespace AND m.row = n.row
+WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
+
+-- name: nearest_fitting
+-- kind: routed
+WITH fit AS MATERIALIZED (
+  SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m WHERE m.namespace = :namespace AND {filters}),
+near AS MATERIALIZED (
+  SELECT f.row, f.id, f.session, f.turn, f.speaker, f.asks, v.data
+  FROM fit AS f JOIN embedding AS v ON v.namespace = :namespace AND v.space = :space AND v.row = f.row
+  ORDER BY v.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :limit)
+SELECT n.row, n.id, n.session, n.turn, n.speaker, n.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+FROM near AS n ORDER BY cosine DESC, n.row;
+
+-- name: cosines
+-- kind: routed
+SELECT v.row, 1 - (CAST(v.data AS vector) <=> (SELECT CAST(:query AS vector))) FROM embedding AS v
+WHERE v.namespace = :namespace AND v.space = :space AND v.row = ANY(CAST(:rows AS bigint[]));
+
+-- name: beside
+-- kind: routed
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks
+FROM unnest(CAST(:sessions AS text[]), CAST(:turns AS bigint[])) AS w(session, turn)
+JOIN memory AS m ON m.namespace = :namespace AND m.session = w.session AND m.turn = w.turn AND m.session IS NOT NULL
+WHERE {filters};
+
+-- name: texts
+-- kind: routed
+SELECT c.row, c.text, m.speaker FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
+WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[]));
+
+-- --- embedding spaces
+
+-- name: active_space
+-- kind: admin
+SELECT number, model, dimensions, version FROM space WHERE active;
+
+-- name: spaces
+-- kind: admin
+SELECT name, number FROM space;
+
+-- name: insert_space
+-- kind: admin
+INSERT INTO space (number, name, model, dimensions, version, active)
+SELECT coalesce(max(number), 0) + 1, CAST(:name AS text), CAST(:model AS text), CAST(:dimensions AS integer),
+  CAST(:version AS text), false FROM space
+ON CONFLICT DO NOTHING;
+
+-- name: activate_space
+-- kind: admin
+UPDATE space SET active = (name = :name);
+
+-- name: without_vector
+-- kind: routed
+SELECT m.row, m.id, c.text, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.row > :after AND NOT EXISTS (
+  SELECT 1 FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row)
+ORDER BY m.row LIMIT :limit;
+
+-- name: count_without_vector
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM embedding AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
+
+-- name: count_without_vector_of
+-- kind: routed
+SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
+
+-- --- statistics
+
+-- name: tally
+-- kind: fan-out
+SELECT namespace, kind, tier, status, count(*) FROM memory GROUP BY namespace, kind, tier, status
+ORDER BY namespace, kind, tier, status;
+
+-- name: tally_of
+-- kind: routed
+SELECT namespace, kind, tier, status, count(*) FROM memory WHERE namespace = :namespace GROUP BY namespace, kind, tier, status
+ORDER BY namespace, kind, tier, status;
+
+-- name: count_due
+-- kind: fan-out
+SELECT count(*) FROM memory WHERE due_ms IS NOT NULL AND due_ms <= :now;
+
+-- name: count_due_of
+-- kind: routed
+SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL AND due_ms <= :now;
+
+-- name: set_approximate
+-- kind: routed
+UPDATE namespace SET approximate = :space WHERE namespace = :namespace;
+
+-- --- leases
+
+-- name: take_lease
+-- kind: routed
+INSERT INTO lease AS l (namespace, owner, until_ms, epoch) VALUES (:namespace, :owner, :until, 1)
+ON CONFLICT (namespace) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms, epoch = l.epoch + 1
+WHERE l.until_ms <= :now OR l.owner = excluded.owner
+RETURNING epoch;
+
+-- name: hold_lease
+-- kind: routed
+UPDATE lease SET until_ms = greatest(until_ms, :until)
+WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
+
+-- name: release_lease
+-- kind: routed
+UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
+
+-- --- looking for damage
+
+-- name: check_content
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE NOT EXISTS (
+  SELECT 1 FROM content AS c WHERE c.namespace = m.namespace AND c.row = m.row AND c.id = m.id);
+
+-- name: check_memory
+-- kind: fan-out
+SELECT count(*) FROM content AS c WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
+
+-- name: check_words
+-- kind: fan-out
+SELECT count(*) FROM content AS c WHERE c.length > 1 AND NOT EXISTS (
+  SELECT 1 FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
+  WHERE p.namespace = c.namespace AND p.first BETWEEN c.row - 200 AND c.row AND p.first + (e.entry >> 40) = c.row);
+
+-- name: check_documents
+-- kind: fan-out
+SELECT count(*) FROM namespace AS n WHERE (n.documents, n.length) <> (
+  SELECT count(*), coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = n.namespace);
+
+-- name: check_vectors
+-- kind: fan-out
+SELECT count(*) FROM embedding AS v WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
+
+-- name: check_sizes
+-- kind: fan-out
+SELECT count(*) FROM embedding AS v JOIN space AS s ON s.number = v.space WHERE vector_dims(v.data) <> s.dimensions;
+
+-- name: check_journal
+-- kind: fan-out
+SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
+  SELECT 1 FROM operation AS o WHERE o.namespace = j.namespace AND o.id = j.operation);
+
+-- name: check_operations
+-- kind: fan-out
+SELECT count(*) FROM operation AS o WHERE o.changes <> (
+  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
+
+-- name: check_accesses
+-- kind: fan-out
+SELECT count(*) FROM access AS a WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id);
+
+-- name: check_keys
+-- kind: fan-out
+SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.id = i.id);
+
+-- name: check_namespaces
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
+
+-- --- the schema itself
+
+-- name: has_meta
+-- kind: admin
+SELECT to_regclass('meta') IS NOT NULL;
+
+-- name: create_meta
+-- kind: admin
+CREATE TABLE IF NOT EXISTS meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
+
+-- name: seed_meta
+-- kind: admin
+INSERT INTO meta (key, value) VALUES ('schema', '0') ON CONFLICT (key) DO NOTHING;
+
+-- name: lock_meta
+-- kind: admin
+SELECT value FROM meta WHERE key = 'schema' FOR UPDATE;
+
+-- name: read_meta
+-- kind: admin
+SELECT key, value FROM meta;
+
+-- name: set_schema
+-- kind: admin
+UPDATE meta SET value = :number WHERE key = 'schema';
+
+-- name: standing_of_server
+-- kind: admin
+SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
+  (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user);
+
+-- name: vector_version
+-- kind: admin
+SELECT extversion FROM pg_extension WHERE extname = 'vector';
+
+-- name: create_vector
+-- kind: admin
+CREATE EXTENSION IF NOT EXISTS vector;
+
+-- name: has_citus
+-- kind: admin
+SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus');
+
+-- name: distributed_tables
+-- kind: admin
+SELECT CAST(logicalrelid AS text) FROM pg_dist_partition;
+
+-- An index may be left unfinished by a build that was stopped: it is dropped before the next one.
+-- name: near_index_valid
+-- kind: admin
+SELECT i.indisvalid FROM pg_index AS i WHERE i.indexrelid = to_regclass(:index);
+
+-- name: drop_near_index
+-- kind: admin
+DROP INDEX CONCURRENTLY IF EXISTS {index};
+
+-- name: create_near_index
+-- kind: admin
+CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON embedding
+USING hnsw ((CAST(data AS halfvec({dimensions}))) halfvec_cosine_ops) WHERE namespace = {place} AND space = {space};

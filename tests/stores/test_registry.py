@@ -1,0 +1,200 @@
+"""Every text that can reach a database keeps the rules of design 8, in every engine; and the rules can be broken."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import perdure.stores
+from perdure.stores.statements import migrations, registry
+from stores.sql_rules import ENGINES, FOLDER, broken_migration, broken_statement, namespaced, statements
+
+STORES = Path(perdure.stores.__file__).parent
+ALL = [(engine, name) for engine in ENGINES for name in statements(engine)]
+
+
+def test_there_is_a_registry_of_every_engine():
+    assert "sqlite" in ENGINES
+    for engine in ENGINES:
+        text = (FOLDER / engine / "statements.sql").read_text("utf-8")
+        assert re.findall(r"^-- name: (.*)$", text, re.MULTILINE) == list(registry(engine))
+        assert len(namespaced(engine)) >= 10
+
+
+@pytest.mark.parametrize(("engine", "name"), ALL)
+def test_a_statement_breaks_no_rule(engine, name):
+    kind, sql = statements(engine)[name]
+    assert not re.search(r"\{\w|COLUMN\b", sql)
+    assert broken_statement(engine, name, kind, sql) == []
+
+
+@pytest.mark.parametrize(("engine", "number"), [(e, n) for e in ENGINES for n, _ in migrations(e)])
+def test_a_migration_breaks_no_rule(engine, number):
+    assert broken_migration(engine, dict(migrations(engine))[number]) == []
+
+
+BAD = {
+    "a table without the namespace": ("routed", "SELECT id FROM memory WHERE id = :id;"),
+    "the namespace only in an OR": ("routed", "SELECT id FROM memory WHERE namespace = :namespace OR pinned = 1;"),
+    "the namespace perhaps": ("routed", "SELECT id FROM memory WHERE :namespace IS NULL OR namespace = :namespace;"),
+    "a join by the row alone": (
+        "routed",
+        "SELECT m.id FROM memory AS m JOIN content AS c ON c.row = m.row WHERE m.namespace = :namespace;",
+    ),
+    "a subquery without it": (
+        "routed",
+        "SELECT id FROM memory WHERE namespace = :namespace AND EXISTS (SELECT 1 FROM tag AS t WHERE t.tag = :tag);",
+    ),
+    "half a union": (
+        "routed",
+        "SELECT id FROM link WHERE namespace = :namespace UNION ALL SELECT other FROM link WHERE id = :id;",
+    ),
+    "two namespaces": (
+        "routed",
+        "SELECT a.id FROM memory AS a JOIN memory AS b ON b.id = a.id WHERE a.namespace = :one AND b.namespace = :two;",
+    ),
+    "two unnamed namespaces": (
+        "routed",
+        "SELECT a.id FROM memory AS a JOIN memory AS b ON b.id = a.id WHERE a.namespace = ? AND b.namespace = ?;",
+    ),
+    "tied to each other and to nothing": (
+        "routed",
+        "SELECT m.id FROM memory AS m JOIN content AS c ON c.namespace = m.namespace WHERE m.id = :id;",
+    ),
+    "a list of namespaces": ("routed", "SELECT id FROM memory WHERE namespace IN (:namespace, :other);"),
+    "nothing of a namespace": ("routed", "SELECT number FROM space WHERE name = :name;"),
+    "an update of all": ("routed", "UPDATE memory SET held = 0 WHERE id = :id;"),
+    "a delete of all": ("routed", "DELETE FROM tag WHERE row = :row;"),
+    "an insert of a constant": ("routed", "INSERT INTO tag (namespace, tag, row) VALUES ('a', :tag, :row);"),
+    "an insert that reads everywhere": (
+        "routed",
+        "INSERT INTO access (namespace, id, at_ms, times) SELECT m.namespace, m.id, 1, 1 FROM memory AS m;",
+    ),
+    "an insert with the namespace last": (
+        "routed",
+        "INSERT INTO tag (tag, row, namespace) VALUES (:tag, :row, :namespace);",
+    ),
+    "an insert without columns": ("routed", "INSERT INTO tag VALUES (:namespace, :tag, :row);"),
+    "a conflict on the id alone": (
+        "routed",
+        (
+            "INSERT INTO access (namespace, id, at_ms, times) VALUES (:namespace, :id, 1, 1) "
+            "ON CONFLICT (id) DO UPDATE SET times = 2;"
+        ),
+    ),
+    "a conflict that moves a row": (
+        "routed",
+        (
+            "INSERT INTO access (namespace, id, at_ms, times) VALUES (:namespace, :id, 1, 1) "
+            "ON CONFLICT (namespace, id) DO UPDATE SET namespace = :other;"
+        ),
+    ),
+    "a row that moves": ("routed", "UPDATE memory SET namespace = :to WHERE namespace = :namespace AND id = :id;"),
+    "a fan-out that writes": ("fan-out", "DELETE FROM access WHERE at_ms < :at RETURNING id;"),
+    "an admin that looks into memories": ("admin", "SELECT count(*) FROM memory;"),
+    "an admin that empties a table": ("admin", "DELETE FROM journal;"),
+    "no kind": ("other", "SELECT number FROM space;"),
+    "two statements": ("fan-out", "SELECT id FROM memory; SELECT id FROM content;"),
+    "a clock": ("fan-out", "SELECT count(*) FROM memory WHERE due_ms < now();"),
+    "another clock": ("fan-out", "SELECT count(*) FROM memory WHERE due_ms < CURRENT_TIMESTAMP;"),
+    "a clock by its word": ("fan-out", "SELECT strftime('%s', 'now');"),
+    "chance": ("fan-out", "SELECT id FROM memory ORDER BY random() LIMIT 1;"),
+    "an id from the database": ("admin", "SELECT gen_random_uuid();"),
+    "a number from the database": ("admin", "SELECT nextval('numbers');"),
+    "a merge": ("routed", "MERGE INTO tag USING tag AS t ON tag.row = t.row WHEN MATCHED THEN DELETE;"),
+    "recursion": ("fan-out", "WITH RECURSIVE r AS (SELECT 1 UNION SELECT 2) SELECT * FROM r;"),
+    "a lock of its own": ("admin", "SELECT pg_advisory_xact_lock(1);"),
+    "a bell": ("admin", "NOTIFY changes;"),
+    "a lasting setting": ("admin", "SET work_mem = '1GB';"),
+    "a lasting setting by function": ("admin", "SELECT set_config('hnsw.ef_search', '100', false);"),
+    "a replacement": ("routed", "INSERT OR REPLACE INTO tag (namespace, tag, row) VALUES (:namespace, :tag, :row);"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_statement_is_refused(name):
+    kind, sql = BAD[name]
+    assert broken_statement("sqlite", name, kind, sql)
+
+
+BAD_SCHEMA = {
+    "a table without a namespace": "CREATE TABLE x (id TEXT PRIMARY KEY);",
+    "a key of its own": "CREATE TABLE x (namespace TEXT, id TEXT PRIMARY KEY);",
+    "a key that ends with it": "CREATE TABLE x (namespace TEXT, id TEXT, PRIMARY KEY (id, namespace));",
+    "a unique column": "CREATE TABLE x (namespace TEXT, id TEXT UNIQUE);",
+    "a unique pair": "CREATE TABLE x (namespace TEXT, id TEXT, UNIQUE (id, namespace));",
+    "a unique index": "CREATE UNIQUE INDEX i ON memory (id);",
+    "a foreign key": "CREATE TABLE x (namespace TEXT, id TEXT, FOREIGN KEY (id) REFERENCES memory (id));",
+    "a reference": "CREATE TABLE x (namespace TEXT PRIMARY KEY, id TEXT REFERENCES memory (id));",
+    "a clock as default": "CREATE TABLE x (namespace TEXT PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP);",
+    "a clock in a default": "CREATE TABLE x (namespace TEXT PRIMARY KEY, at TEXT DEFAULT (datetime('now')));",
+    "a number that counts": "CREATE TABLE x (namespace TEXT, number INTEGER PRIMARY KEY AUTOINCREMENT);",
+    "a serial": "CREATE TABLE x (namespace TEXT, number BIGSERIAL, PRIMARY KEY (namespace, number));",
+    "an identity": "CREATE TABLE x (namespace TEXT PRIMARY KEY, n BIGINT GENERATED ALWAYS AS IDENTITY);",
+    "a sequence": "CREATE SEQUENCE numbers;",
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON memory BEGIN SELECT 1; END;",
+    "a storage parameter": "CREATE TABLE x (namespace TEXT PRIMARY KEY) WITH (fillfactor = 70);",
+    "a range": "CREATE TABLE x (namespace TEXT PRIMARY KEY, valid tstzrange);",
+    "what cannot be read": "CREATE VIRTUAL TABLE others USING fts5 (text);",
+}
+
+
+@pytest.mark.parametrize("name", BAD_SCHEMA)
+def test_a_bad_migration_is_refused(name):
+    assert broken_migration("sqlite", BAD_SCHEMA[name])
+
+
+GOOD = {
+    "a planner's hint for one transaction": ("admin", "SELECT set_config('hnsw.ef_search', '100', true);"),
+    "a subquery that is tied outward": (
+        "routed",
+        (
+            "SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND NOT EXISTS "
+            "(SELECT 1 FROM tag AS t WHERE t.namespace = m.namespace AND t.row = m.row);"
+        ),
+    ),
+    "a chain of ties": (
+        "routed",
+        (
+            "SELECT c.id FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row "
+            "JOIN vector AS v ON v.namespace = c.namespace AND v.row = c.row WHERE v.namespace = :namespace;"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_statement_passes(name):
+    kind, sql = GOOD[name]
+    assert broken_statement("sqlite", name, kind, sql) == []
+
+
+SQL = re.compile(r"\bSELECT\b.*\bFROM\b|\bINSERT\s+INTO\b|\bUPDATE\b.*\bSET\b|\bDELETE\s+FROM\b", re.DOTALL)
+
+
+def sql_texts(source):
+    """The string literals of a file that hold SQL; f-strings as they are written, docstrings excepted."""
+    tree = ast.parse(source)
+    bare = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}  # texts that stand alone document
+    texts = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            texts.append("".join(p.value if isinstance(p, ast.Constant) else "{}" for p in node.values))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+            texts.append(node.value)
+    return [text for text in texts if SQL.search(text)]
+
+
+@pytest.mark.parametrize("path", sorted(STORES.rglob("*.py")), ids=lambda p: p.relative_to(STORES).as_posix())
+def test_no_code_holds_sql(path):
+    assert sql_texts(path.read_text("utf-8")) == []
+
+
+def test_sql_in_code_is_found():
+    assert sql_texts('x = "SELECT a FROM b"')
+    assert sql_texts('x = f"DELETE FROM {table}"')
+    assert sql_texts('x = ("UPDATE memory "\n"SET held = 0")')
+    assert sql_texts('"""SELECT a FROM b"""\nx = "select one"') == []
