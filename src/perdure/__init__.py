@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.records.errors import (
     ConflictError,
+    CopyDiffers,
     DiskFull,
     EmbedderError,
     GateStopped,
@@ -25,17 +26,19 @@ from perdure.records.errors import (
     StoreError,
     StoreReadOnly,
     StoreTooNew,
+    TargetTaken,
 )
 from perdure.records.message import Message
 
 if TYPE_CHECKING:
-    from perdure.compose import EmbedderWarning, load_policy, open  # noqa: A004  # perdure.open is the contract's name
+    from perdure.compose import EmbedderWarning, copy, load_policy, open  # noqa: A004  # perdure.open is the contract's name
     from perdure.memory import Memory
 
 __version__ = "0.1.0"
 
 _LATER = {
     "EmbedderWarning": "perdure.compose",
+    "copy": "perdure.compose",
     "load_policy": "perdure.compose",
     "open": "perdure.compose",
     "Memory": "perdure.memory",
@@ -53,6 +56,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "ConflictError",
+    "CopyDiffers",
     "DiskFull",
     "EmbedderError",
     "EmbedderWarning",
@@ -71,7 +75,9 @@ __all__ = [
     "StoreError",
     "StoreReadOnly",
     "StoreTooNew",
+    "TargetTaken",
     "__version__",
+    "copy",
     "load_policy",
     "open",
 ]

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from perdure.memory import Memory
-from perdure.operations.ports import Context, Embedder, Store
-from perdure.records.errors import EmbedderError, InvalidInput, PolicyError, StoreError
+from perdure.operations import moving
+from perdure.operations.ports import Context, Embedder, Progress, Store
+from perdure.records.errors import EmbedderError, InvalidInput, NotFound, PolicyError, StoreError
 from perdure.records.instant import Instant, clock_instant
+from perdure.records.moving import Moved
 from perdure.records.policy import Policy
 from perdure.rules.digesting import estimated_tokens
 from perdure.rules.intake import checked_text
@@ -277,4 +279,45 @@ def _embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy)
     return MiniLM()
 
 
-__all__ = ["EmbedderError", "EmbedderWarning", "Ids", "load_policy", "open", "policy_file"]
+@contextmanager
+def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator[Store]:
+    """Open a store's rows for the length of a block, without a policy and without an embedder.
+
+    Args:
+        url: As for ``open``.
+        existing: Refuse a file that does not exist, instead of making it.
+
+    Raises:
+        NotFound: ``existing`` is given, and there is no such file.
+    """
+    if existing and not (isinstance(url, str) and is_server(url)) and not Path(_path(url)).is_file():
+        raise NotFound(f"There is no store at {_path(url)}.", remedy="Check the path.")
+    store = _store(url, Policy(), _Warner())
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def copy(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    namespace: str | None = None,
+    progress: Progress | None = None,
+) -> Moved:
+    """Copy a store with its journal into another one, between files and servers, and verify every row.
+
+    An interrupted copy goes on where it stopped when it is run again. See ``perdure.operations.moving.copy``.
+
+    Args:
+        source: As for ``open``; nothing should write to it meanwhile.
+        target: As for ``open``; empty, or holding the first part of the same copy. A server must be migrated.
+        namespace: Only this one.
+        progress: Told (done, total).
+    """
+    with store_at(source, existing=True) as reads, store_at(target) as writes:
+        return moving.copy(reads, writes, namespace=namespace, progress=progress)
+
+
+__all__ = ["EmbedderError", "EmbedderWarning", "Ids", "copy", "load_policy", "open", "policy_file"]

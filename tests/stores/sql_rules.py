@@ -41,7 +41,8 @@ COUNTED = {"sqlite": {"memory"}}
 
 COMMANDS = {
     "postgres": re.compile(
-        r"CREATE EXTENSION IF NOT EXISTS vector|ALTER TABLE \w+ (ENABLE|FORCE) ROW LEVEL SECURITY|CREATE POLICY \w+ ON .*",
+        r"CREATE EXTENSION IF NOT EXISTS vector|ALTER TABLE \w+ (ENABLE|FORCE) ROW LEVEL SECURITY"
+        r"|CREATE POLICY \w+ ON .*",
         re.DOTALL,
     )
 }
@@ -218,32 +219,27 @@ def _moved(tree: exp.Expression) -> list[str]:
 # --- rule 2: one namespace
 
 
+Places = dict[int, list[tuple[str, str]]]
+"""Block -> (alias, table) of the tables with a namespace that it names itself."""
+
+
 def _untied(tree: exp.Expression, engine: str) -> list[str]:
     """Name the tables that no equality leads from to the one parameter that is the namespace."""
     blocks = [b for b in tree.find_all(exp.Select, exp.Update, exp.Delete, exp.Insert) if not _is_conflict(b)]
-    places = {id(b): _tables(b, engine) for b in blocks}
-    parent: dict[object, object] = {}
-    names: list[str] = []
-
-    def root(x: object) -> object:
-        while parent.setdefault(x, x) != x:
-            x = parent[x]
-        return x
-
+    places: Places = {id(b): _tables(b, engine) for b in blocks}
+    ties, names = [], []
     for block in blocks:
-        for one in _tests(block):
-            ends = [_end(block, side, places) for side in (one.this, one.expression)]
+        for test, only in _tests(block):
+            ends = [_end(block, side, places) for side in (test.this, test.expression)]
             if None not in ends and ends != ["parameter", "parameter"]:
-                parent[root(ends[0])] = root(ends[1])
-                names += [side.name for side in (one.this, one.expression) if _is_parameter(side)]
+                names += [side.name for side in (test.this, test.expression) if _is_parameter(side)]
+                ties += [(one, to) for one, to in (ends, ends[::-1]) if _own(one, block, only)]
         if isinstance(block, exp.Insert):
-            names += _inserted(block, places, parent, root)
-    loose = [
-        f"{table} as {alias}"
-        for b in blocks
-        for alias, table in places[id(b)]
-        if root((id(b), alias)) != root("parameter")
-    ]
+            ties += _inserted(block, places, names)
+    tied: set[object] = {"parameter"}
+    while more := {one for one, to in ties if to in tied} - tied:
+        tied |= more
+    loose = [f"{table} as {alias}" for b in blocks for alias, table in places[id(b)] if (id(b), alias) not in tied]
     found = [f"not tied to the namespace: {', '.join(loose)}"] if loose else []
     if not names:
         found.append("it names no namespace")
@@ -252,7 +248,12 @@ def _untied(tree: exp.Expression, engine: str) -> list[str]:
     return found
 
 
-def _end(block: exp.Expression, value: exp.Expression, places: dict[int, list[tuple[str, str]]]) -> object:
+def _own(end: object, block: exp.Expression, only: str | None) -> bool:
+    """Whether a test can tie a table: it is the block's own, and the joined one where the join keeps other rows."""
+    return isinstance(end, tuple) and end[0] == id(block) and only in (None, end[1])
+
+
+def _end(block: exp.Expression, value: exp.Expression, places: Places) -> object:
     """Return what one side of an equality is, where it speaks of a namespace: a parameter, or a table reference."""
     if _is_parameter(value):
         return "parameter"
@@ -264,26 +265,15 @@ def _is_parameter(value: exp.Expression) -> bool:
     return isinstance(value, exp.Placeholder | exp.Parameter)
 
 
-def _inserted(insert: exp.Insert, places, parent, root) -> list[str]:  # type: ignore[no-untyped-def]
+def _inserted(insert: exp.Insert, places: Places, names: list[str]) -> list[tuple[object, object]]:
     """Tie the target to what is inserted as its namespace: a parameter, or the namespace of a row that is read."""
+    source = insert.expression
+    rows = source.expressions if isinstance(source, exp.Values) else [source]
+    firsts = [row.expressions[0].unalias() for row in rows if row.expressions]
+    ends = [_end(source, first, places) for first in firsts]
+    names += dict.fromkeys(first.name for first in firsts if _is_parameter(first))
     targets = [(id(insert), alias) for alias, _ in places[id(insert)]]
-    source, names = insert.expression, []
-    if isinstance(source, exp.Values):
-        firsts = [row.expressions[0] for row in source.expressions]
-    else:
-        firsts = [source.expressions[0].unalias()] if isinstance(source, exp.Select) else []
-    for first in firsts:
-        tie: object = None
-        if _is_parameter(first):
-            names.append(first.name)
-            tie = "parameter"
-        elif isinstance(first, exp.Column) and first.name == "namespace" and isinstance(source, exp.Select):
-            tie = _resolved(source, first, places)
-        if tie is None:
-            return names
-        for target in targets:
-            parent[root(target)] = root(tie)
-    return sorted(set(names))
+    return [(target, ends[0]) for target in targets if len(set(ends)) == 1 and ends[0] is not None]
 
 
 def _is_conflict(block: exp.Expression) -> bool:
@@ -300,15 +290,20 @@ def _tables(block: exp.Expression, engine: str) -> list[tuple[str, str]]:
     return [(t.alias_or_name, t.name) for t in own if t.name in namespaced(engine)]
 
 
-def _tests(block: exp.Expression) -> list[exp.EQ]:
-    """Return the equalities that must hold in a block: its WHERE and its joins, where AND joins them."""
-    conditions = [w.this for w in [block.args.get("where")] if w is not None]
-    conditions += [j.args["on"] for j in block.find_all(exp.Join) if j.args.get("on") and _block_of(j) is block]
-    flat = [part for c in conditions for part in (c.flatten() if isinstance(c, exp.And) else [c])]
-    return [t for t in (p.unnest() for p in flat) if isinstance(t, exp.EQ)]
+def _tests(block: exp.Expression) -> list[tuple[exp.EQ, str | None]]:
+    """Return the equalities that must hold in a block, where AND joins them: its WHERE, and its joins.
+
+    With each comes the table that it limits, where it limits only one: an outer join keeps the rows of the others.
+    """
+    where = block.args.get("where")
+    conditions = [(where.this, None)] if where is not None else []
+    joins = [j for j in block.find_all(exp.Join) if j.args.get("on") is not None and _block_of(j) is block]
+    conditions += [(j.args["on"], j.this.alias_or_name if j.side else None) for j in joins]
+    flat = [(part, only) for c, only in conditions for part in (c.flatten() if isinstance(c, exp.And) else [c])]
+    return [(part.unnest(), only) for part, only in flat if isinstance(part.unnest(), exp.EQ)]
 
 
-def _resolved(block: exp.Expression | None, column: exp.Column, places: dict[int, list[tuple[str, str]]]) -> object:
+def _resolved(block: exp.Expression | None, column: exp.Column, places: Places) -> object:
     """Return the table reference that a namespace column belongs to, looking outward from its block."""
     while block is not None:
         here = places.get(id(block), [])

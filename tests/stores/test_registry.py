@@ -48,6 +48,14 @@ BAD = {
         "routed",
         "SELECT id FROM memory WHERE namespace = :namespace AND EXISTS (SELECT 1 FROM tag AS t WHERE t.tag = :tag);",
     ),
+    "a tie that an outer join does not make": (
+        "routed",
+        "SELECT m.id FROM memory AS m LEFT JOIN link AS l ON m.namespace = :namespace AND l.namespace = m.namespace;",
+    ),
+    "a tie in a subquery": (
+        "routed",
+        "SELECT 1 FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM tag AS t WHERE m.namespace = :n);",
+    ),
     "half a union": (
         "routed",
         "SELECT id FROM link WHERE namespace = :namespace UNION ALL SELECT other FROM link WHERE id = :id;",

@@ -9,6 +9,7 @@ import pytest
 
 from perdure.stores.rows import STATE_COLUMNS
 from perdure.stores.sqlite.checking import _RULES
+from perdure.stores.sqlite.store import SqliteStore
 from perdure.stores.statements import filled, migrations, registry
 from stores.sql_rules import statements
 
@@ -18,8 +19,16 @@ STATEMENTS = statements("sqlite")
 
 
 @pytest.fixture
-def connection(memory, path):
-    with closing(apsw.Connection(str(path))) as connection:
+def file(tmp_path):
+    """A new store of this engine, whatever the other tests run on."""
+    path = tmp_path / "schema.db"
+    SqliteStore(str(path)).close()
+    return path
+
+
+@pytest.fixture
+def connection(file):
+    with closing(apsw.Connection(str(file))) as connection:
         yield connection
 
 
@@ -45,9 +54,9 @@ def test_a_migration_cannot_run_twice(connection):
             connection.execute(sql)
 
 
-def test_opening_again_changes_no_schema(opening, connection):
+def test_opening_again_changes_no_schema(file, connection):
     before = connection.execute(SCHEMA).fetchall()
-    opening()
+    SqliteStore(str(file)).close()
     assert connection.execute(SCHEMA).fetchall() == before
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
+from perdure.records.moving import Cursor, Line
 from perdure.records.plan import Change, Plan
 from perdure.records.policy import Policy, RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
@@ -39,11 +40,40 @@ class Embedder(Protocol):
         ...
 
 
+class Mover(Protocol):
+    """What copies a store row by row. Rows are plain data, the same in every store; each call is one transaction."""
+
+    def spaces(self) -> list[tuple[Space, bool]]:
+        """Return (space, whether searches use it), in the order in which they became known."""
+        ...
+
+    def count(self, namespace: str, part: str) -> int:
+        """Return how many rows a part of a namespace has."""
+        ...
+
+    def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
+        """Return the next rows, at most so many and not much more than 4 MB; none at the end.
+
+        The order is always the same, and rows that come later in the life of a store come last where they can.
+        """
+        ...
+
+    def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:
+        """Append rows to a part that has so many, and bring everything that is derived from them up to date.
+
+        Raises:
+            ConflictError: A row is there already, or refers to a memory that is not.
+        """
+        ...
+
+
 class Store(Protocol):
     """Where memories are kept. Every statement names one namespace unless it says otherwise."""
 
     read_only: bool
 
+    @property
+    def mover(self) -> Mover: ...
     def apply(self, plan: Plan, *, fence: Lease | None = None) -> None: ...
     def count(self, plan: Plan) -> None: ...
     def take_lease(self, namespace: str, owner: str, now: Instant, ttl: int) -> Lease | None: ...

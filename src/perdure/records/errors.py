@@ -145,6 +145,25 @@ class PartlyStored(StoreError):  # noqa: N818  # reads as the statement it makes
         super().__init__(message, remedy=remedy)
 
 
+class CopyDiffers(StoreError):  # noqa: N818  # reads as the statement it makes
+    """After a copy or an import the two sides do not hold the same rows.
+
+    Attributes:
+        namespace: Where.
+        part: Which rows differ.
+    """
+
+    fault: ClassVar[Fault] = "conflict"
+
+    def __init__(self, message: str, namespace: str, part: str, *, remedy: str = "") -> None:
+        self.namespace, self.part = namespace, part
+        super().__init__(message, remedy=remedy)
+
+
+class TargetTaken(CopyDiffers):
+    """The target of a copy or an import holds something else in that namespace; nothing was written."""
+
+
 class EmbedderError(PerdureError):
     """An embedding could not be made; the text itself is safe."""
 

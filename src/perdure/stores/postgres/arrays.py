@@ -17,7 +17,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
-_CAST: Final = re.compile(r"CAST\(%\((\w+)\)b AS ([a-z ]+?)\[\]\)")
+_CAST: Final = re.compile(r"CAST\(%\((\w+)\)b\s+AS\s+([a-z\s]+?)\[\]\)")
 _HEADER: Final = struct.Struct(">iiIii")
 _LENGTH: Final = struct.Struct(">i")
 _NULL: Final = b"\xff\xff\xff\xff"
@@ -50,7 +50,7 @@ class Halfvecs:
 @cache
 def array_types(text: str) -> tuple[tuple[str, str], ...]:
     """Return (binding, element type) for each list that a statement casts to an array."""
-    return tuple(dict(_CAST.findall(text)).items())
+    return tuple({name: " ".join(kind.split()) for name, kind in _CAST.findall(text)}.items())
 
 
 def array_of(kind: str, values: Sequence[Any]) -> Array | Sequence[Any]:

@@ -26,6 +26,7 @@ LOST: Final = frozenset(
 )
 """The server went away: the whole transaction is tried again on a new connection."""
 
+_POOL_LESS: Final = "Raise max_connections, or lower pool_size in the URL."
 _AGAIN: Final = "Try again; nothing was written."
 _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...]] = (
     (("57014", "25P04"), StoreBusy, "A statement took longer than the server's statement_timeout.", _AGAIN),
@@ -38,12 +39,13 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
         "Name the primary in the URL.",
     ),
     (
-        ("53100", "53200"),
+        ("53100",),
         DiskFull,
         "The server has no room left ({text}); the transaction was rolled back.",
         "Free some space on the server, then try again.",
     ),
-    (("53300",), StoreBusy, "The server has no connection left ({text}).", "Raise max_connections, or pool less."),
+    (("53200",), StoreBusy, "The server has no memory left ({text}).", "Give it more memory; nothing was written."),
+    (("53300",), StoreBusy, "The server has no connection left ({text}).", _POOL_LESS),
     (("3D000",), StoreError, "The database does not exist ({text}).", "Create it, for example with `createdb`."),
     (("28P01", "28000"), StoreDenied, "The server refuses the role or the password ({text}).", "Check the URL."),
     (
@@ -66,7 +68,9 @@ _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
     ("password authentication failed", StoreDenied, "The server refuses the password.", "Check the URL."),
     ("no password supplied", StoreDenied, "The server wants a password.", "Put it into the URL, or use PGPASSWORD."),
     ("no pg_hba.conf entry", StoreDenied, "The server does not let this role in from here.", "Ask its operator."),
-    ("too many clients", StoreBusy, "The server has no connection left.", "Raise max_connections, or pool less."),
+    ("too many clients", StoreBusy, "The server has no connection left.", _POOL_LESS),
+    ("too many connections", StoreBusy, "The server gives no more connections ({text}).", _POOL_LESS),
+    ("connection slots are reserved", StoreBusy, "The server has no connection left.", _POOL_LESS),
     ("role", StoreDenied, "The server knows no such role ({text}).", "Check the URL, or create the role."),
     ("database", StoreError, "The database does not exist ({text}).", "Create it, for example with `createdb`."),
 )
@@ -75,7 +79,7 @@ _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
 
 def translated(error: psycopg.Error) -> PerdureError:
     """Return our error for one of the driver's."""
-    text = _plain(error)
+    text = plain(error)
     for states, ours, message, remedy in _BY_STATE:
         if error.sqlstate in states:
             return ours(message.format(text=text), remedy=remedy)
@@ -99,6 +103,7 @@ def is_lost(error: psycopg.Error, connection: psycopg.Connection[tuple[object, .
     return error.sqlstate in LOST or (isinstance(error, psycopg.OperationalError) and connection.closed)
 
 
-def _plain(error: psycopg.Error) -> str:
+def plain(error: psycopg.Error) -> str:
+    """Return the first line of what the server said."""
     text = str(error).strip().splitlines()
     return text[0].rstrip(".") if text else type(error).__name__

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import psycopg
 
-from perdure.records.errors import StoreError, StoreTooNew, StoreTooOld
-from perdure.stores.postgres.faults import translated
+from perdure.records.errors import NotAStore, PerdureError, StoreDenied, StoreError, StoreTooNew, StoreTooOld
+from perdure.stores.postgres.faults import plain, translated
 from perdure.stores.postgres.server import Address, Connection, connect
 from perdure.stores.statements import migrations, registry
 
@@ -56,7 +56,7 @@ def examined(address: Address) -> Standing:
             version, oldest = _found(connection)
             read_only, unfenced = connection.execute(_text("standing_of_server")).fetchone() or (True, True)
         except psycopg.Error as error:
-            raise translated(error) from error
+            raise _refusal(error) from error
     command = f"`perdure migrate {address.shown}`"
     if version == 0:
         raise StoreTooOld(f"{address.shown} has no Perdure tables.", remedy=f"Run {command} once.")
@@ -95,9 +95,27 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
             done = _brought_up(connection, address, say)
             if distribute:
                 _distributed(connection, say)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StoreDenied(
+                f"The role may not make or change tables ({plain(error)}).",
+                remedy="Run `GRANT CREATE ON SCHEMA public TO role` as the owner, or migrate as the tables' owner.",
+            ) from error
         except psycopg.Error as error:
-            raise translated(error) from error
+            raise _refusal(error) from error
     return done
+
+
+def _refusal(error: psycopg.Error) -> PerdureError:
+    if isinstance(error, psycopg.errors.UndefinedColumn):
+        return _not_ours()
+    return translated(error)
+
+
+def _not_ours() -> NotAStore:
+    return NotAStore(
+        "The table meta there is not Perdure's.",
+        remedy="Use a database of its own, or a schema (?options=-csearch_path%3Dperdure,public).",
+    )
 
 
 def _brought_up(connection: Connection, address: Address, say: Say) -> int:
@@ -130,8 +148,10 @@ def _found(connection: Connection) -> tuple[int, int]:
     if connection.execute(_text("has_meta")).fetchone() != (True,):
         return 0, 0
     rows: dict[Any, Any] = dict(connection.execute(_text("read_meta")).fetchall())
-    number = int(str(rows.get("schema", 0)))
-    return number, int(str(rows.get("oldest", number)))
+    number, oldest = str(rows.get("schema", 0)), str(rows.get("oldest", rows.get("schema", 0)))
+    if not (number.isdecimal() and oldest.isdecimal()):
+        raise _not_ours()
+    return int(number), int(oldest)
 
 
 def _check_server(connection: Connection) -> None:
@@ -150,7 +170,7 @@ def _check_vector(connection: Connection) -> None:
             connection.execute(_text("create_vector"))
         except psycopg.Error as error:
             raise StoreError(
-                f"The extension vector is missing, and this role cannot create it ({error}).", remedy=remedy
+                f"The extension vector is missing, and this role cannot create it ({plain(error)}).", remedy=remedy
             ) from error
         found = connection.execute(_text("vector_version")).fetchone()
     version = tuple(int(n) for n in str(found[0] if found else "0.0").split(".")[:2])

@@ -142,7 +142,8 @@ class PostgresSearch(Search):
         if self.standing.approximate:
             self.session.set_local("hnsw.ef_search", min(MOST_EXPLORED, max(wide, 100)))
             self.session.set_local("hnsw.iterative_scan", "strict_order")
-            self.session.set_local("plan_cache_mode", "force_custom_plan")
+            self.session.set_local("plan_cache_mode", "force_custom_plan")  # the index is of one namespace: by its name
+            self.session.set_local("enable_sort", "off")  # inside one namespace the planner underrates the index
             slots = {"dimensions": str(int(self.standing.dimensions))}
             rows = self.session.rows("nearest_approximate", parts, slots, wide=wide, **key)
         else:

@@ -22,10 +22,11 @@ from perdure.stores.postgres import reading as read
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import faults
 from perdure.stores.postgres.inserting import insert_accesses
+from perdure.stores.postgres.moving import PostgresMover
 from perdure.stores.postgres.schema import Standing, examined
 from perdure.stores.postgres.searching import PostgresSearch
 from perdure.stores.postgres.server import Address, Server, Session
-from perdure.stores.postgres.writing import apply_plan, conflict_of
+from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import change_of, content_digest, entry_of, operation_of, present
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import Stemmer
@@ -72,6 +73,8 @@ class PostgresStore:
             raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Name the primary in the URL.")
         try:
             self._server.write(plan.namespace, lambda s, again: apply_plan(s, plan, self._stemmer, fence, again=again))
+        except AppliedBefore:
+            return
         except UniqueViolation as error:
             raise conflict_of(error, plan) from error
 
@@ -230,8 +233,7 @@ class PostgresStore:
         if namespace is not None:
             return [self._operation(row) for row in self._rows(namespace, "operations_of", limit=limit)]
         rows = self._server.everywhere(lambda s: s.rows("operations", limit=limit))
-        rows.sort(key=lambda row: row[1], reverse=True)
-        return [self._operation(row) for row in rows[:limit]]
+        return [self._operation(row[:-1]) for row in _newest(rows)[:limit]]
 
     def changes(self, namespace: str, operation: str) -> list[Change]:
         """Return what an operation changed, as the journal tells it."""
@@ -244,7 +246,8 @@ class PostgresStore:
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
         """Return past recalls, newest first."""
-        rows = self._rows(namespace, "recalls", limit=limit)
+        kept = min(limit, self.log_entries) if self.log_entries else limit  # what is not trimmed yet is not shown
+        rows = self._rows(namespace, "recalls", limit=kept)
         return [(identity, at, query, tuple(hits)) for identity, at, query, hits in rows]
 
     # --- searching
@@ -343,6 +346,11 @@ class PostgresStore:
         self._server.close()
 
     @property
+    def mover(self) -> PostgresMover:
+        """What copies the store row by row."""
+        return PostgresMover(self._server, self._stemmer)
+
+    @property
     def nbytes(self) -> int:
         """Bytes that search indexes hold in this process's memory: none."""
         return 0
@@ -363,3 +371,12 @@ class PostgresStore:
 
     def _operation(self, row: Sequence[Any]) -> Operation:
         return operation_of((self._own(row[0]), *row[1:]))
+
+
+def _newest(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return operations newest first: by their ids, but those of one namespace in the order in which they happened."""
+    listed = sorted(rows, key=lambda row: str(row[1]), reverse=True)
+    happened: dict[str, list[tuple[Any, ...]]] = {}
+    for row in sorted(rows, key=lambda row: int(row[-1])):
+        happened.setdefault(row[0], []).append(row)
+    return [happened[row[0]].pop() for row in listed]

@@ -39,6 +39,10 @@ from perdure.stores.rows import (
 from perdure.stores.words import Stemmer
 
 
+class AppliedBefore(Exception):  # noqa: N818  # no error: an earlier try was committed, and this one is rolled back
+    """The plan has been applied by a try whose answer was lost."""
+
+
 @dataclass(slots=True)
 class _Growth:
     """What a plan adds to its namespace."""
@@ -56,16 +60,35 @@ def apply_plan(session: Session, plan: Plan, stemmer: Stemmer, fence: Lease | No
         plan: What to write.
         stemmer: Splits new texts for the index of words.
         fence: The lease under which the plan was made, if any.
-        again: An earlier try may have been committed: then nothing is written.
+        again: An earlier try may have been committed, or may be just now: then nothing is written.
 
     Raises:
+        AppliedBefore: So it was; the caller rolls back.
         ConflictError: A row is not as the plan's before-image says; the caller rolls back.
         LeaseLost: The namespace has another keeper by now.
     """
+    writer, number = _begun(session, plan, stemmer)
+    # From here on the namespace is ours: an earlier try is over, whether its client was still there or not.
     if again and session.value("operation_exists", id=plan.id):
-        return
+        raise AppliedBefore
     if fence is not None:
         _held(session, fence)
+    writer.write_all()
+    writer.journal(number)
+    writer.settle()
+    if plan.operation not in UPKEEP:
+        session.run("release_held")
+
+
+def bring_in(session: Session, page: Plan, stemmer: Stemmer) -> None:
+    """Write rows that come from another store, with all that is derived from them; their journal comes by itself."""
+    writer, _ = _begun(session, page, stemmer)
+    writer.write_all()
+    writer.settle()
+
+
+def _begun(session: Session, plan: Plan, stemmer: Stemmer) -> tuple[_Writer, int]:
+    """Count a plan into its namespace, which is locked from here on, and return its writer and its number."""
     growth = _growth(plan, stemmer)
     added = [growth.documents, growth.gone]
     counts = [len(d) for d in added]
@@ -79,13 +102,7 @@ def apply_plan(session: Session, plan: Plan, stemmer: Stemmer, fence: Lease | No
         length=lengths[0] - lengths[1],
         vectors=growth.vectors,
     ).fetchone() or (0, 0)
-    writer = _Writer(session, plan, growth, int(last) - counts[0] + 1)
-    for shape, changes in groupby(plan.changes, key=shape_of):
-        writer.write(shape, list(changes))
-    writer.journal(int(number))
-    writer.settle()
-    if plan.operation not in UPKEEP:
-        session.run("release_held")
+    return _Writer(session, plan, growth, int(last) - counts[0] + 1), int(number)
 
 
 def conflict_of(error: UniqueViolation, plan: Plan) -> ConflictError:
@@ -123,6 +140,10 @@ class _Writer:
         self.rows = {identity: row for row, identity in enumerate(growth.documents, first)}
         self.spaces: dict[str, int] = {}
         self.expected: list[tuple[Cursor[tuple[Any, ...]], Sequence[Change]]] = []
+
+    def write_all(self) -> None:
+        for shape, changes in groupby(self.plan.changes, key=shape_of):
+            self.write(shape, list(changes))
 
     def write(self, shape: Shape, changes: list[Change]) -> None:
         target, action, columns = shape
@@ -280,11 +301,7 @@ class _Writer:
     def _culprits(self, changes: Sequence[Change]) -> tuple[str, ...]:
         """The memories whose last operation is not the one that the plan expects."""
         ops = dict(self.session.rows("ops_of", ids=[c.id for c in changes]))
-        found = [
-            c.id
-            for c in changes
-            if ops.get(c.id) is None or ops[c.id] not in ((c.before or {}).get("op"), (c.after or {}).get("op"))
-        ]
+        found = [c.id for c in changes if not _fits(c, ops.get(c.id))]
         return tuple(dict.fromkeys(found))
 
     def _rows(self, ids: Sequence[str]) -> dict[str, int]:
@@ -297,6 +314,13 @@ class _Writer:
                 remedy="Read again and make a new plan.",
             )
         return self.rows
+
+
+def _fits(change: Change, op: str | None) -> bool:
+    """Whether a memory's last operation is the one before a change or, as the change is written already, after it."""
+    if op is None:  # a memory that was gone before is refused earlier
+        return change.target is Target.MEMORY and change.after is None
+    return op in ((change.before or {}).get("op"), (change.after or {}).get("op"))
 
 
 def _turns(changes: Sequence[Change]) -> Iterator[list[Change]]:

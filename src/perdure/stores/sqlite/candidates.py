@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nlargest
 from operator import itemgetter
 from typing import Final
@@ -161,11 +161,15 @@ class SqliteSearch(Search):
 
     def texts(self, rows: Sequence[int]) -> dict[int, str]:
         """Return row -> searchable text, in the order of the rows."""
+        if not rows:
+            return {}
         key = {"namespace": self.namespace, "rows": json_list(rows)}
         return {row: searchable(text, speaker) for row, text, speaker in run(self.connection, "texts", key)}
 
-    def _narrow(self, rows: Iterable[int], filters: Filters) -> dict[int, Narrow]:
+    def _narrow(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of those rows that pass every filter, exactly."""
+        if not rows:
+            return {}
         key = {"namespace": self.namespace, "rows": json_list(rows)}
         found: dict[int, Narrow] = {v[0]: v for v in filtered(self.connection, "narrow", filters, key)}
         return self.naming(found, filters.entity)

@@ -25,6 +25,7 @@ from perdure.stores.sqlite import spaces
 from perdure.stores.sqlite.checking import faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translated, unhurried
 from perdure.stores.sqlite.index import save_cells, trained_cells
+from perdure.stores.sqlite.moving import SqliteMover
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.writing import apply_accesses, apply_plan
 
@@ -369,6 +370,11 @@ class SqliteStore:
                     self.flush()
             finally:
                 self._connection.close()
+
+    @property
+    def mover(self) -> SqliteMover:
+        """What copies the file row by row."""
+        return SqliteMover(self._fresh)
 
     @property
     def nbytes(self) -> int:

@@ -49,17 +49,23 @@ def apply_plan(connection: apsw.Connection, plan: Plan, fence: Lease | None = No
         held = {**key, "owner": fence.owner, "epoch": fence.epoch, "until": fence.until}
         if single(connection, "hold_lease", held) is None:
             raise lease_lost(fence)
-    version = int(single(connection, "bump_version", {**key, "at": plan.at, "policy": plan.policy}))
-    writer = _Writer(connection, plan, version)
-    for shape, changes in groupby(plan.changes, key=shape_of):
-        writer.write(shape, list(changes))
+    writer = bring_in(connection, plan)
     writer.journal()
-    if writer.unpacked >= SEGMENT:
-        for space in writer.spaces.values():
-            pack(connection, plan.namespace, space, version)
     if plan.operation not in UPKEEP:
         run(connection, "release_held", key)
-    return version
+    return writer.version
+
+
+def bring_in(connection: apsw.Connection, plan: Plan) -> _Writer:
+    """Write a plan's rows with all that is derived from them, and no journal: it is the caller's to bring."""
+    key = {"namespace": plan.namespace, "at": plan.at, "policy": plan.policy}
+    writer = _Writer(connection, plan, int(single(connection, "bump_version", key)))
+    for shape, changes in groupby(plan.changes, key=shape_of):
+        writer.write(shape, list(changes))
+    if writer.unpacked >= SEGMENT:
+        for space in writer.spaces.values():
+            pack(connection, plan.namespace, space, writer.version)
+    return writer
 
 
 def apply_accesses(connection: apsw.Connection, plan: Plan, log_entries: int) -> None:

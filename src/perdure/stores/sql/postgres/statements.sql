@@ -380,7 +380,7 @@ FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT 
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.number
 FROM operation AS o ORDER BY o.id DESC LIMIT :limit;
 
 -- name: journal_of_operation
@@ -665,3 +665,112 @@ DROP INDEX CONCURRENTLY IF EXISTS {index};
 -- kind: admin
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON embedding
 USING hnsw ((CAST(data AS halfvec({dimensions}))) halfvec_cosine_ops) WHERE namespace = {place} AND space = {space};
+
+-- --- moving a store: the cursor's columns first, then those of the part (records/moving.py)
+
+-- name: all_spaces
+-- kind: admin
+SELECT model, dimensions, version, active FROM space ORDER BY number;
+
+-- name: move_namespace
+-- kind: routed
+SELECT n.namespace, n.created_ms, n.policy FROM namespace AS n
+WHERE n.namespace = :namespace AND n.namespace > :namespace_after LIMIT :limit;
+
+-- name: move_memory_sizes
+-- kind: routed
+SELECT octet_length(text) FROM content WHERE namespace = :namespace AND row > :row_after ORDER BY row LIMIT :limit;
+
+-- name: move_memory
+-- kind: routed
+SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
+  m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
+  m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
+  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
+  c.text, c.tags, c.source, c.task, c.metadata,
+  ARRAY(SELECT k.key FROM idempotency AS k WHERE k.namespace = :namespace AND k.id = m.id ORDER BY k.key)
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.row > :row_after ORDER BY m.row LIMIT :limit;
+
+-- name: move_vector
+-- kind: routed
+SELECT v.space, v.row, m.id, s.name, v.data
+FROM embedding AS v JOIN memory AS m ON m.namespace = v.namespace AND m.row = v.row JOIN space AS s ON s.number = v.space
+WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after) ORDER BY v.space, v.row LIMIT :limit;
+
+-- name: move_link
+-- kind: routed
+SELECT id, kind, other, id, kind, other, weight FROM link
+WHERE namespace = :namespace AND (id, kind, other) > (:id_after, :kind_after, :other_after)
+ORDER BY id, kind, other LIMIT :limit;
+
+-- name: move_access
+-- kind: routed
+SELECT id, at_ms, id, at_ms, times FROM access
+WHERE namespace = :namespace AND (id, at_ms) > (:id_after, :at_ms_after) ORDER BY id, at_ms LIMIT :limit;
+
+-- name: move_recall
+-- kind: routed
+SELECT id, id, at_ms, query, hits FROM recall_log
+WHERE namespace = :namespace AND id > :id_after ORDER BY id LIMIT :limit;
+
+-- name: move_operation
+-- kind: routed
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes FROM operation
+WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :limit;
+
+-- name: move_journal_sizes
+-- kind: routed
+SELECT coalesce(octet_length(j.before), 0) + coalesce(octet_length(j.after), 0)
+FROM operation AS o JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.id
+WHERE o.namespace = :namespace AND o.number >= :number_after AND (o.number > :number_after OR j.position > :position_after)
+ORDER BY o.number, j.position LIMIT :limit;
+
+-- name: move_journal
+-- kind: routed
+SELECT o.number, j.position, j.operation, j.position, j.target, j.id, j.before, j.after, j.because
+FROM operation AS o JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.id
+WHERE o.namespace = :namespace AND o.number >= :number_after AND (o.number > :number_after OR j.position > :position_after)
+ORDER BY o.number, j.position LIMIT :limit;
+
+-- name: number_operations
+-- kind: routed
+UPDATE namespace SET version = version + :more WHERE namespace = :namespace RETURNING version;
+
+-- name: insert_moved_journal
+-- kind: routed
+INSERT INTO journal (namespace, operation, position, target, id, before, after, because)
+SELECT :namespace, i.* FROM unnest(CAST(:operation AS text[]), CAST(:position AS integer[]), CAST(:target AS text[]),
+  CAST(:id AS text[]), CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i;
+
+-- name: moved_namespace
+-- kind: routed
+SELECT count(*) FROM namespace WHERE namespace = :namespace;
+
+-- name: moved_memory
+-- kind: routed
+SELECT count(*) FROM memory WHERE namespace = :namespace;
+
+-- name: moved_vector
+-- kind: routed
+SELECT count(*) FROM embedding WHERE namespace = :namespace;
+
+-- name: moved_link
+-- kind: routed
+SELECT count(*) FROM link WHERE namespace = :namespace;
+
+-- name: moved_access
+-- kind: routed
+SELECT count(*) FROM access WHERE namespace = :namespace;
+
+-- name: moved_recall
+-- kind: routed
+SELECT count(*) FROM recall_log WHERE namespace = :namespace;
+
+-- name: moved_operation
+-- kind: routed
+SELECT count(*) FROM operation WHERE namespace = :namespace;
+
+-- name: moved_journal
+-- kind: routed
+SELECT count(*) FROM journal WHERE namespace = :namespace;

@@ -562,3 +562,94 @@ RETURNING epoch;
 -- name: release_lease
 -- kind: routed
 UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
+
+-- Moving a store: the cursor's columns first, then those of the part (records/moving.py). Rows of `memory` and
+-- `operation` are found by their address, which is the order: else every page would sort the namespace anew.
+
+-- name: all_spaces
+-- kind: admin
+SELECT model, dimensions, version, active FROM space ORDER BY number;
+
+-- name: move_namespace
+-- kind: routed
+SELECT n.namespace, n.created_ms, n.policy FROM namespace AS n
+WHERE n.namespace = :namespace AND n.namespace > :namespace_after LIMIT :limit;
+
+-- name: move_memory
+-- kind: routed
+SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
+  m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
+  m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
+  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
+  c.text, c.tags, c.source, c.task, c.metadata,
+  (SELECT json_group_array(k.key) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.id = m.id)
+FROM memory AS m NOT INDEXED
+  CROSS JOIN content AS c NOT INDEXED ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.row > :row_after ORDER BY m.row LIMIT :limit;
+
+-- name: move_vector
+-- kind: routed
+SELECT v.space, v.row, m.id, s.name, v.data
+FROM vector AS v CROSS JOIN memory AS m NOT INDEXED ON m.namespace = v.namespace AND m.row = v.row
+  CROSS JOIN space AS s ON s.number = v.space
+WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after) ORDER BY v.space, v.row LIMIT :limit;
+
+-- name: move_link
+-- kind: routed
+SELECT id, kind, other, id, kind, other, weight FROM link
+WHERE namespace = :namespace AND (id, kind, other) > (:id_after, :kind_after, :other_after)
+ORDER BY id, kind, other LIMIT :limit;
+
+-- name: move_access
+-- kind: routed
+SELECT id, at_ms, id, at_ms, times FROM access
+WHERE namespace = :namespace AND (id, at_ms) > (:id_after, :at_ms_after) ORDER BY id, at_ms LIMIT :limit;
+
+-- name: move_recall
+-- kind: routed
+SELECT id, id, at_ms, query, hits FROM recall_log
+WHERE namespace = :namespace AND id > :id_after ORDER BY id LIMIT :limit;
+
+-- name: move_operation
+-- kind: routed
+SELECT number, id, operation, at_ms, changes, hides, policy, note, undoes FROM operation NOT INDEXED
+WHERE namespace = :namespace AND number > :number_after ORDER BY number LIMIT :limit;
+
+-- name: move_journal
+-- kind: routed
+SELECT o.number, j.position, j.operation, j.position, j.target, j.id, j.before, j.after, j.because
+FROM operation AS o NOT INDEXED CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.id
+WHERE o.namespace = :namespace AND o.number >= :number_after AND (o.number > :number_after OR j.position > :position_after)
+ORDER BY o.number, j.position LIMIT :limit;
+
+-- name: moved_namespace
+-- kind: routed
+SELECT count(*) FROM namespace WHERE namespace = :namespace;
+
+-- name: moved_memory
+-- kind: routed
+SELECT count(*) FROM memory WHERE namespace = :namespace;
+
+-- name: moved_vector
+-- kind: routed
+SELECT count(*) FROM vector WHERE namespace = :namespace;
+
+-- name: moved_link
+-- kind: routed
+SELECT count(*) FROM link WHERE namespace = :namespace;
+
+-- name: moved_access
+-- kind: routed
+SELECT count(*) FROM access WHERE namespace = :namespace;
+
+-- name: moved_recall
+-- kind: routed
+SELECT count(*) FROM recall_log WHERE namespace = :namespace;
+
+-- name: moved_operation
+-- kind: routed
+SELECT count(*) FROM operation WHERE namespace = :namespace;
+
+-- name: moved_journal
+-- kind: routed
+SELECT count(*) FROM journal WHERE namespace = :namespace;

@@ -1,0 +1,75 @@
+"""What is moved from one store to another: parts, their columns, how much of each there is.
+
+May live here: frozen data. May not: deciding, reading or writing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from perdure.records.memory import State
+
+Line = dict[str, Any]
+"""One row of a part as plain JSON data; bytes are base64 text."""
+
+Cursor = tuple[int | str, ...]
+"""Where a reader of a part stands; only the store that gave it understands it."""
+
+COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    "namespace": ("created_ms", "policy"),
+    "memory": (
+        *("id", "op", "session", "turn", "speaker", *(f.name for f in fields(State))),
+        *("text", "tags", "source", "task", "metadata", "keys"),
+    ),
+    "vector": ("id", "space", "data"),
+    "link": ("id", "kind", "other", "weight"),
+    "access": ("id", "at_ms", "times"),
+    "recall": ("id", "at_ms", "query", "hits"),
+    "operation": ("id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes"),
+    "journal": ("operation", "position", "target", "id", "before", "after", "because"),
+}
+"""Part -> its columns. The parts are moved in this order: what others refer to comes first."""
+
+PARTS: Final = tuple(COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How much of a part there is.
+
+    Attributes:
+        rows: How many rows.
+        digest: 32 hexadecimal digits, the same for the same rows in any order.
+    """
+
+    rows: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a copy or an import did; both sides held the same rows when it ended.
+
+    Attributes:
+        namespaces: How many.
+        parts: Part -> rows that both sides hold.
+        written: Rows written by this run; the others were there from an earlier one.
+        whole: Whether the input said what it should hold, and it does.
+    """
+
+    namespaces: int
+    parts: dict[str, int]
+    written: int
+    whole: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON data."""
+        return {
+            "namespaces": self.namespaces,
+            "parts": dict(self.parts),
+            "rows": sum(self.parts.values()),
+            "written": self.written,
+            "whole": self.whole,
+            "verified": True,
+        }

@@ -1,0 +1,79 @@
+"""A connection that is lost at its COMMIT: nobody knows whether it took place, and yet it has, once."""
+
+from __future__ import annotations
+
+import pytest
+
+import servers
+from conftest import Clock, opened
+from faults.server_faults import Line, everything, operations
+
+VERBS = {
+    "remember": lambda m, n, _: m.remember("quagga", n),
+    "remember anew": lambda m, n, _: m.remember("quagga", f"{n}/new"),
+    "remember an episode": lambda m, n, _: m.remember("quagga", n, kind="episode"),
+    "remember an episode anew": lambda m, n, _: m.remember("quagga", f"{n}/new", kind="episode"),
+    "remember with a key": lambda m, n, _: m.remember("quagga", n, kind="episode", idempotency_key="k"),
+    "ingest": lambda m, n, _: m.ingest([{"content": "quagga"}, {"content": "okapi"}], n, session="s"),
+    "recall": lambda m, n, _: m.recall("zebra three", n, limit=1),
+    "pin": lambda m, _, kept: m.pin(kept[1].id),
+    "unpin": lambda m, _, kept: m.unpin(kept[0].id),
+    "archive": lambda m, _, kept: m.archive(kept[1].id, "test"),
+    "sweep": lambda m, n, _: m.sweep(namespace=n),
+    "undo": lambda m, _, kept: m.undo(m.history(kept[0].id)[-1].operation_id),
+    "undo a remember": lambda m, _, kept: m.undo(m.history(kept[2].id)[0].operation_id),
+}
+
+
+@pytest.fixture(scope="module")
+def place():
+    url = servers.fresh_database()
+    yield url
+    servers.drop_database(url)
+
+
+@pytest.fixture
+def line():
+    line = Line(servers.server().port)
+    yield line
+    line.close()
+
+
+def prepared(memory, namespace):
+    """Three memories, one of which was pinned and one recalled twice."""
+    kept = [memory.remember(f"zebra {word}", namespace) for word in ("one", "two", "three")]
+    memory.pin(kept[0].id)
+    for _ in range(2):
+        assert len(memory.recall("zebra two", namespace, limit=1).hits) == 1
+    return kept
+
+
+def told(memory, namespace):
+    """What can be seen of a namespace and its new neighbour, ids left out."""
+    return [
+        (
+            sorted(
+                (m.content, str(m.status), m.pinned, m.access_count, m.session or "") for m in everything(memory, n)
+            ),
+            operations(memory, n),
+            sorted(query for _, _, query, _ in memory._context.store.recalls(n, 100)),
+        )
+        for n in (namespace, f"{namespace}/new")
+    ]
+
+
+@pytest.mark.parametrize("late", [0.0, 0.25], ids=["the server has it", "the server gets it later"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_commit_without_an_answer_happens_once(line, place, verb, late):
+    clock, number = Clock(), f"{list(VERBS).index(verb)}-{late}"
+    memory = opened(line.through(place), clock=clock)
+    for namespace in (f"calm-{number}", f"cut-{number}"):
+        kept = prepared(memory, namespace)
+        clock.passes(hours=1)
+        if namespace.startswith("cut"):
+            line.cut_at_commit(late=late)
+        VERBS[verb](memory, namespace, kept)
+    assert line.cuts == 1
+    assert told(memory, f"cut-{number}") == told(memory, f"calm-{number}")
+    assert memory.check() == []
+    memory.close()

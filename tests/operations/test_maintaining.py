@@ -1,0 +1,222 @@
+"""Many workers: each namespace is swept by one of them, and a worker that lost its lease writes nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+from datetime import timedelta
+
+import pytest
+
+from conftest import Clock, finished, logical, python, tables
+from perdure.operations.maintain import LEASE_MS
+from perdure.records.errors import LeaseLost, StoreError
+from perdure.records.plan import Plan
+
+NAMES = ["a", "b", "c", "d", "e"]
+WEEK = 8
+
+
+@pytest.fixture
+def waiting(opening, clock):
+    """A store in which every namespace has something due."""
+    memory = opening()
+    for name in NAMES:
+        memory.remember_many([f"note {i} of {name}" for i in range(3)], namespace=name)
+    clock.passes(days=WEEK)
+    return memory
+
+
+def plan(identity, namespace="a"):
+    return Plan(id=identity, operation="test", namespace=namespace, at=0, changes=(), policy="", note="")
+
+
+def test_a_round_sweeps_what_is_due_once(waiting):
+    done = waiting.maintain("one")
+    assert (done.due, done.swept, done.moves, done.kept, done.lost, done.failed) == (5, 5, 15, 0, 0, {})
+    again = waiting.maintain("one")
+    assert (again.due, again.swept, again.moves) == (0, 0, 0)
+    assert waiting.sweep().moved == ()
+
+
+def test_it_leaves_what_a_sweep_would_have_left(opening, elsewhere, clock):
+    def made(place):
+        memory = opening(at=place)
+        for name in NAMES:
+            memory.remember(f"note of {name}", namespace=name, idempotency_key="k")
+        return memory
+
+    places = elsewhere(), elsewhere()
+    swept, maintained = (made(p) for p in places)
+    clock.passes(days=WEEK)
+    swept.sweep()
+    maintained.maintain("one")
+    kinds = [[(m.namespace, m.tier, m.state.tier_ms) for n in NAMES for m in s.list(n)] for s in (swept, maintained)]
+    assert kinds[0] == kinds[1]
+
+
+def test_what_another_worker_keeps_is_left_to_it(waiting, clock):
+    store = waiting._context.store
+    now = waiting._context.clock()
+    held = store.take_lease("c", "two", now, LEASE_MS)
+    done = waiting.maintain("one")
+    assert (done.swept, done.kept) == (4, 1)
+    assert {m.namespace for m in waiting.sweep(dry_run=True).moved} == {"c"}
+    store.release_lease(held)
+    assert waiting.maintain("one").swept == 1
+
+
+def test_the_lease_of_a_dead_worker_runs_out(waiting, clock):
+    waiting._context.store.take_lease("c", "dead", waiting._context.clock(), LEASE_MS)
+    clock.passes(seconds=LEASE_MS / 1000 - 1)
+    assert waiting.maintain("one").kept == 1
+    clock.passes(seconds=2)
+    assert waiting.maintain("one").swept == 1
+
+
+def test_a_lease_is_taken_once_and_again_by_its_owner(waiting):
+    store = waiting._context.store
+    first = store.take_lease("a", "one", 1000, 500)
+    assert (first.epoch, first.until) == (1, 1500)
+    assert store.take_lease("a", "two", 1499, 500) is None
+    assert store.take_lease("a", "one", 1100, 500).epoch == 2
+    assert store.take_lease("b", "two", 1100, 500).epoch == 1
+    assert store.take_lease("a", "two", 1600, 500).epoch == 3
+
+
+def test_a_write_under_a_lost_lease_is_refused_whole(waiting, path):
+    store = waiting._context.store
+    old = store.take_lease("a", "one", 1000, 500)
+    store.apply(plan("in time"), fence=old)
+    new = store.take_lease("a", "two", 9999, 500)
+    before = tables(path)
+    with pytest.raises(LeaseLost):
+        store.apply(plan("too late"), fence=old)
+    with pytest.raises(LeaseLost):
+        store.apply(plan("too late"), fence=old.extended(10**14))
+    assert tables(path) == before
+    store.apply(plan("the new one's"), fence=new)
+    store.release_lease(old)  # not ours any more: nothing happens
+    store.apply(plan("still the new one's"), fence=new)
+
+
+def test_each_write_extends_the_lease(waiting):
+    store = waiting._context.store
+    lease = store.take_lease("a", "one", 1000, 500)
+    store.apply(plan("x"), fence=lease.extended(2000))
+    assert store.take_lease("a", "two", 2499, 500) is None
+    assert store.take_lease("a", "two", 2500, 500) is not None
+
+
+@pytest.mark.parametrize("skew", [timedelta(hours=-3), timedelta(hours=3)], ids=["behind", "ahead"])
+def test_a_clock_that_is_wrong_by_hours_costs_work_but_no_truth(waiting, opening, path, skew):
+    """The other worker thinks that leases are over, or never are: the epoch decides all the same."""
+    there = waiting._context.store.take_lease("a", "one", waiting._context.clock(), LEASE_MS)
+    other = opening(now=_skewed(waiting, skew))
+    done = other.maintain("two")
+    if skew > timedelta(0):
+        assert (done.swept, done.kept) == (5, 0)
+        with pytest.raises(LeaseLost):
+            waiting._context.store.apply(plan("late"), fence=there)
+    else:
+        assert done.kept == (1 if done.due else 0)
+    waiting._context.store.release_lease(there)
+    waiting.maintain("one")
+    assert waiting.sweep().moved == ()
+    assert waiting.check() == []
+
+
+def _skewed(memory, skew):
+    now = memory._context.clock() / 1000
+    return Clock(Clock().now + timedelta(seconds=now - Clock().now.timestamp()) + skew)
+
+
+def test_trouble_in_one_namespace_does_not_keep_the_others_waiting(waiting, monkeypatch):
+    store = waiting._context.store
+    right = type(store).states
+
+    def states(self, namespace, ids):
+        if namespace == "c":
+            raise StoreError("The shelf fell down.", remedy="Put it up.")
+        return right(self, namespace, ids)
+
+    monkeypatch.setattr(type(store), "states", states)
+    done = waiting.maintain("one")
+    assert done.swept == 4
+    assert done.failed == {"c": "The shelf fell down. Put it up."}
+    monkeypatch.undo()
+    assert waiting.maintain("one").swept == 1  # its lease was given back
+
+
+def test_it_stops_between_namespaces_when_told_to(waiting):
+    asked = []
+    done = waiting.maintain("one", stop=lambda: len(asked.append(1) or asked) > 2)
+    assert done.swept == 2
+
+
+WORKER = """
+import sys
+from datetime import datetime
+import perdure
+now = datetime.fromisoformat(sys.argv[2])
+with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lambda: now) as memory:
+    for _ in range(50):
+        done = memory.maintain(sys.argv[3])
+        if not done.due:
+            break
+        print(done.swept, done.moves, done.lost, len(done.failed))
+"""
+
+
+def test_workers_in_processes_of_their_own_share_the_work(opening, path, clock):
+    memory = opening()
+    for i in range(40):
+        memory.remember_many([f"note {j}" for j in range(3)], namespace=f"room {i}")
+    clock.passes(days=WEEK)
+    children = [python(WORKER, path, clock.now.isoformat(), f"worker {i}") for i in range(3)]
+    rounds = [[int(n) for n in line.split()] for child in children for line in finished(child).splitlines()]
+    assert sum(moves for _, moves, _, _ in rounds) == 120
+    assert sum(failed for *_, failed in rounds) == 0
+    assert memory.sweep().moved == ()
+    sweeps = [o.namespace for o in memory.history(limit=1000) if o.operation == "sweep"]
+    assert sorted(sweeps) == sorted({f"room {i}" for i in range(40)})
+    assert memory.check() == []
+
+
+PAUSED = """
+import os, signal, sys
+from datetime import datetime
+import perdure
+now = datetime.fromisoformat(sys.argv[2])
+with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lambda: now) as memory:
+    kind = type(memory._context.store)
+    right = kind.apply
+
+    def apply(self, plan, *, fence=None):
+        kind.apply = right
+        print("about to write", flush=True)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return right(self, plan, fence=fence)
+
+    kind.apply = apply
+    done = memory.maintain("paused")
+    print(done.swept, done.lost, flush=True)
+"""
+
+
+def test_a_worker_that_was_paused_past_its_lease_writes_nothing(opening, path, clock):
+    memory = opening()
+    memory.remember_many([f"note {i}" for i in range(5)])
+    clock.passes(days=WEEK)
+    child = python(PAUSED, path, clock.now.isoformat())
+    assert child.stdout.readline() == "about to write\n"
+    os.waitpid(child.pid, os.WUNTRACED)
+    clock.passes(seconds=LEASE_MS / 1000 + 1)
+    assert memory.maintain("awake").swept == 1
+    memory.pin(memory.list()[0].id)
+    before = logical(path)
+    os.kill(child.pid, signal.SIGCONT)
+    assert finished(child) == "0 1\n"
+    assert logical(path) == before
+    assert sum(o.operation == "sweep" for o in memory.history()) == 1
+    assert memory.check() == []

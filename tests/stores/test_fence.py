@@ -1,0 +1,381 @@
+"""The second fence: whatever a statement asks for, the server shows it one namespace, and nothing where none is named.
+
+Every statement of the registry and every public verb is tried, so that what is added later is tried too: a new binding
+or a new verb that this file does not know fails it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg import sql
+
+from conftest import WORDS_ONLY, Clock, HashEmbedder, tables
+from perdure.memory import Memory
+from perdure.records.errors import NotFound, PerdureError
+from perdure.records.plan import Plan
+from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prepare
+from perdure.stores.postgres.inserting import TYPES
+from perdure.stores.postgres.server import _text
+from perdure.stores.statements import filled, registry, with_columns
+from servers import drop_database, fresh_database, with_prefix
+
+STATEMENTS = registry("postgres")
+ROUTED = [n for n, s in STATEMENTS.items() if s.kind == "routed"]
+FAN_OUT = [n for n, s in STATEMENTS.items() if s.kind == "fan-out"]
+PARTS = tuple(n for n, s in STATEMENTS.items() if s.kind == "part")
+TABLES = {
+    *("namespace", "lease", "memory", "content", "tag", "posting", "embedding", "link", "access", "recall_log"),
+    *("idempotency", "operation", "journal"),
+}
+
+
+@pytest.fixture(scope="module")
+def store():
+    return "postgres"
+
+
+@pytest.fixture(scope="module")
+def path():
+    """One database for the walk: what one attempt leaves behind must not help the next."""
+    url = fresh_database()
+    yield url
+    drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def alice(path):
+    """A namespace of alice's with something in every table; returns what an attacker might know of it."""
+    clock = Clock()
+    with _opened(path, clock) as memory:
+        ids = [
+            m.id
+            for m in memory.remember_many(
+                [
+                    {"content": "alice hides the key under the stone", "tags": ["secret"], "idempotency_key": "key-1"},
+                    {"content": "alice hides the key under the mat", "tags": ["secret"]},
+                ],
+                namespace="alice",
+            )
+        ]
+        memory.ingest([{"content": "where is the key?", "role": "user"}], "alice", session="talk")
+        memory.recall("where is the key", "alice")
+        memory._context.store.take_lease("alice", "worker", 1, 10**15)
+        operations = [o.id for o in memory.history(namespace="alice")]
+    return {"ids": ids, "operations": operations}
+
+
+def _opened(url, clock=None):
+    import perdure
+
+    return perdure.open(url, policy=WORDS_ONLY, clock=clock or Clock(), embedder=HashEmbedder())
+
+
+def _raw(path):
+    connection = psycopg.connect(str(path), autocommit=True)
+    prepare(connection)
+    return connection
+
+
+def known(alice):
+    """A value for every binding of the registry, as an attacker who knows alice's ids would give it."""
+    one, op = alice["ids"][0], alice["operations"][0]
+    many = alice["ids"]
+    state = {c: t for c, t in TYPES if c not in {"row", "id"}}
+    samples = {"text": "active", "bigint": 1, "boolean": True, "double precision": 0.5}
+    columns = {name: [samples[kind]] for name, kind in state.items()}
+    return {
+        **columns,
+        **{f"new_{c}": v for c, v in columns.items()},
+        **{f"old_{c}": v for c, v in columns.items()},
+        "id": one,
+        "ids": many,
+        "op": op,
+        "operation": op,
+        "row": 1,
+        "rows": [1, 2, 3],
+        "limit": 10,
+        "after": "",
+        "key": ["key-1"],
+        "keys": ["key-1"],
+        "tag": ["secret"],
+        "tags": ["secret"],
+        "tag_count": 1,
+        "terms": ["kei", "alic"],
+        "text": ["x"],
+        "source": ["x"],
+        "task": ["x"],
+        "metadata": ["{}"],
+        "digest": [1],
+        "digests": [1],
+        "length": [1],
+        "term": ["key"],
+        "first": [1],
+        "documents": [1],
+        "entries": ["{1}"],
+        "asks": [False],
+        "kinds": ["note"],
+        "scopes": ["long_term"],
+        "session": "talk",
+        "since": 0,
+        "until": 10**15,
+        "as_of": 10**15,
+        "min_confidence": 0.0,
+        "entity": ["alic"],
+        "entity_count": 1,
+        "before_ms": 10**15,
+        "before_id": "z",
+        "at": 1,
+        "policy": "nothing",
+        "before": "x",
+        "changes": 1,
+        "hides": 0,
+        "note": "x",
+        "undoes": None,
+        "number": 10**6,
+        "position": [1],
+        "target": ["memory"],
+        "because": ["x"],
+        "span": 199,
+        "more": 1,
+        "kept": 0,
+        "space": 1,
+        "data": Halfvecs([]),
+        "kind": ["note"],
+        "other": many[:1],
+        "weight": [0.5],
+        "at_ms": [1],
+        "times": [1],
+        "query": _vector(),
+        "hits": ["x"],
+        "weights": [1.0],
+        "average": 5.0,
+        "wide": 50,
+        "sessions": ["talk"],
+        "turns": [0],
+        "now": 10**15,
+        "due": -1,
+        "owner": "mallory",
+        "epoch": 1,
+        "step": 1,
+        "name": "hash/64/1",
+        "index": "x",
+        "vectors": 0,
+        "speaker": ["x"],
+        "access_count": [1],
+        "entry": [1],
+        "reference": "x",
+        "part": "x",
+        "cursor": "",
+    }
+
+
+def _vector():
+    return "[" + ",".join(["0.5"] * 64) + "]"
+
+
+def filled_out(name):
+    """A statement of the registry with every slot filled."""
+    text = filled("postgres", name, PARTS).replace("{dimensions}", "64")
+    if "{sets:" in STATEMENTS[name].sql:
+        text = with_columns("postgres", name, ("tier", "due_ms"), ("status",), "", TYPES)
+    return _text(text)
+
+
+SPECIAL = {
+    "insert_content": {"tags": ['["secret"]']},
+    "insert_vector": {"data": Halfvecs([np.ones(64, np.int8)])},
+    "without_vector": {"after": 0},
+}
+"""Bindings that mean another type in one statement."""
+
+
+def bindings(name, text, alice, namespace):
+    """The values that a statement needs; scalars become lists, and lists scalars, as the statement asks."""
+    values = {**known(alice), **SPECIAL.get(name, {}), "namespace": namespace}
+    arrays = dict(array_types(text))
+    bound = {}
+    for binding in re.findall(r"%\((\w+)\)b", text):
+        value = values[binding]  # a binding that nobody knows: add it above, so that its statement is tried
+        if binding in arrays:
+            listed = value if isinstance(value, list | Halfvecs) else [value]
+            value = array_of(arrays[binding], listed) if isinstance(listed, list) else listed
+        elif isinstance(value, list):
+            value = value[0]
+        bound[binding] = value
+    return bound
+
+
+def attempt(path, alice, name, *, seeing, asking, reach="routed", prefix=""):
+    """Run a statement that asks for one namespace in a transaction that may see another; the rows, or the refusal."""
+    text = filled_out(name)
+    with _raw(path) as connection:
+        connection.execute("BEGIN")
+        for setting, value in (("namespace", seeing), ("reach", reach), ("prefix", prefix)):
+            if value is not None:
+                connection.execute(
+                    sql.SQL("SET LOCAL {} = {}").format(sql.Identifier("perdure", setting), sql.Literal(value))
+                )
+        try:
+            cursor = connection.execute(text, bindings(name, text, alice, asking))
+            rows = cursor.fetchall() if cursor.description else []
+            changed = 0 if cursor.description else cursor.rowcount
+            connection.execute("COMMIT")
+        except psycopg.errors.InsufficientPrivilege as refusal:
+            connection.execute("ROLLBACK")
+            return str(refusal), 0
+        except psycopg.errors.UniqueViolation:  # of one's own rows, after the walk has written some
+            connection.execute("ROLLBACK")
+            return [], 0
+        return rows, changed
+
+
+SAYS_NOTHING = (0, None, ())
+
+
+def nothing(rows):
+    """Whether rows tell nothing: none at all, or counts of zero."""
+    if isinstance(rows, str):
+        assert "row-level security" in rows
+        return True
+    return all(value in SAYS_NOTHING for row in rows for value in row)
+
+
+@pytest.mark.parametrize("name", ROUTED)
+def test_a_statement_for_anothers_namespace_gets_nothing_and_changes_nothing(path, alice, name):
+    before = tables(path)
+    for seeing in ("mallory", "", None):
+        rows, changed = attempt(path, alice, name, seeing=seeing, asking="alice")
+        assert nothing(rows), (seeing, rows)
+        assert changed <= 0, seeing
+    assert tables(path) == before
+
+
+@pytest.mark.parametrize("name", ROUTED)
+def test_a_statement_in_ones_own_namespace_never_reaches_anothers(path, alice, name):
+    def of_alice():
+        return {table: [r for r in rows if "alice" in map(str, r)] for table, rows in tables(path).items()}
+
+    before = of_alice()
+    rows, _ = attempt(path, alice, name, seeing=f"mallory {name}", asking=f"mallory {name}")
+    text = "" if isinstance(rows, str) else repr(rows)
+    assert not [i for i in alice["ids"] if i in text and name != "insert_access"]
+    assert "stone" not in text
+    assert of_alice() == before
+
+
+@pytest.mark.parametrize("name", FAN_OUT)
+def test_a_fan_out_sees_what_has_its_prefix_and_a_routed_transaction_no_fan_out_at_all(path, alice, name):
+    rows, _ = attempt(path, alice, name, seeing="", asking="", reach="fan-out", prefix="bob/")
+    assert nothing(rows), rows
+    rows, _ = attempt(path, alice, name, seeing="nobody", asking="", reach="routed")
+    assert nothing(rows), rows
+    rows, _ = attempt(path, alice, name, seeing=None, asking="", reach=None, prefix=None)
+    assert nothing(rows), rows
+
+
+def test_the_walk_would_notice_a_fence_with_a_hole(path, alice):
+    """The same statements do see alice's rows where they may, so that finding nothing above means something."""
+    reading = [n for n in ROUTED if STATEMENTS[n].sql.startswith(("SELECT", "WITH"))]
+    seen = {n for n in reading if not nothing(attempt(path, alice, n, seeing="alice", asking="alice")[0])}
+    assert {"records", "states", "recalls", "journal_of_memory", "document_counts", "texts", "operations_of"} <= seen
+    wide = {n for n in FAN_OUT if not nothing(attempt(path, alice, n, seeing="", asking="", reach="fan-out")[0])}
+    assert {"locate", "namespaces", "operations", "tally", "due_namespaces"} <= wide
+
+
+def test_every_table_with_a_namespace_is_fenced_and_the_journal_is_append_only(path, alice):
+    with _raw(path) as connection:
+        rows = connection.execute(
+            "SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity FROM pg_class AS c"
+            " JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'namespace'"
+            " WHERE c.relkind = 'r' AND c.relnamespace = CAST(current_schema() AS regnamespace)"
+        ).fetchall()
+        assert {r[0] for r in rows} == TABLES
+        assert all(enabled and forced for _, enabled, forced in rows)
+        before = tables(path)["journal"]
+        for statement in ("DELETE FROM journal", "UPDATE journal SET because = 'nothing happened'"):
+            connection.execute("BEGIN")
+            connection.execute("SET LOCAL perdure.namespace = 'alice'; SET LOCAL perdure.prefix = ''")
+            assert connection.execute(statement).rowcount == 0
+            connection.execute("COMMIT")
+        assert tables(path)["journal"] == before
+
+
+# --- the verbs
+
+
+def verbs(ids, operations):
+    """Every public verb, called as one who knows another's ids and names."""
+    plan = Plan(id="forged", operation="sweep", namespace="alice", at=0, changes=(), policy="", note="")
+    return {
+        "remember": lambda m: m.remember("alice hides the key under the stone", "alice"),
+        "remember_many": lambda m: m.remember_many(["alice hides the key under the mat"], namespace="alice"),
+        "ingest": lambda m: m.ingest([{"content": "where is the key?", "role": "user"}], "alice", session="talk"),
+        "recall": lambda m: m.recall("where is the key", "alice", include_archived=True),
+        "get": lambda m: m.get(ids[0], include_archived=True),
+        "list": lambda m: m.list("alice", include_archived=True),
+        "why": lambda m: m.why(ids[0]),
+        "why_not": lambda m: m.why_not(ids[0], "where is the key"),
+        "pin": lambda m: m.pin(ids[0]),
+        "unpin": lambda m: m.unpin(ids[0]),
+        "archive": lambda m: m.archive(ids[0], "mine now"),
+        "restore": lambda m: m.restore(ids[0]),
+        "sweep": lambda m: m.sweep(),
+        "maintain": lambda m: m.maintain("mallory").swept,
+        "forecast": lambda m: m.forecast(3650),
+        "stats": lambda m: m.stats(),
+        "digest": lambda m: m.digest("alice"),
+        "digest_details": lambda m: m.digest_details("alice").ids,
+        "reembed": lambda m: m.reembed(),
+        "optimize": lambda m: m.optimize("alice"),
+        "check": lambda m: m.check(),
+        "history": lambda m: [m.history(), m.history(namespace="alice"), m.history(ids[0])],
+        "undo": lambda m: m.undo(operations[0]),
+        "apply": lambda m: m.apply(plan),
+        "namespaces": lambda m: m.namespaces(),
+        "close": lambda _: None,
+    }
+
+
+PUBLIC = [n for n, f in inspect.getmembers(Memory, inspect.isfunction) if not n.startswith("_")]
+WRITE_FIRST = ("remember", "remember_many", "ingest", "apply")
+"""They make a namespace of that name behind one's own prefix: what they answer is one's own."""
+
+
+@pytest.mark.parametrize("verb", PUBLIC)
+def test_no_verb_reaches_past_the_prefix_of_its_connection(path, alice, verb):
+    with _opened(with_prefix(path, "acme/")) as mine:  # alice's own place, behind a prefix
+        mine.remember("something of alice at acme", "alice")
+    before = {t: _not_mallorys(rows) for t, rows in tables(path).items()}
+    secret = [*alice["ids"], *alice["operations"], "stone", "mat"]
+    with _opened(with_prefix(path, "mallory/")) as other:
+        try:
+            answer = repr(verbs(alice["ids"], alice["operations"])[verb](other))
+        except PerdureError as error:
+            answer = "" if isinstance(error, NotFound) else str(error)  # it repeats the id that was asked for
+    if verb not in WRITE_FIRST:
+        assert not [word for word in secret if word in answer]
+    assert "acme" not in answer
+    assert {t: _not_mallorys(rows) for t, rows in tables(path).items()} == before
+
+
+def _not_mallorys(rows):
+    return [r for r in rows if not str(r).startswith("('mallory/")]
+
+
+def test_a_prefix_is_put_before_every_name_and_taken_off_again():
+    path = fresh_database()
+    with _opened(with_prefix(path, "acme/")) as mine, _opened(path) as whole:
+        kept = mine.remember("the deploy is on tuesday", "ops")
+        assert mine.namespaces() == ["ops"]
+        assert whole.namespaces() == ["acme/ops"]
+        assert mine.get(kept.id).namespace == mine.recall("deploy", "ops").hits[0].memory.namespace == "ops"
+        assert {o.namespace for o in mine.history()} == {"ops"}
+        assert {e.namespace for e in mine.history(kept.id)} == {"ops"}
+        assert whole.get(kept.id).namespace == "acme/ops"
+        assert mine.stats().memories == whole.stats().memories == 1
+    drop_database(path)
