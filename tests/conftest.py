@@ -25,7 +25,10 @@ import perdure
 from perdure.compose import is_server
 from perdure.records.vector import Space
 
-STORES = ["sqlite", pytest.param("postgres", marks=pytest.mark.skipif(sys.platform == "win32", reason="no local server"))]
+STORES = [
+    "sqlite",
+    pytest.param("postgres", marks=pytest.mark.skipif(sys.platform == "win32", reason="no local server")),
+]
 on_a_file = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 """For a test of what only a file has."""
 

@@ -56,7 +56,7 @@ def fresh_database() -> str:
 def drop_database(url: str) -> None:
     """Drop what fresh_database made."""
     if given := os.environ.get("PERDURE_TEST_DSN"):
-        schema = url.rsplit("search_path%3D", 1)[1].split(",")[0]
+        schema = url.rsplit("search_path%3D", 1)[1].split(",", maxsplit=1)[0]
         with psycopg.connect(given, autocommit=True) as connection:
             connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
         return
@@ -66,6 +66,12 @@ def drop_database(url: str) -> None:
 def with_prefix(url: str, prefix: str) -> str:
     """Return the URL of a part of a database that sees only its own namespaces."""
     return f"{url}{'&' if '?' in url else '?'}namespace_prefix={prefix}"
+
+
+def analyze(url: str) -> None:
+    """Gather statistics for the planner, as autovacuum does on a server that is left running."""
+    with reader(url) as connection:
+        connection.execute("ANALYZE")
 
 
 # --- looking past the store: every row, whatever row-level security says
@@ -100,12 +106,14 @@ def tables(url: str) -> dict[str, list[tuple[Any, ...]]]:
 UNSEEN = {"row", "changed", "held"}
 LOGICAL = {
     "content": "SELECT namespace, id, text, tags, source, task, metadata, digest FROM content",
-    "vector": "SELECT v.namespace, v.space, m.id, v.data FROM embedding AS v LEFT JOIN memory AS m USING (namespace, row)",
+    "vector": "SELECT v.namespace, v.space, m.id, v.data"
+    " FROM embedding AS v LEFT JOIN memory AS m USING (namespace, row)",
     "link": "SELECT namespace, id, kind, other, weight FROM link",
     "tag": "SELECT t.namespace, t.tag, m.id FROM tag AS t LEFT JOIN memory AS m USING (namespace, row)",
     "access": "SELECT namespace, id, at_ms, times FROM access",
     "idempotency": "SELECT namespace, key, id FROM idempotency",
-    "words": "SELECT p.term, m.id, (e.entry >> 24) & 65535 FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)"
+    "words": "SELECT p.term, m.id, (e.entry >> 24) & 65535"
+    " FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)"
     " LEFT JOIN memory AS m ON m.namespace = p.namespace AND m.row = p.first + (e.entry >> 40)",
 }
 
@@ -118,8 +126,12 @@ def logical(url: str) -> dict[str, list[tuple[Any, ...]]]:
         queries = {"memory": f"SELECT {chosen} FROM memory", **LOGICAL}
         found = {name: connection.execute(sql).fetchall() for name, sql in queries.items()}
     found["content"] = [(*r[:3], _json(list(r[3])), *r[4:6], _json(r[6]), r[7]) for r in found["content"]]
-    found["vector"] = [(*r[:3], np.array(r[3][1:-1].split(","), np.float32).astype(np.int8).tobytes()) for r in found["vector"]]
-    plain = {name: [tuple(int(v) if isinstance(v, bool) else v for v in r) for r in rows] for name, rows in found.items()}
+    found["vector"] = [
+        (*r[:3], np.array(r[3][1:-1].split(","), np.float32).astype(np.int8).tobytes()) for r in found["vector"]
+    ]
+    plain = {
+        name: [tuple(int(v) if isinstance(v, bool) else v for v in r) for r in rows] for name, rows in found.items()
+    }
     return {name: sorted(rows, key=repr) for name, rows in plain.items()}
 
 
@@ -128,4 +140,4 @@ def _json(value: Any) -> str:
 
 
 def _name(url: str) -> str:
-    return url.rsplit("/", 1)[1].split("?")[0]
+    return url.rsplit("/", 1)[1].split("?", maxsplit=1)[0]

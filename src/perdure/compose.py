@@ -134,7 +134,7 @@ def address_of(url: str) -> Address:
         StoreError: The driver is not installed.
     """
     if not is_server(url):
-        raise InvalidInput(f"{url} names no PostgreSQL server.", remedy="Write postgresql://user@host/database.")
+        raise InvalidInput("This URL names no PostgreSQL server.", remedy="Write postgresql://user@host/database.")
     _postgres()
     from perdure.stores.postgres.server import Address  # noqa: PLC0415  # only where it is used
 

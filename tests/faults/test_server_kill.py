@@ -72,7 +72,7 @@ def unflushed(verbs, kills):
     return lost
 
 
-def test_kills_in_the_middle_of_writes_cost_and_double_nothing():
+def test_kills_in_the_middle_of_writes_cost_and_double_nothing(record_property):
     chance = random.Random(7)  # noqa: S311  # repeatable on purpose
     with own_server() as server:
         memory = opened(server.dsn())
@@ -88,7 +88,7 @@ def test_kills_in_the_middle_of_writes_cost_and_double_nothing():
         assert [w.error for w in writers if w.error] == []
         verbs = [v for w in writers for v in w.verbs]
         back = [min(ended - up for _, ended, _, _ in w.verbs if ended > up) for _, up in kills for w in writers]
-        print(f"\nback after {sorted(round(b, 2) for b in back)} s; {len(verbs)} verbs")
+        record_property("seconds until verbs succeed again", [round(b, 2) for b in sorted(back)])
         assert max(back) < BACK_WITHIN
         for place in ("team", "own"):
             kept = [m for w in writers if w.namespace == place for m in w.kept]
@@ -106,7 +106,7 @@ def test_kills_in_the_middle_of_writes_cost_and_double_nothing():
         memory.close()
 
 
-def test_a_kill_in_the_middle_of_a_sweep_moves_and_counts_everything_once(monkeypatch):
+def test_a_kill_in_the_middle_of_a_sweep_moves_and_counts_everything_once(monkeypatch, record_property):
     monkeypatch.setattr(sweeping, "PAGE", 50)
     clock = Clock()
     with own_server() as server:
@@ -124,7 +124,7 @@ def test_a_kill_in_the_middle_of_a_sweep_moves_and_counts_everything_once(monkey
         _, up = killed(server, 0.0)
         assert sweeper.is_alive()  # it was in the middle, and is waiting
         sweeper.join(BACK_WITHIN + 20)
-        print(f"\nthe sweep went on and ended {time.monotonic() - up:.2f} s after the restart")
+        record_property("seconds from the restart to the sweep's end", round(time.monotonic() - up, 2))
         (report,) = reports
         assert report.counted == hits
         assert sum(m.access_count for m in everything(memory)) == hits

@@ -14,7 +14,7 @@ import pytest
 
 import servers
 from conftest import opened
-from faults.server_faults import everything
+from faults.server_faults import Line, everything
 from perdure.compose import EmbedderWarning, address_of, migrate
 from perdure.records.errors import (
     DiskFull,
@@ -31,6 +31,8 @@ from perdure.records.errors import (
 )
 from perdure.stores.postgres import schema, server
 from perdure.stores.postgres.local_programs import free_port
+
+WRONG = "s3cr3t-word"
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +72,9 @@ def changed(url, **parts):
     old = urlsplit(url)
     user, password = parts.get("user", old.username), parts.get("password", old.password)
     login = f"{user}:{password}" if password else user
+    port, database = parts.get("port", old.port), parts.get("database", database_of(url))
     query = f"?{parts['query']}" if "query" in parts else ""
-    return f"postgresql://{login}@{old.hostname}:{parts.get('port', old.port)}/{parts.get('database', old.path[1:])}{query}"
+    return f"postgresql://{login}@{old.hostname}:{port}/{database}{query}"
 
 
 def password_of(url):
@@ -102,14 +105,14 @@ def locked(url, statement):
 
 def test_a_wrong_password_is_refused_at_once_and_not_shown(shared):
     began = time.monotonic()
-    refused(StoreDenied, lambda: opened(changed(shared, password="s3cr3t-word")), secret="s3cr3t-word", remedy="URL")
+    refused(StoreDenied, lambda: opened(changed(shared, password=WRONG)), secret=WRONG, remedy="URL")
     refused(StoreDenied, lambda: opened(changed(shared, password="")), secret=password_of(shared))
-    refused(StoreDenied, lambda: migrate(changed(shared, password="s3cr3t-word")), secret="s3cr3t-word")
+    refused(StoreDenied, lambda: migrate(changed(shared, password=WRONG)), secret=WRONG)
     assert time.monotonic() - began < 3
 
 
 def test_a_role_that_does_not_exist_is_refused(shared):
-    refused(StoreDenied, lambda: opened(changed(shared, user="nobody_here", password="s3cr3t-word")), secret="s3cr3t")
+    refused(StoreDenied, lambda: opened(changed(shared, user="nobody_here", password=WRONG)), secret=WRONG)
 
 
 def test_a_database_that_does_not_exist_is_named(shared):
@@ -189,17 +192,17 @@ def test_a_schema_that_the_role_may_not_write_to_is_named_with_the_grant(place):
 
 
 def test_tables_of_another_role_are_refused(place):
-    sql(place, "DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 's3cr3t-word'")
-    url = changed(place, user="guest", password="s3cr3t-word")
-    refused(StoreDenied, lambda: opened(url), "permission denied", secret="s3cr3t-word", remedy="migrate")
+    sql(place, f"DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD '{WRONG}'")
+    url = changed(place, user="guest", password=WRONG)
+    refused(StoreDenied, lambda: opened(url), "permission denied", secret=WRONG, remedy="migrate")
     sql(place, "DROP ROLE guest")
 
 
 @pytest.mark.parametrize("right", ["SUPERUSER", "BYPASSRLS"])
 def test_a_role_that_row_level_security_does_not_hold_is_warned_of_and_found_by_check(place, right):
     name = f"free_{right.lower()}"
-    sql(place, f"CREATE ROLE {name} LOGIN {right} PASSWORD 's3cr3t-word'; GRANT perdure TO {name}")
-    url = changed(place, user=name, password="s3cr3t-word")
+    sql(place, f"CREATE ROLE {name} LOGIN {right} PASSWORD '{WRONG}'; GRANT perdure TO {name}")
+    url = changed(place, user=name, password=WRONG)
     with pytest.warns(EmbedderWarning, match="bypasses row-level security"):
         memory = opened(url)
     memory.remember("zebra")
@@ -213,10 +216,10 @@ def test_a_role_that_row_level_security_does_not_hold_is_warned_of_and_found_by_
 
 
 def test_a_role_that_may_open_no_more_connections_is_told_so(place):
-    sql(place, "CREATE ROLE narrow LOGIN CONNECTION LIMIT 1 PASSWORD 's3cr3t-word'; GRANT perdure TO narrow")
-    url = changed(place, user="narrow", password="s3cr3t-word")
+    sql(place, f"CREATE ROLE narrow LOGIN CONNECTION LIMIT 1 PASSWORD '{WRONG}'; GRANT perdure TO narrow")
+    url = changed(place, user="narrow", password=WRONG)
     with psycopg.connect(url):
-        refused(StoreBusy, lambda: opened(url), "too many connections", secret="s3cr3t-word", remedy="pool")
+        refused(StoreBusy, lambda: opened(url), "too many connections", secret=WRONG, remedy="pool")
     opened(url).close()
     sql(place, "DROP OWNED BY narrow; DROP ROLE narrow")
 
@@ -251,7 +254,7 @@ GARBAGE = [
 @pytest.mark.parametrize("url", GARBAGE, ids=range(len(GARBAGE)))
 def test_a_url_that_cannot_be_read_is_refused_and_not_quoted(url):
     for call in (lambda: opened(url), lambda: migrate(url)):
-        error = refused(InvalidInput, call, secret="s3")
+        error = refused(InvalidInput, call, secret=WRONG[:2])
         assert "cr3t" not in str(error)
         assert "word" not in error.message
 
@@ -314,20 +317,18 @@ def test_a_connection_that_the_server_closed_is_replaced_at_once(shared):
     memory.close()
 
 
-def test_a_lost_server_that_stays_away_is_unavailable(monkeypatch):
+def test_a_lost_server_that_stays_away_is_unavailable(shared, monkeypatch):
     monkeypatch.setattr(server, "RECONNECT_SECONDS", 1.0)
-    started = servers.local_server(**servers.FAST)
-    with started:
-        migrate(started.dsn())
-        memory = opened(started.dsn())
-        memory.remember("zebra")
-        started.kill()
-        began = time.monotonic()
-        for call in (lambda: memory.remember("x"), lambda: memory.recall("zebra")):
-            refused(StoreUnavailable, call, secret=password_of(started.dsn()), remedy="running")
-        assert time.monotonic() - began < 5
-        memory.close()
-        refused(StoreUnavailable, lambda: memory.remember("x"), "closed", remedy="Open")
+    line = Line(servers.server().port)
+    memory = opened(line.through(shared))
+    memory.remember("zebra", "away")
+    line.close()
+    began = time.monotonic()
+    for call in (lambda: memory.remember("x", "away"), lambda: memory.recall("zebra", "away")):
+        refused(StoreUnavailable, call, secret=password_of(shared), remedy="running")
+    assert 2 <= time.monotonic() - began < 5
+    memory.close()
+    refused(StoreUnavailable, lambda: memory.remember("x"), "closed", remedy="Open")
 
 
 @pytest.mark.parametrize("how", ["database", "url"])

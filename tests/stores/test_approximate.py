@@ -64,7 +64,7 @@ def filled(path, given):
 
 
 def found(memory, given, namespace, row, limit=10):
-    return [i for i, _ in memory._context.store.nearest(namespace, given.rows[row].tobytes(), limit)]
+    return [i for i, _ in memory._context.store.nearest(namespace, [given.rows[row].tobytes()], limit)[0]]
 
 
 def exact_tens(memory, given, asked):

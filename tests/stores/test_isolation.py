@@ -45,8 +45,8 @@ def test_neighbours_and_duplicates_are_sought_at_home(opening):
     assert memory.why(twin.id).links == ()
     store, embedder = memory._context.store, memory._context.embedder
     vector = embedder.embed(["alpha beta gamma"], purpose="query")[0]
-    assert [i for i, _ in store.nearest("b", vector, 10)] == [twin.id]
-    assert store.nearest("c", vector, 10) == []
+    assert [i for i, _ in store.nearest("b", [vector], 10)[0]] == [twin.id]
+    assert store.nearest("c", [vector], 10) == [[]]
     same = memory.remember("alpha beta gamma", namespace="b")
     assert [other for _, other, _ in memory.why(same.id).links] == [twin.id]
 

@@ -196,7 +196,12 @@ def sql_texts(source):
     return [text for text in texts if SQL.search(text)]
 
 
-@pytest.mark.parametrize("path", sorted(STORES.rglob("*.py")), ids=lambda p: p.relative_to(STORES).as_posix())
+NO_STORE = {"local.py"}
+"""It sets up a server of its own as its superuser: users, a database, replicas. No table of Perdure's is touched."""
+CODE = sorted(p for p in STORES.rglob("*.py") if p.name not in NO_STORE)
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda p: p.relative_to(STORES).as_posix())
 def test_no_code_holds_sql(path):
     assert sql_texts(path.read_text("utf-8")) == []
 

@@ -10,10 +10,51 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from conftest import HARSH, START, WORDS_ONLY, Clock, HashEmbedder, logical, opened, places
+from conftest import HARSH, START, WORDS_ONLY, Clock, HashEmbedder, logical, opened, places, servers
+from perdure.records.policy import RecallPolicy
+from perdure.stores.sqlite import searching
 
-NOUNS = ["deploy", "rollout", "server", "tea", "coffee", "garden", "river", "bridge", "ticket", "invoice", "meeting", "train", "violin", "recipe", "password", "budget", "kitchen", "window", "dentist", "passport", "marathon", "telescope", "notebook", "lantern", "harbour"]
-VERBS = ["moved", "broke", "paid", "cleaned", "cancelled", "planned", "finished", "painted", "lost", "found", "repaired", "booked"]
+NOUNS = [
+    "deploy",
+    "rollout",
+    "server",
+    "tea",
+    "coffee",
+    "garden",
+    "river",
+    "bridge",
+    "ticket",
+    "invoice",
+    "meeting",
+    "train",
+    "violin",
+    "recipe",
+    "password",
+    "budget",
+    "kitchen",
+    "window",
+    "dentist",
+    "passport",
+    "marathon",
+    "telescope",
+    "notebook",
+    "lantern",
+    "harbour",
+]
+VERBS = [
+    "moved",
+    "broke",
+    "paid",
+    "cleaned",
+    "cancelled",
+    "planned",
+    "finished",
+    "painted",
+    "lost",
+    "found",
+    "repaired",
+    "booked",
+]
 PEOPLE = ["Alice", "Bob", "Zoë", "Jürgen", "O'Neil"]
 ODD = [
     "...",
@@ -120,13 +161,18 @@ def live(memory, clock, namespace="default", seed=7, count=300):
 
 
 EXACT = {**WORDS_ONLY, "recall": {"rescored": 1000}}
-"""A file's search by 1-bit codes is then as exact as a server's of this size."""
+"""A file's search by 1-bit codes is then as exact as a server's of this size; so is that for neighbours of new ones:"""
+
+
+def rescoring(rescored):
+    return RecallPolicy(rescored=max(1000, rescored))
 
 
 class Both:
     """The same store twice: in a file and on a server."""
 
     def __init__(self, stack, folder, embedder=None, policy=EXACT):
+        stack.enter_context(pytest.MonkeyPatch.context()).setattr(searching, "RecallPolicy", rescoring)
         self.clock, self.rounded = Clock(), embedder is not None
         self.places, self.memories = [], []
         for store in ("sqlite", "postgres"):
@@ -147,11 +193,15 @@ class Both:
         return "both"
 
 
-@pytest.fixture(scope="module", params=["words", "meaning"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(p, marks=pytest.mark.xdist_group(f"same {p}")) for p in ("words", "meaning")],
+)
 def both(request, tmp_path_factory):
     with ExitStack() as stack:
-        made = Both(stack, tmp_path_factory.mktemp("both"), HashEmbedder(512) if request.param == "meaning" else None)
+        made = Both(stack, tmp_path_factory.mktemp("both"), HashEmbedder() if request.param == "meaning" else None)
         made.each(lambda m: live(m, made.clock))
+        servers().analyze(made.places[1])
         yield made
 
 
@@ -226,7 +276,7 @@ def test_a_question_has_one_answer(both, number):
         agree(both, lambda m, narrow=narrow: m.recall(query, limit=20, touch=False, **narrow).to_dict(), scored=True)
 
 
-@pytest.mark.parametrize("narrow", NARROW, ids=lambda narrow: "+".join(narrow))
+@pytest.mark.parametrize("narrow", NARROW, ids="+".join)
 def test_a_list_is_the_same(both, narrow):
     shared = {k: v for k, v in narrow.items() if k not in {"entity", "as_of"}}
     agree(both, lambda m: [x.to_dict() for x in m.list(limit=1000, **shared)])
@@ -251,7 +301,7 @@ def test_everything_that_is_told_is_the_same(both):
     agree(both, lambda m: m.check())
 
 
-@pytest.mark.parametrize("embedder", [None, HashEmbedder(512)], ids=["words", "meaning"])
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()], ids=["words", "meaning"])
 def test_a_life_and_its_undoing_are_the_same(fresh, embedder):
     both = fresh(embedder=embedder, policy={**HARSH, **EXACT, "gates": {"loss_share": 0.3, "loss_share_day": 0.5}})
     both.each(lambda m: live(m, both.clock, count=140))
@@ -292,25 +342,24 @@ def test_a_name_narrows_to_the_same_memories_and_ranks_them_much_alike(both, nam
         for hits in found:
             words = [f"{h.memory.content} {h.memory.speaker}".lower().replace("ë", "e") for h in hits]
             assert all(name.lower() in text for text in words)
-    print("SHARE", name, sum(shares) / len(shares), min(shares))
-    assert sum(shares) / len(shares) >= 0.8
+    assert sum(shares) / len(shares) >= 0.9  # measured: 0.96 and more
 
 
-@pytest.mark.parametrize("embedder", [None, HashEmbedder(512)], ids=["words", "meaning"])
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()], ids=["words", "meaning"])
 def test_with_several_namespaces_the_best_answer_is_nearly_always_the_same(fresh, embedder):
     """How rare a word is, a file counts over all its namespaces, and a server in each."""
     both = fresh(embedder=embedder)
+    asked = QUERIES[::2]
     for number, name in enumerate(("one", "two", "three")):
         both.each(lambda m, name=name, seed=number: live(m, both.clock, name, seed, count=120 + 90 * seed))
-    best, ordered, shares = 0, 0, []
+    servers().analyze(both.places[1])
+    best, shares = 0, []
     for name in ("one", "two", "three"):
-        for query in QUERIES:
+        for query in asked:
             ours, theirs = both.each(
                 lambda m, q=query, name=name: [h.memory.id for h in m.recall(q, name, limit=5, touch=False).hits]
             )
             best += ours[:1] == theirs[:1]
-            ordered += ours == theirs
             shares.append(overlap(ours, theirs))
-    print("SEVERAL", len(shares), best / len(shares), ordered / len(shares), sum(shares) / len(shares))
-    assert best / len(shares) >= 0.9
-    assert sum(shares) / len(shares) >= 0.75
+    assert best / len(shares) >= 0.9  # measured: 0.96
+    assert sum(shares) / len(shares) >= 0.85  # measured: 0.90 by words, 0.96 with meaning

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from perdure.memory import Memory
 
 _PASSWORD = re.compile(r"^(\w+://[^/@:]*:)[^@]*@")
+_SECRET = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 Render = Callable[["Console"], None]
 Body = Callable[..., "Exit | None"]
 
@@ -118,7 +119,7 @@ class Call:
     @property
     def shown_store(self) -> str:
         """The store as it may be printed: without a password."""
-        return _PASSWORD.sub(r"\1***@", self.store)
+        return shown_place(self.store)
 
     def prepared_store(self) -> str:
         """Return the store's path; the default's folder is made, for the user alone, a named one's is not."""
@@ -148,6 +149,11 @@ class Call:
         from perdure.interfaces.rendering import terminal  # noqa: PLC0415  # rich loads only where it draws
 
         render(terminal())
+
+
+def shown_place(store: str) -> str:
+    """Return a store's address as it may be printed: without a password."""
+    return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", store))
 
 
 def default_store() -> Path:

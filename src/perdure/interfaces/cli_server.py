@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -65,7 +64,7 @@ def maintain(
             except (StoreUnavailable, StoreBusy) as error:
                 if once:
                     raise
-                print(f"{datetime.now(UTC):%H:%M:%S} {error}", file=sys.stderr)
+                print(str(error), file=sys.stderr)
             else:
                 failed = bool(report.failed)
                 if once or report.swept or failed:
@@ -99,7 +98,7 @@ def _tell(call: Call, report: Maintained) -> None:
     from perdure.interfaces.rendering import shown  # noqa: PLC0415  # start-up time
 
     print(
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC: {report.swept} of {report.due} namespaces swept, "
+        f"{report.swept} of {report.due} namespaces swept, "
         f"{report.moves} moves, {report.counted} accesses counted, {report.held} held back"
         + (f"; {report.kept} kept by other workers" if report.kept else "")
         + (f"; {report.lost} taken over by other workers" if report.lost else ""),

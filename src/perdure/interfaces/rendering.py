@@ -16,6 +16,7 @@ from rich.text import Text
 
 from perdure.records.instant import text_of, to_instant
 from perdure.records.memory import Memory
+from perdure.records.moving import Moved
 from perdure.records.recall import Absence, Recall
 from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
 
@@ -303,3 +304,14 @@ def show_steps(out: Console, steps: Sequence[str]) -> None:
         out.print(shown(step), soft_wrap=True, markup=False, highlight=False)
     if not steps:
         out.print("Nothing to do: the tables are up to date.")
+
+
+def show_moved(out: Console, done: Moved, verb: str, store: str, seconds: float) -> None:
+    """Draw what a copy or an import brought to a store."""
+    out.print(
+        f"{verb} {counted(done.namespaces, 'namespace')} to {shown(store)} in {seconds:.1f} s: "
+        f"{counted(done.written, 'row')} written, {counted(sum(done.parts.values()), 'row')} verified."
+    )
+    _pairs(out, {part: f"{rows:,}" for part, rows in done.parts.items()})
+    if not done.whole:
+        out.print(Text("The file was cut short: only what was there of it is stored.", style="yellow"))

@@ -102,10 +102,10 @@ class _Reading:
             raise NotFound(f"The export has no namespace {self.namespace!r}.", remedy="Leave --namespace out.")
 
     def _head(self, head: Line, *, write: bool) -> None:
-        if head.get(HEAD) != FORMAT or not isinstance(head.get("spaces"), list):
+        if head.get(HEAD) != FORMAT:
             what = f"an export of format {head[HEAD]}" if head.get(HEAD) else "no export of Perdure"
             raise InvalidInput(f"This is {what}.", remedy="`perdure export` makes one; conversations go to `ingest`.")
-        spaces = [_space(told) for told in head["spaces"]]
+        spaces = _spaces(head.get("spaces"))
         self.dimensions = {space.name: space.dimensions for space, _ in spaces}
         rows = head.get("rows")
         self.ledger.total = self.rounds * rows if isinstance(rows, int) else 0
@@ -195,9 +195,8 @@ def _pages(group: Iterator[Line], part: str, dimensions: dict[str, int]) -> Iter
         yield page
 
 
-def _space(told: Any) -> tuple[Space, bool]:
+def _spaces(told: Any) -> list[tuple[Space, bool]]:
     try:
-        model, dimensions, version = str(told["model"]), int(told["dimensions"]), str(told["version"])
-        return Space(model, dimensions, version), bool(told["active"])
+        return [(Space(str(t["model"]), int(t["dimensions"]), str(t["version"])), bool(t["active"])) for t in told]
     except (KeyError, TypeError, ValueError):
         raise InvalidInput("The export's head is damaged.", remedy="Export again.") from None

@@ -126,12 +126,13 @@ def _born(
 def _known(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[int, str]:
     """Return position -> id for drafts that are stored already, by their key or by their words."""
     keys = ctx.store.by_keys(namespace, [d.key for d in drafts if d.key is not None])
+    same = _same(ctx, [d for d in drafts if d.kind is not Kind.EPISODE], namespace)
     known: dict[int, str] = {}
     for i, d in enumerate(drafts):
         if d.key is not None and d.key in keys:
             known[i] = keys[d.key]
-        elif d.kind is not Kind.EPISODE and (same := _same(ctx, d, namespace)) is not None:
-            known[i] = same
+        elif d.kind is not Kind.EPISODE and _words(d) in same:
+            known[i] = same[_words(d)]
     return known
 
 
@@ -141,7 +142,7 @@ def _twins(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
     by_key: dict[str, int] = {}
     by_words: dict[tuple[object, ...], int] = {}
     for i, d in enumerate(drafts):
-        words = (d.kind, " ".join(d.text.split()).casefold(), d.session, d.task, d.speaker)
+        words = _words(d)
         earlier = by_key.get(d.key) if d.key is not None else None
         if earlier is None and d.kind is not Kind.EPISODE:
             earlier = by_words.get(words)
@@ -154,14 +155,24 @@ def _twins(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
     return twins
 
 
-def _same(ctx: Context, draft: Draft, namespace: str) -> str | None:
-    """Return a memory of the same kind and words in the same session; case and white space do not count."""
-    for record in ctx.store.get(namespace, ctx.store.by_digest(namespace, draft.text)):
-        same_place = record.content.session == draft.session and record.content.task == draft.task
-        shown = record.state.status in (Status.ACTIVE, Status.ARCHIVED)
-        if record.state.kind is draft.kind and same_place and shown and record.content.speaker == draft.speaker:
-            return record.id
-    return None
+Words = tuple[Kind, str, str | None, str | None, str | None]
+
+
+def _words(draft: Draft) -> Words:
+    """What makes two notes one memory: kind, words, and where they were said. Case and white space do not count."""
+    return draft.kind, " ".join(draft.text.split()).casefold(), draft.session, draft.task, draft.speaker
+
+
+def _same(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[Words, str]:
+    """Return the memories, the oldest of each, that have the words of these drafts."""
+    found: dict[Words, str] = {}
+    ids = ctx.store.by_digests(namespace, [d.text for d in drafts]) if drafts else []
+    for record in ctx.store.get(namespace, ids):
+        if record.state.status in (Status.ACTIVE, Status.ARCHIVED):
+            c = record.content
+            words = record.state.kind, " ".join(c.text.split()).casefold(), c.session, c.task, c.speaker
+            found.setdefault(words, record.id)
+    return found
 
 
 def _newborns(
@@ -170,8 +181,10 @@ def _newborns(
     ids = [ctx.ids(now) for _ in fresh]
     inside = earlier_in_batch(ids, [v for _, v in fresh])
     last: dict[str, int] = {}
+    vectors = [v for _, v in fresh if v is not None]
+    around = iter(ctx.store.nearest(namespace, vectors, NEAREST) if vectors else ())
     for (draft, vector), identity, earlier in zip(fresh, ids, inside, strict=True):
-        stored = ctx.store.nearest(namespace, vector, NEAREST) if vector is not None else []
+        stored = next(around) if vector is not None else []
         near = sorted([*stored, *earlier], key=lambda pair: -pair[1])[:NEAREST]
         placed = draft
         if draft.session is not None and draft.turn is None:

@@ -6,6 +6,7 @@ import binascii
 import json
 from base64 import b64decode
 from collections.abc import Mapping
+from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ _MAY_LACK: Final = {
     *("session", "turn", "speaker", "source", "task", "accessed_ms", "access2_ms", "access3_ms", "validated_ms"),
     *("due_ms", "undoes", "before", "after"),
 }
-_WORDS: Final = {
+_WORDS: Final[dict[str, dict[str, type[StrEnum]]]] = {
     "memory": {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status},
     "journal": {"target": Target},
 }
@@ -123,12 +124,15 @@ def _fits(column: str, value: Any) -> bool:
         return isinstance(value, list) and all(map(_is_text, value))
     if column == "metadata":
         return isinstance(value, dict) and _is_text(_encoded(value))
-    if column in _FLAGS:
-        return isinstance(value, bool)
-    number = isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, bool) if column in _FLAGS else _is_number(column, value)
+
+
+def _is_number(column: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
     if column in _FLOATS:
-        return number or (isinstance(value, float) and abs(value) < float("inf"))
-    return number and -_LARGEST <= value < _LARGEST
+        return isinstance(value, int | float) and abs(value) < float("inf")
+    return isinstance(value, int) and -_LARGEST <= value < _LARGEST
 
 
 def _is_text(value: Any) -> bool:

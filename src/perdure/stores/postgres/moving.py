@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 import numpy as np
 from psycopg.errors import UniqueViolation
@@ -18,6 +18,11 @@ from perdure.stores.words import Stemmer
 
 _SIZED: Final = {"memory", "journal"}
 """Parts whose rows may be large: how many fit a page is asked first."""
+
+_DETOURS: Final[tuple[LiteralString, ...]] = (
+    *("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort"),
+)
+"""Plans that sort a whole namespace for each page. A planner without statistics, as after a copy, would take them."""
 
 
 class PostgresMover:
@@ -77,6 +82,8 @@ class PostgresMover:
 
 
 def _page(session: Session, part: str, after: dict[str, int | str], limit: int) -> list[tuple[Any, ...]]:
+    for setting in _DETOURS:
+        session.set_local(setting, "off")
     if part in _SIZED:
         sizes = [int(size) for (size,) in session.rows(f"move_{part}_sizes", limit=limit, **after)]
         limit = max(1, len(list(takewhile(lambda total: total <= LARGE, accumulate(sizes)))))

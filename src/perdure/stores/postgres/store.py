@@ -174,9 +174,10 @@ class PostgresStore:
         rows = self._rows(namespace, "links_to", id=identity)
         return [(other, kind, weight) for other, kind, weight in rows]
 
-    def by_digest(self, namespace: str, text: str) -> list[str]:
-        """Return memories whose text is the same up to case and white space, oldest first."""
-        return [i for (i,) in self._rows(namespace, "find_digest", digest=content_digest(text))]
+    def by_digests(self, namespace: str, texts: Sequence[str]) -> list[str]:
+        """Return memories whose text is one of these, up to case and white space, oldest first."""
+        digests = [content_digest(text) for text in texts]
+        return [i for (i,) in self._rows(namespace, "find_digests", digests=digests)]
 
     def by_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         """Return idempotency key -> memory id for those keys that were used."""
@@ -256,10 +257,14 @@ class PostgresStore:
         """Return the candidates for a query."""
         return self._server.read(namespace, lambda s: PostgresSearch(s, policy, self._stemmer).pool(query, filters))
 
-    def nearest(self, namespace: str, vector: Vector, limit: int) -> list[tuple[str, float]]:
-        """Return (id, cosine) of the nearest visible memories."""
-        policy = RecallPolicy()
-        return self._server.read(namespace, lambda s: PostgresSearch(s, policy, self._stemmer).nearest(vector, limit))
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
+        """Return, for each vector, (id, cosine) of the nearest visible memories."""
+
+        def each(session: Session) -> list[list[tuple[str, float]]]:
+            search = PostgresSearch(session, RecallPolicy(), self._stemmer)
+            return [search.nearest(vector, limit) for vector in vectors]
+
+        return self._server.read(namespace, each)
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
@@ -16,6 +17,10 @@ from perdure.stores.sqlite.connection import transaction
 from perdure.stores.sqlite.reading import fetched, run, single
 from perdure.stores.sqlite.writing import bring_in
 from perdure.stores.statements import registry
+
+_HEX: Final = re.compile(r"[0-9a-f]{16}")
+_LAST_ID: Final = 2**60
+"""Ids of the year 10889; larger numbers would leave no room for what comes later."""
 
 
 class SqliteMover:
@@ -88,7 +93,20 @@ def _recalls(connection: apsw.Connection, namespace: str, rows: Sequence[Line]) 
 
 
 def _operations(connection: apsw.Connection, namespace: str, rows: Sequence[Line]) -> None:
-    _many(connection, "insert_operation", ({**row, "namespace": namespace} for row in rows))
+    """Number them in their order; among the operations of other namespaces by the instants that their ids were made."""
+    number = int(single(connection, "last_number", {"namespace": namespace}))
+    for row in rows:
+        number = max(number + 1, _made(row["id"]))
+        while single(connection, "number_taken", {"number": number}):
+            number += 1
+        run(connection, "insert_numbered_operation", {**row, "namespace": namespace, "number": number})
+
+
+def _made(identity: str) -> int:
+    """Return a number that grows with the instant of a UUIDv7; 0 for another id."""
+    digits = identity.replace("-", "")[:16]
+    number = int(digits, 16) if _HEX.fullmatch(digits) else 0
+    return number if number < _LAST_ID else 0
 
 
 def _journal(connection: apsw.Connection, namespace: str, rows: Sequence[Line]) -> None:

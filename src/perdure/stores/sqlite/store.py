@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -181,11 +182,11 @@ class SqliteStore:
             found = read.fetched(connection, "links_to", {"namespace": namespace, "id": identity})
         return [(other, kind, weight) for other, kind, weight in found]
 
-    def by_digest(self, namespace: str, text: str) -> list[str]:
-        """Return memories whose text is the same up to case and white space, oldest first."""
+    def by_digests(self, namespace: str, texts: Sequence[str]) -> list[str]:
+        """Return memories whose text is one of these, up to case and white space, oldest first."""
         with self._use() as connection:
-            key = {"namespace": namespace, "digest": content_digest(text)}
-            return [i for (i,) in read.run(connection, "find_digest", key)]
+            key = {"namespace": namespace, "digests": json.dumps([content_digest(text) for text in texts])}
+            return [i for (i,) in read.run(connection, "find_digests", key)]
 
     def by_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         """Return idempotency key -> memory id for those keys that were used."""
@@ -282,10 +283,10 @@ class SqliteStore:
         with self._use() as connection, snapshot(connection):
             return self._searches.pool(namespace, query, filters, policy)
 
-    def nearest(self, namespace: str, vector: Vector, limit: int) -> list[tuple[str, float]]:
-        """Return (id, cosine) of the nearest visible memories."""
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
+        """Return, for each vector, (id, cosine) of the nearest visible memories."""
         with self._use() as connection, snapshot(connection):
-            return self._searches.nearest(namespace, vector, limit)
+            return [self._searches.nearest(namespace, vector, limit) for vector in vectors]
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""

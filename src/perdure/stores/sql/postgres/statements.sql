@@ -35,16 +35,17 @@ m.recorded_ms <= :as_of;
 -- kind: part
 m.confidence >= :min_confidence;
 
+-- As arrays: the planner makes them once, whatever it knows of the tables; a plain IN may be run again for each memory.
 -- name: filter_tags
 -- kind: part
-m.row IN (SELECT t.row FROM tag AS t WHERE t.namespace = :namespace AND t.tag = ANY(CAST(:tags AS text[]))
-  GROUP BY t.row HAVING count(*) = :tag_count);
+m.row = ANY(ARRAY(SELECT t.row FROM tag AS t WHERE t.namespace = :namespace AND t.tag = ANY(CAST(:tags AS text[]))
+  GROUP BY t.row HAVING count(*) = :tag_count));
 
 -- name: filter_entity
 -- kind: part
-m.row IN (SELECT p.first + (e.entry >> 40) FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
+m.row = ANY(ARRAY(SELECT p.first + (e.entry >> 40) FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
   WHERE p.namespace = :namespace AND p.term = ANY(CAST(:entity AS text[]))
-  GROUP BY p.first + (e.entry >> 40) HAVING count(*) = :entity_count);
+  GROUP BY p.first + (e.entry >> 40) HAVING count(*) = :entity_count));
 
 -- name: before_page
 -- kind: part
@@ -308,9 +309,9 @@ ORDER BY 1, 2;
 -- kind: routed
 SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
 
--- name: find_digest
+-- name: find_digests
 -- kind: routed
-SELECT id FROM content WHERE namespace = :namespace AND digest = :digest ORDER BY row;
+SELECT id FROM content WHERE namespace = :namespace AND digest = ANY(CAST(:digests AS bigint[])) ORDER BY row;
 
 -- name: find_keys
 -- kind: routed
@@ -563,9 +564,10 @@ SELECT count(*) FROM content AS c WHERE NOT EXISTS (
 
 -- name: check_words
 -- kind: fan-out
-SELECT count(*) FROM content AS c WHERE c.length > 1 AND NOT EXISTS (
-  SELECT 1 FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
-  WHERE p.namespace = c.namespace AND p.first BETWEEN c.row - 200 AND c.row AND p.first + (e.entry >> 40) = c.row);
+SELECT count(*) FROM content AS c LEFT JOIN (
+  SELECT DISTINCT p.namespace, p.first + (e.entry >> 40) AS row
+  FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)) AS w ON w.namespace = c.namespace AND w.row = c.row
+WHERE c.length > 1 AND w.row IS NULL;
 
 -- name: check_documents
 -- kind: fan-out
@@ -666,7 +668,8 @@ DROP INDEX CONCURRENTLY IF EXISTS {index};
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON embedding
 USING hnsw ((CAST(data AS halfvec({dimensions}))) halfvec_cosine_ops) WHERE namespace = {place} AND space = {space};
 
--- --- moving a store: the cursor's columns first, then those of the part (records/moving.py)
+-- --- moving a store: the cursor's columns first, then those of the part (records/moving.py); each page is read off
+-- an index in its order, for which stores/postgres/moving.py sets the planner's switches
 
 -- name: all_spaces
 -- kind: admin
@@ -683,19 +686,21 @@ SELECT octet_length(text) FROM content WHERE namespace = :namespace AND row > :r
 
 -- name: move_memory
 -- kind: routed
+WITH page AS MATERIALIZED (
+  SELECT * FROM memory WHERE namespace = :namespace AND row > :row_after ORDER BY row LIMIT :limit)
 SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
   m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
   m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
   m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
   c.text, c.tags, c.source, c.task, c.metadata,
   ARRAY(SELECT k.key FROM idempotency AS k WHERE k.namespace = :namespace AND k.id = m.id ORDER BY k.key)
-FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
-WHERE m.namespace = :namespace AND m.row > :row_after ORDER BY m.row LIMIT :limit;
+FROM page AS m JOIN content AS c ON c.namespace = :namespace AND c.row = m.row ORDER BY m.row;
 
 -- name: move_vector
 -- kind: routed
-SELECT v.space, v.row, m.id, s.name, v.data
-FROM embedding AS v JOIN memory AS m ON m.namespace = v.namespace AND m.row = v.row JOIN space AS s ON s.number = v.space
+SELECT v.space, v.row, (SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND m.row = v.row),
+  (SELECT s.name FROM space AS s WHERE s.number = v.space), v.data
+FROM embedding AS v
 WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after) ORDER BY v.space, v.row LIMIT :limit;
 
 -- name: move_link

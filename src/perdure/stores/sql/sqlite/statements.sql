@@ -273,9 +273,10 @@ SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace)
 SELECT coalesce(sum(hides), 0) FROM operation AS o WHERE o.namespace = :namespace AND o.at_ms >= :since
   AND NOT EXISTS (SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id);
 
--- name: find_digest
+-- name: find_digests
 -- kind: routed
-SELECT id FROM content WHERE namespace = :namespace AND digest = :digest ORDER BY row;
+SELECT c.id FROM json_each(:digests) AS d CROSS JOIN content AS c ON c.namespace = :namespace AND c.digest = d.value
+ORDER BY c.row;
 
 -- name: find_key
 -- kind: routed
@@ -621,6 +622,19 @@ SELECT o.number, j.position, j.operation, j.position, j.target, j.id, j.before, 
 FROM operation AS o NOT INDEXED CROSS JOIN journal AS j ON j.namespace = o.namespace AND j.operation = o.id
 WHERE o.namespace = :namespace AND o.number >= :number_after AND (o.number > :number_after OR j.position > :position_after)
 ORDER BY o.number, j.position LIMIT :limit;
+
+-- name: last_number
+-- kind: routed
+SELECT coalesce(max(number), 0) FROM operation WHERE namespace = :namespace;
+
+-- name: number_taken
+-- kind: fan-out
+SELECT count(*) FROM operation WHERE number = :number;
+
+-- name: insert_numbered_operation
+-- kind: routed
+INSERT INTO operation (namespace, number, id, operation, at_ms, changes, hides, policy, note, undoes)
+VALUES (:namespace, :number, :id, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes);
 
 -- name: moved_namespace
 -- kind: routed

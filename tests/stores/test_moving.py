@@ -1,0 +1,609 @@
+"""A store that is copied, or written to a file and read again, is the same store: rows, journal and behaviour."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import perdure
+from conftest import START, WORDS_ONLY, Clock, HashEmbedder, finished, logical, opened, places, python, servers, tables
+from perdure.compose import store_at
+from perdure.interfaces.exchange import reading, write
+from perdure.operations.importing import imported
+from perdure.operations.moving import exported, pages, tally
+from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
+from perdure.records.moving import PARTS
+
+POLICY = {**WORDS_ONLY, "preset": "retention"}
+WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
+
+
+@pytest.fixture
+def at(tmp_path):
+    """Make empty places for stores of either kind."""
+    with places("sqlite", tmp_path) as file, places("postgres", tmp_path) as server:
+        yield {"sqlite": file, "postgres": server}.__getitem__
+
+
+@pytest.fixture(scope="module")
+def origins(tmp_path_factory):
+    """Give a store of either kind in which everything has happened, for reading, and what the tests ask about it."""
+    with ExitStack() as stack:
+        makers = {k: stack.enter_context(places(k, tmp_path_factory.mktemp(k))) for k in ("sqlite", "postgres")}
+
+        @cache
+        def origin(kind):
+            place = makers[kind]()
+            return place, lived(place)
+
+        yield origin
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def other(kind):
+    return "postgres" if kind == "sqlite" else "sqlite"
+
+
+@pytest.fixture
+def way(origins, at, kind, other):
+    """A source of one kind, for reading, and an empty target of the other."""
+    return origins(kind)[0], at(other)()
+
+
+@pytest.fixture
+def own(origins, at, kind, other):
+    """A source of one kind that may be changed, an empty target of the other, and what the tests ask about."""
+    source = at(kind)()
+    shared, told = origins(kind)
+    perdure.copy(shared, source)
+    return source, at(other)(), told
+
+
+def lived(place):
+    """Make a store in which everything has happened that can happen; returns what the tests ask about."""
+    clock, told = Clock(), {}
+    with opened(place, POLICY, clock, HashEmbedder()) as memory:
+        told["key"] = memory.remember("The staging server listens on 8081.", idempotency_key="k1", tags=["ops", "a b"])
+        told["pinned"] = memory.remember('Naïve café — 東京 🗼 \u202e weird "quotes" \\n', pinned=True, kind="fact")
+        memory.remember_many(
+            [
+                {"content": f"note {i} about the river", "metadata": {"n": 1.0, "deep": [i, None, {"ü": 0.1}]}}
+                for i in range(40)
+            ],
+            namespace="team/a b",
+        )
+        told["large"] = memory.remember("long " * 100_000, source="book", task="read", at=START - timedelta(days=9000))
+        memory.ingest([{"content": f"said {i}", "speaker": "Ann", "at": START} for i in range(8)], session="chat")
+        memory.remember_many(["the red boat is green", "green is the red boat"])  # linked: their meaning is the same
+        memory.archive(memory.remember("to be hidden").id, "no longer so")
+        told["undone"] = memory.undo(memory.history()[0].id)
+        memory.archive(memory.remember("to stay hidden, said 3").id, "hidden")
+        clock.passes(days=3)
+        memory.recall("river")
+        memory.recall("staging")
+        memory.sweep()
+        clock.passes(days=1)
+        memory.recall("said", namespace="default")
+        memory.recall("river", namespace="team/a b")
+        told["late"] = memory.remember_many([f"river late {i}" for i in range(3)])
+        told["op"] = memory.history(limit=1)[0].id
+    for embedder in (HashEmbedder(32, "2"), HashEmbedder()):  # there and back: each has two vectors
+        clock.passes(seconds=1)  # ids of two openings tell their order by the instant
+        with opened(place, POLICY, clock, embedder) as memory:
+            memory.reembed()
+    told["now"] = clock.now
+    return told
+
+
+def parts(place):
+    """Every row of every part, in order, with the journal's texts."""
+    with store_at(place) as store:
+        return {
+            (n, part): [row for page in pages(store.mover, (n, part), None) for row in page]
+            for n in store.namespaces()
+            for part in PARTS
+        }
+
+
+def sound(place):
+    with opened(place) as memory:
+        assert memory.check() == []
+
+
+def meaning(place):
+    """What a store means, but for how its index of words is built."""
+    return {name: rows for name, rows in logical(place).items() if name != "words"}
+
+
+@pytest.mark.parametrize(("kind", "other"), WAYS)
+def test_a_copy_is_the_same_store_and_so_is_its_copy_back(origins, at, kind, other):
+    source, target, back = origins(kind)[0], at(other)(), at(kind)()
+    done = perdure.copy(source, target)
+    found = parts(target)
+    assert found == parts(source)
+    assert meaning(target) == meaning(source)
+    assert all(any(rows for (_, p), rows in found.items() if p == part) for part in PARTS)
+    assert {row["space"] for row in found["default", "vector"]} == {"hash/64/1", "hash/32/2"}
+    assert done.parts == {p: sum(len(rows) for (_, q), rows in found.items() if p == q) for p in PARTS}
+    assert (done.namespaces, done.written) == (2, sum(done.parts.values()))
+    perdure.copy(target, back)
+    assert parts(back) == parts(source)
+    assert logical(back) == logical(source)
+    for place in (target, back):
+        sound(place)
+        with store_at(place) as store:
+            assert store.space() == HashEmbedder().space
+    with opened(source) as one, opened(target) as two:
+        assert [o.id for o in one.history(limit=1000)] == [o.id for o in two.history(limit=1000)]
+        for memory in one.list(limit=100):
+            assert one.history(memory.id) == two.history(memory.id)
+
+
+def answers(memory, told, clock):
+    """What a store says and does, so that two can be compared."""
+    seen = {}
+    asked = [(q, "default") for q in ("river", "staging server", "said 3", "東京", "to stay hidden")]
+    for query, place in (*asked, ("note about the river", "team/a b")):
+        hits = memory.recall(query, namespace=place, touch=False, limit=20).hits
+        seen[query] = [h.memory.id for h in hits][:3]  # how rare a word is, a file counts in all its namespaces
+    born = {m.id for m in memory.list(limit=1000)}
+    seen["why"] = [memory.why(told[name].id).to_dict()["history"] for name in ("key", "pinned", "large")]
+    seen["again"] = memory.remember("other words", idempotency_key="k1").id
+    seen["twin"] = memory.remember("the staging  server listens on 8081.").id
+    seen["next"] = memory.ingest([{"content": "said later"}], session="chat").added
+    seen["turns"] = sorted(m.state.access_count for m in memory.list(session="chat"))
+    memory.undo(told["op"])
+    seen["gone"] = [memory.get(m.id) for m in told["late"]]
+    clock.passes(days=60)
+    report = memory.sweep()
+    seen["moves"] = sorted((m.id, m.at, m.move, m.because) for m in report.moved if m.id in born)
+    seen["counted"] = report.counted
+    seen["stats"] = {
+        k: v for k, v in memory.stats().to_dict().items() if k in ("tiers", "statuses", "kinds", "memories")
+    }
+    return seen
+
+
+def test_a_copy_behaves_as_the_original_does(own):
+    source, target, told = own
+    perdure.copy(source, target)
+    seen = []
+    for place in (source, target):
+        clock = Clock(told["now"])
+        with opened(place, POLICY, clock, HashEmbedder()) as memory:
+            seen.append(answers(memory, told, clock))
+            assert memory.check() == []
+    assert seen[1] == seen[0]
+    assert seen[0]["again"] == seen[0]["twin"] == told["key"].id
+    assert seen[0]["gone"] == [None] * 3
+    assert seen[0]["moves"]
+
+
+def test_an_operation_before_the_copy_can_be_undone_and_that_undone_again(origins, way, kind):
+    source, target = way
+    told = origins(kind)[1]
+    perdure.copy(source, target)
+    with opened(target, POLICY, Clock(told["now"]), HashEmbedder()) as memory:
+        before = parts(target)["default", "memory"]
+        undo = memory.undo(told["op"])
+        assert memory.get(told["late"][0].id) is None
+        again = memory.undo(undo.id)
+        assert memory.get(told["late"][0].id).content == "river late 0"
+        assert {r["id"] for r in parts(target)["default", "memory"]} == {r["id"] for r in before}
+        assert [o.id for o in memory.history(namespace="default", limit=2)] == [again.id, undo.id]
+        assert memory.check() == []
+
+
+def test_one_namespace_alone(way):
+    source, target = way
+    perdure.copy(source, target, namespace="team/a b")
+    assert {n for n, _ in parts(target)} == {"team/a b"}
+    perdure.copy(source, target)  # the rest joins it
+    assert parts(target) == parts(source)
+    with pytest.raises(NotFound):
+        perdure.copy(source, target, namespace="nobody")
+
+
+def test_a_prefix_copies_what_it_sees(origins, at):
+    server = at("postgres")()
+    ours, theirs = servers().with_prefix(server, "ours/"), servers().with_prefix(server, "theirs/")
+    perdure.copy(origins("sqlite")[0], ours)
+    with opened(theirs) as memory:
+        memory.remember("a secret of theirs", namespace="default")
+    target, moved = at("sqlite")(), servers().with_prefix(server, "moved/")
+    perdure.copy(ours, target)
+    assert parts(target) == parts(ours)
+    assert "secret" not in str(logical(target))
+    perdure.copy(ours, moved)
+    assert parts(moved) == parts(ours)
+
+
+def test_an_empty_store(at, kind, other):
+    source, target = at(kind)(), at(other)()
+    with opened(source):
+        pass
+    done = perdure.copy(source, target)
+    assert (done.namespaces, done.written) == (0, 0)
+    assert logical(target)["memory"] == []
+
+
+def test_a_second_run_writes_nothing_and_a_later_one_what_was_added(own):
+    source, target, told = own
+    perdure.copy(source, target)
+    before = tables(target)
+    assert perdure.copy(source, target).written == 0
+    assert tables(target) == before
+    with opened(source, POLICY, Clock(told["now"] + timedelta(days=1))) as memory:
+        memory.remember("quite another thing, added later")
+    assert perdure.copy(source, target).written >= 3
+    assert parts(target) == parts(source)
+    sound(target)
+
+
+def test_a_target_that_holds_something_else_is_refused_untouched(way):
+    source, target = way
+    with opened(target) as memory:
+        memory.remember("its own", namespace="team/a b")
+    before = tables(target)
+    with pytest.raises(TargetTaken) as caught:
+        perdure.copy(source, target)
+    assert (caught.value.namespace, caught.value.part) == ("team/a b", "namespace")
+    assert tables(target) == before
+
+
+def test_a_target_that_searches_in_another_space_is_refused_untouched(way):
+    source, target = way
+    with opened(target, embedder=HashEmbedder(16)) as memory:
+        memory.remember("its own", namespace="other")
+    before = tables(target)
+    with pytest.raises(SpaceMismatch):
+        perdure.copy(source, target)
+    assert tables(target) == before
+
+
+def test_a_source_that_does_not_exist_is_not_made(tmp_path):
+    with pytest.raises(NotFound):
+        perdure.copy(tmp_path / "none.db", tmp_path / "b.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Tampering:
+    """A target whose writer changes one row on its way."""
+
+    def __init__(self, store, part):
+        self._store, self._part = store, part
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    @property
+    def mover(self):
+        mover, part = self._store.mover, self._part
+        write = type(mover).write
+
+        class Mover(type(mover)):
+            def write(self, namespace, which, rows, before):
+                change = {"memory": {"importance": 0.123}, "journal": {"because": "x"}, "recall": {"hits": []}}
+                changed = [{**rows[0], **change[part]}, *rows[1:]] if which == part else rows
+                write(self, namespace, which, changed, before)
+
+        changed = Mover.__new__(Mover)
+        changed.__dict__.update(mover.__dict__)
+        return changed
+
+
+@pytest.mark.parametrize("part", ["memory", "journal", "recall"])
+def test_verification_finds_a_row_that_was_changed_on_its_way(way, part):
+    from perdure.operations.moving import copy
+
+    source, target = way
+    with store_at(source) as one, store_at(target) as two, pytest.raises(CopyDiffers) as caught:
+        copy(one, Tampering(two, part))
+    assert (caught.value.namespace, caught.value.part) == ("default", part)
+    with pytest.raises(TargetTaken):
+        perdure.copy(source, target)
+
+
+def test_a_source_that_changes_meanwhile_is_told(own):
+    source, target, told = own
+
+    def meddle(done, total):
+        if done == total // 2:  # all is written, nothing is verified
+            with opened(source, POLICY) as memory:
+                memory.pin(told["key"].id)
+
+    with pytest.raises(CopyDiffers, match="Stop what writes to either side"):
+        perdure.copy(source, target, progress=meddle)
+    with pytest.raises(TargetTaken):
+        perdure.copy(source, target)
+
+
+# --- killed at any point
+
+
+COPY = """
+import sys, time, perdure
+import perdure.operations.moving as moving
+moving.PAGE = 5
+def told(done, total):
+    print(done, flush=True)
+    time.sleep(0.003)
+perdure.copy(sys.argv[1], sys.argv[2], progress=told)
+"""
+
+
+def test_a_copy_that_is_killed_again_and_again_ends_whole(way):
+    source, target = way
+    chance = random.Random(str(target))  # noqa: S311  # some points, others for each target
+    for _ in range(3):
+        child = python(COPY, source, target)
+        for _ in range(chance.randrange(8, 20)):
+            assert child.stdout.readline()
+        time.sleep(chance.random() * 0.01)
+        child.kill()
+        child.communicate()
+        assert child.returncode == -signal.SIGKILL
+    there = parts(target)
+    done = perdure.copy(source, target)
+    assert parts(target) == parts(source)
+    assert meaning(target) == meaning(source)
+    assert 0 < done.written < sum(done.parts.values())
+    assert done.written == sum(done.parts.values()) - sum(len(rows) for rows in there.values())
+    sound(target)
+
+
+# --- files
+
+
+def export_to(place, file, **more):
+    with store_at(place) as store:
+        write(str(file), exported(store, **more))
+    return str(file)
+
+
+def import_from(file, place, *, partial=False, **more):
+    with store_at(place) as store:
+        return imported(reading(str(file), partial=partial), store, partial=partial, **more)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
+def test_a_file_brings_the_same_store(way, tmp_path, name):
+    source, target = way
+    done = import_from(export_to(source, tmp_path / name), target)
+    assert parts(target) == parts(source)
+    assert meaning(target) == meaning(source)
+    assert done.whole
+    assert import_from(tmp_path / name, target).written == 0
+    sound(target)
+
+
+def test_parquet_has_columns_to_query_by(way, tmp_path):
+    from pyarrow import parquet as pq
+
+    table = pq.read_table(export_to(way[0], tmp_path / "a.parquet")).to_pylist()
+    memories = [r for r in table if r["part"] == "memory"]
+    assert {r["text"] for r in memories} >= {"The staging server listens on 8081.", "said 3"}
+    assert {r["status"] for r in memories} == {"active", "archived"}
+    assert START in {r["created_at"] for r in memories}
+    assert all(json.loads(r["data"])["id"] == r["id"] for r in memories)
+
+
+def test_an_export_names_one_namespace_and_an_import_takes_one(way, tmp_path):
+    source, target = way
+    lines = list(reading(export_to(source, tmp_path / "one.jsonl", namespace="team/a b"))())
+    assert {line["namespace"] for line in lines[1:-1]} == {"team/a b"}
+    import_from(export_to(source, tmp_path / "all.jsonl"), target, namespace="default")
+    assert {n for n, _ in parts(target)} == {"default"}
+    with pytest.raises(NotFound):
+        import_from(tmp_path / "all.jsonl", target, namespace="nobody")
+
+
+def test_an_import_that_was_interrupted_goes_on(way, tmp_path):
+    source, target = way
+    lines = list(reading(export_to(source, tmp_path / "a.jsonl"))())
+
+    def torn() -> Iterator[dict]:
+        yield from lines[:70]
+        raise KeyboardInterrupt
+
+    with store_at(target) as store, pytest.raises(KeyboardInterrupt):
+        imported(torn, store, twice=False)
+    there = sum(len(rows) for rows in parts(target).values())
+    done = import_from(tmp_path / "a.jsonl", target)
+    assert parts(target) == parts(source)
+    assert 0 < there < sum(done.parts.values())
+    assert done.written == sum(done.parts.values()) - there
+
+
+CUTS = {
+    "in a line": lambda data: data[: len(data) // 2],
+    "before its end": lambda data: data[: data.rindex(b"\n", 0, -1) + 1],
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_that_was_cut_short_is_refused_unless_its_part_is_wanted(origins, at, tmp_path, cut, packed):
+    source, target = origins("sqlite")[0], at("sqlite")()
+    data = CUTS[cut](Path(export_to(source, tmp_path / "a.jsonl")).read_bytes())
+    file = tmp_path / ("cut.jsonl.gz" if packed else "cut.jsonl")
+    file.write_bytes(gzip.compress(data)[:-20] if packed else data)
+    with opened(target):
+        before = tables(target)
+    with pytest.raises(InvalidInput, match="cut short"):
+        import_from(file, target)
+    assert tables(target) == before
+    done = import_from(file, target, partial=True)
+    assert not done.whole
+    whole, found = parts(source), parts(target)
+    assert found
+    assert all(rows == whole[step][: len(rows)] for step, rows in found.items())
+    import_from(tmp_path / "a.jsonl", target)
+    assert parts(target) == whole
+
+
+def test_a_parquet_file_that_was_cut_short_is_refused(origins, at, tmp_path):
+    data = Path(export_to(origins("sqlite")[0], tmp_path / "a.parquet")).read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(data[:-100])
+    with pytest.raises(InvalidInput, match="no sound Parquet"):
+        import_from(tmp_path / "cut.parquet", at("sqlite")())
+
+
+@pytest.fixture(scope="module")
+def lines(origins):
+    with store_at(origins("sqlite")[0]) as store:
+        return list(exported(store))
+
+
+def at_part(lines, part):
+    return next(i for i, line in enumerate(lines) if line.get("part") == part)
+
+
+DAMAGE = {
+    "no head": ("no export", lambda ls: ls.pop(0)),
+    "a newer format": ("format 2", lambda ls: ls[0].update(perdure_export=2)),
+    "a head without spaces": ("head is damaged", lambda ls: ls[0].pop("spaces")),
+    "a space without dimensions": ("head is damaged", lambda ls: ls[0]["spaces"][0].pop("dimensions")),
+    "a changed text": ("damaged", lambda ls: ls[at_part(ls, "memory")].update(text="other")),
+    "a row less": ("damaged", lambda ls: ls.pop(at_part(ls, "journal"))),
+    "a row twice": ("damaged", lambda ls: ls.insert(at_part(ls, "link"), ls[at_part(ls, "link")])),
+    "a part less": ("damaged", lambda ls: [ls.remove(x) for x in list(ls) if x.get("part") == "recall"]),
+    "parts out of order": ("out of order", lambda ls: ls.insert(-1, ls.pop(at_part(ls, "memory")))),
+    "an unknown part": ("names the part", lambda ls: ls[5].update(part="x")),
+    "no namespace": ("namespace", lambda ls: ls[5].update(namespace="")),
+    "a column less": ("missing or unknown columns", lambda ls: ls[at_part(ls, "memory")].pop("held")),
+    "a column more": ("missing or unknown columns", lambda ls: ls[at_part(ls, "access")].update(x=1)),
+    "a number as text": ("holds '1'", lambda ls: ls[at_part(ls, "access")].update(times="1")),
+    "a number too large": ("holds", lambda ls: ls[at_part(ls, "access")].update(times=2**63)),
+    "a word of another language": ("holds", lambda ls: ls[at_part(ls, "memory")].update(status="vivant")),
+    "half a surrogate": ("holds", lambda ls: ls[at_part(ls, "memory")].update(text="\ud800")),
+    "a NUL": ("holds", lambda ls: ls[at_part(ls, "recall")].update(query="\0")),
+    "an importance of infinity": ("holds", lambda ls: ls[at_part(ls, "memory")].update(importance=float("inf"))),
+    "nothing for a text": ("holds", lambda ls: ls[at_part(ls, "memory")].update(text=None)),
+    "a vector too short": ("does not fit", lambda ls: ls[at_part(ls, "vector")].update(data="AAAA")),
+    "a vector of no space": ("does not fit", lambda ls: ls[at_part(ls, "vector")].update(space="x/3/1")),
+    "no base64": ("does not fit", lambda ls: ls[at_part(ls, "vector")].update(data="!")),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_export_is_refused_before_anything_is_written(at, lines, name):
+    told, damage = DAMAGE[name]
+    copy = json.loads(json.dumps(lines))
+    damage(copy)
+    target = at("sqlite")()
+    with store_at(target) as store:
+        before = tables(target)
+        with pytest.raises(InvalidInput, match=told):
+            imported(lambda: copy, store)
+        assert tables(target) == before
+
+
+def test_an_import_into_a_store_that_holds_something_else_is_refused_untouched(way, lines):
+    target = way[1]
+    with opened(target) as memory:
+        memory.remember("its own", namespace="team/a b")
+    before = tables(target)
+    with store_at(target) as store, pytest.raises(TargetTaken) as caught:
+        imported(lambda: lines, store)
+    assert caught.value.namespace == "team/a b"
+    assert tables(target) == before
+
+
+def test_numbers_are_the_same_however_they_are_kept():
+    from perdure.rules.moving import canonical
+
+    def same(one, other):
+        return canonical({"metadata": {"x": one}}) == canonical({"metadata": {"x": other}})
+
+    assert same(1.0, 1)
+    assert same(-0.0, 0)
+    assert same(1e300, 10**300)
+    assert same([1e16, {"y": 2.0}], [10**16, {"y": 2}])
+    assert not same(1, [1])
+    assert not same(0.1, 0.2)
+    assert not same("1", 1)
+    assert not same(10**400, 10**401)
+
+
+# --- large ones
+
+
+STREAM = """
+import resource, sys
+from perdure.compose import copy, store_at
+from perdure.interfaces.exchange import write
+from perdure.operations.importing import imported
+from perdure.operations.moving import HEAD, TAIL, exported
+from perdure.rules.moving import Tallying
+
+def lines(count):
+    yield {HEAD: 1, "spaces": [], "rows": count}
+    state = dict.fromkeys(("importance", "confidence", "uniqueness"), 0.5) | dict.fromkeys(
+        ("created_ms", "recorded_ms", "anchor_ms", "access_count", "access_mass", "tier_accesses", "reinforcements",
+         "boosted", "boost_day", "tier_ms", "status_ms"), 1) | dict.fromkeys(
+        ("accessed_ms", "access2_ms", "access3_ms", "validated_ms", "due_ms", "session", "turn", "speaker", "source",
+         "task"))
+    tallies = {"namespace": Tallying(), "memory": Tallying()}
+    for i in range(-1, count):
+        part = "memory" if i >= 0 else "namespace"
+        row = {"created_ms": 1, "policy": "x"} if i < 0 else {
+            **state, "id": f"{i:032x}", "op": "x", "kind": "note", "scope": "long_term", "tier": "warm",
+            "status": "active", "pinned": False, "held": False, "text": f"{i} " + "sand " * 40, "tags": [], "keys": [],
+            "metadata": {}}
+        tallies[part].add(row)
+        yield {"part": part, "namespace": "a", **row}
+    told = [{"namespace": "a", "part": p, "rows": t.rows, "digest": t.told().digest} for p, t in tallies.items()]
+    yield {TAIL: 1, "parts": told}
+
+def round(count, folder):
+    with store_at(f"{folder}/a{count}.db") as store:
+        assert imported(lambda: lines(count), store).parts["memory"] == count
+        write(f"{folder}/a{count}.jsonl.gz", exported(store))
+    assert copy(f"{folder}/a{count}.db", f"{folder}/c{count}.db").parts["memory"] == count
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+small = round(5000, sys.argv[1])
+print((round(20000, sys.argv[1]) - small) // 1024)
+"""
+
+
+def test_twenty_thousand_memories_need_no_more_memory_than_five_thousand(tmp_path):
+    assert int(finished(python(STREAM, tmp_path))) < 15
+
+
+def test_large_texts_are_moved_a_few_at_a_time(at, kind, other):
+    source, target = at(kind)(), at(other)()
+    with opened(source) as memory:
+        memory.remember_many([f"{i} " + "word" * 250_000 for i in range(6)])
+    with store_at(source) as store:
+        assert {len(page) for page in pages(store.mover, ("default", "memory"), None)} <= {2, 3, 4, 5}
+    perdure.copy(source, target)
+    assert parts(target) == parts(source)
+
+
+def test_the_order_of_rows_does_not_change_a_tally(origins):
+    source = origins("sqlite")[0]
+    with store_at(source) as store:
+        rows = [row for page in pages(store.mover, ("default", "journal"), None) for row in page]
+        from perdure.rules.moving import Tallying
+
+        backwards = Tallying()
+        for row in reversed(rows):
+            backwards.add(row)
+        assert backwards.told() == tally(store.mover, ("default", "journal"))
