@@ -142,7 +142,10 @@ class RecallPolicy:
     weak_coverage: float = key(0.3, "Words match weakly: one word at most, and less than this share.", 0, 1)
     log_entries: int = key(5000, "Past recalls kept for each namespace, for canaries and back-tests.", 0, 1_000_000)
     cells_above: int = key(
-        300_000, "From this many vectors in a namespace on, the search goes by cells.", 1000, 100_000_000
+        300_000,
+        "From this many vectors in a namespace on, `perdure optimize` makes its search approximate.",
+        1000,
+        100_000_000,
     )
 
     def for_limit(self, limit: int) -> RecallPolicy:
