@@ -1,4 +1,4 @@
-"""All benchmarks, one table: start, engine (10 k and 100 k rows; 1 M with --full), LoCoMo, BEAM.
+"""All benchmarks, one table: start, engine (10 k and 100 k rows; 1 M with --full), server, LoCoMo, BEAM.
 
 Usage: python benchmarks/run.py [--full] [--quick] [--write]
 
@@ -63,6 +63,7 @@ def main() -> None:
     rows = measured("start.py")
     for size in sizes:
         rows += measured("engine.py", "--rows", size, *(["--quick"] if given.quick else []))
+    rows += measured("server.py", *(["--quick"] if given.quick else []))
     rows += measured("locomo.py")
     rows += measured("beam.py", *([] if given.quick else ["--all"]))
     text = f"Measured {machine()}\n\n{table(rows)}"

@@ -10,11 +10,8 @@ for a bare transaction, and for COPY of the same rows past row-level security.
 from __future__ import annotations
 
 import importlib.util
-import json
 import random
 import statistics
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from itertools import cycle, islice
@@ -262,46 +259,15 @@ def many_namespaces(both: Both, data: Made, shape: str, rounds: int) -> list[Row
     return [*found, beside(what, spent, "s", f"all of {done.swept} namespaces; {FILE}")]
 
 
-WORKER = """
-import json, sys, perdure
-from perdure.records.instant import from_instant
-place, at, owner = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-with perdure.open(place, policy={}, clock=lambda: from_instant(at), embedder="none") as memory:
-    memory.namespaces()
-    print("ready", flush=True)
-    sys.stdin.readline()
-    done = memory.maintain(owner)
-    print(json.dumps([done.swept, done.kept, done.lost, done.examined, done.moves, len(done.failed)]), flush=True)
-"""
-
-
-def _maintained(place: str, at: int, workers: int) -> tuple[float, list[list[int]]]:
-    """Let workers, each a process of its own, maintain a store; return seconds and what each of them did."""
-    started = []
-    for number in range(workers):
-        command = [sys.executable, "-c", WORKER, place, str(at), f"worker-{number + 1}"]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        process.stdout.readline()
-        started.append(process)
-    start = time.perf_counter()
-    for process in started:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    done = [json.loads(process.stdout.readline()) for process in started]
-    spent = time.perf_counter() - start
-    for process in started:
-        process.communicate()
-    say(f"  swept, kept, lost, examined, moved, failed of each worker: {done}")
-    return spent, done
-
-
 def workers(bench: Bench, both: Both) -> list[Row]:
     """Measure one worker and two where everything is due."""
+    from server_made import maintained  # noqa: PLC0415  # its driver may be missing
+
     second = bench.copied(both, "two_workers")
     at = both.due[-1]
-    file, _ = _maintained(str(both.path), at, 1)
-    one, alone = _maintained(both.url, at, 1)
-    two, shared = _maintained(second.url, at, 2)
+    file, _ = maintained(str(both.path), at, 1)
+    one, alone = maintained(both.url, at, 1)
+    two, shared = maintained(second.url, at, 2)
     bench.drop(second)
     examined = sum(done[3] for done in shared)
     if {alone[0][3], examined} != {both.rows}:

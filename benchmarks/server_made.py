@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -207,3 +210,36 @@ def statement_times(call: Callable[[int], Any], rounds: int) -> tuple[float, dic
     finally:
         Session.run, Session.run_with = before
     return statistics.median(whole), {name: sum(values) / rounds for name, values in times.items()}
+
+
+WORKER = """
+import json, sys, perdure
+from perdure.records.instant import from_instant
+place, at, owner = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+with perdure.open(place, policy={}, clock=lambda: from_instant(at), embedder="none") as memory:
+    memory.namespaces()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    done = memory.maintain(owner)
+    print(json.dumps([done.swept, done.kept, done.lost, done.examined, done.moves, len(done.failed)]), flush=True)
+"""
+
+
+def maintained(place: str, at: int, workers: int) -> tuple[float, list[list[int]]]:
+    """Let workers, each a process of its own, maintain a store; return seconds and what each of them did."""
+    started = []
+    for number in range(workers):
+        command = [sys.executable, "-c", WORKER, place, str(at), f"worker-{number + 1}"]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        started.append(process)
+    start = time.perf_counter()
+    for process in started:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    done = [json.loads(process.stdout.readline()) for process in started]
+    spent = time.perf_counter() - start
+    for process in started:
+        process.communicate()
+    say(f"  swept, kept, lost, examined, moved, failed of each worker: {done}")
+    return spent, done

@@ -92,6 +92,8 @@ def known(alice):
         **columns,
         **{f"new_{c}": v for c, v in columns.items()},
         **{f"old_{c}": v for c, v in columns.items()},
+        **dict.fromkeys(("namespace_after", "id_after", "kind_after", "other_after"), ""),
+        **dict.fromkeys(("row_after", "number_after", "space_after", "position_after", "at_ms_after"), -1),
         "id": one,
         "ids": many,
         "op": op,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
+from zlib import crc32
 
 from perdure.operations.ports import Context
 from perdure.operations.sweep import sweep_leased
@@ -39,7 +40,7 @@ def maintain(ctx: Context, *, owner: str, ttl: int = LEASE_MS, stop: Callable[[]
         stop: Asked before each namespace; True ends the round.
     """
     due = ctx.store.due_namespaces(ctx.clock(), ctx.policy.life)
-    start = sum(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
+    start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
     done = _Round()
     for place, policy in (*due[start:], *due[:start]):
         if stop():
@@ -68,8 +69,12 @@ def _swept(ctx: Context, place: str, policy: str, owner: str, ttl: int, done: _R
             done.kept += 1
             return
         try:
-            done.reports.append(sweep_leased(ctx, lease, policy))
-            done.swept += 1
+            report = sweep_leased(ctx, lease, policy)
+            done.reports.append(report)
+            if report.examined:
+                done.swept += 1
+            else:  # another worker was here since we asked what is due
+                done.kept += 1
         finally:
             ctx.store.release_lease(lease)
     except LeaseLost:

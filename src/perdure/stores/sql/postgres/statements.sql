@@ -400,6 +400,9 @@ WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
 SELECT id, at_ms, query, hits FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT :limit;
 
 -- --- searching
+--
+-- Memories are looked up one by one (LATERAL ... LIMIT 1): the planner thinks that a namespace is small, because it takes
+-- the fence and the statement for two independent conditions, and would rather compare everything with everything.
 
 -- name: standing
 -- kind: routed
@@ -421,7 +424,8 @@ best AS MATERIALIZED (
   CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
   GROUP BY p.first + (e.entry >> 40) ORDER BY score DESC, row LIMIT :wide)
 SELECT b.row, b.score, m.id, m.session, m.turn, m.speaker, m.asks
-FROM best AS b LEFT JOIN memory AS m ON m.namespace = :namespace AND m.row = b.row AND {filters}
+FROM best AS b LEFT JOIN LATERAL (
+  SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = b.row LIMIT 1) AS m ON {filters}
 ORDER BY b.score DESC, b.row;
 
 -- name: nearest
@@ -430,7 +434,8 @@ WITH near AS MATERIALIZED (
   SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
   ORDER BY v.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :wide)
 SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
-FROM near AS n JOIN memory AS m ON m.namespace = :namespace AND m.row = n.row
+FROM near AS n JOIN LATERAL (
+  SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 
 -- name: nearest_approximate
@@ -439,7 +444,8 @@ WITH near AS MATERIALIZED (
   SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
   ORDER BY CAST(v.data AS halfvec({dimensions})) <=> (SELECT CAST(:query AS halfvec({dimensions}))) LIMIT :wide)
 SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
-FROM near AS n JOIN memory AS m ON m.namespace = :namespace AND m.row = n.row
+FROM near AS n JOIN LATERAL (
+  SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 
 -- name: nearest_fitting
@@ -462,7 +468,8 @@ WHERE v.namespace = :namespace AND v.space = :space AND v.row = ANY(CAST(:rows A
 -- kind: routed
 SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks
 FROM unnest(CAST(:sessions AS text[]), CAST(:turns AS bigint[])) AS w(session, turn)
-JOIN memory AS m ON m.namespace = :namespace AND m.session = w.session AND m.turn = w.turn AND m.session IS NOT NULL
+JOIN LATERAL (SELECT * FROM memory AS x
+  WHERE x.namespace = :namespace AND x.session = w.session AND x.turn = w.turn AND x.session IS NOT NULL LIMIT 1) AS m ON true
 WHERE {filters};
 
 -- name: texts
