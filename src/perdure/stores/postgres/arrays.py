@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +30,9 @@ _NUMBERS: Final = {
 """SQL type -> its number in the catalogue, and how an element lies in an array."""
 
 _TEXT: Final = 25
+_SHORT: Final = 24
+"""Shorter texts are words and names, which come again and again: their elements are remembered."""
+
 _ARRAY_OF: Final = {20: 1016, 23: 1007, 701: 1022, 16: 1000, _TEXT: 1009}
 
 
@@ -83,8 +86,15 @@ def _head(oid: int, values: Sequence[Any]) -> bytes:
 def _element(value: str | None) -> bytes:
     if value is None:
         return _NULL
+    return _short(value) if len(value) <= _SHORT else _packed(value)
+
+
+def _packed(value: str) -> bytes:
     data = value.encode()
     return _LENGTH.pack(len(data)) + data
+
+
+_short = lru_cache(maxsize=20_000)(_packed)
 
 
 class _ArrayDumper(Dumper):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import Any, Final
 
 import numpy as np
@@ -35,11 +36,6 @@ def _sql_type(column: str) -> str:
 
 TYPES: Final = tuple((c, _sql_type(c)) for c in MEMORY_COLUMNS)
 """SQL types of the hot table's columns."""
-
-
-def column_value(column: str, value: Any) -> Any:
-    """Return a value as the driver must see it: numbers of one column are of one type."""
-    return float(value) if column in _FLOATS and value is not None else plain(value)
 
 
 def refuse_twins(session: Session, changes: Sequence[Change], plan_id: str) -> None:
@@ -76,7 +72,7 @@ def insert_memories(
     """Insert memories with their words, tags and keys; their rows follow each other."""
     afters = [present(c.after) for c in changes]
     numbers = [rows[c.id] for c in changes]
-    columns = {c: [column_value(c, a[c]) for a in afters] for c in MEMORY_COLUMNS}
+    columns: dict[str, list[Any]] = {c: [a[c] for a in afters] for c in MEMORY_COLUMNS}
     columns |= {"row": numbers, "id": [c.id for c in changes], "asks": ["?" in a["text"] for a in afters]}
     keyed = [(a["key"], c.id) for c, a in zip(changes, afters, strict=True) if a.get("key")]
     session.run("insert_memory", **columns)
@@ -88,12 +84,14 @@ def insert_memories(
         session.run("insert_tag", tag=[t for t, _ in tags], row=[r for _, r in tags])
     lines = postings(numbers[0], [documents[c.id] for c in changes])
     if lines:
+        ends = list(accumulate(map(len, lines.values())))
         session.run(
             "insert_posting",
             term=[term for term, _ in lines],
             first=[first for _, first in lines],
-            documents=[len(entries) for entries in lines.values()],
-            entries=[f"{{{','.join(map(str, entries))}}}" for entries in lines.values()],
+            start=[1, *(end + 1 for end in ends[:-1])],
+            stop=ends,
+            entries=list(chain.from_iterable(lines.values())),
         )
 
 

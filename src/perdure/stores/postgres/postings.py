@@ -12,8 +12,8 @@ from perdure.records.memory import searchable
 from perdure.records.plan import Row
 from perdure.stores.words import Stemmer
 
-SPAN: Final = 200
-"""Memories whose places one line of postings may hold: more would not fit a page beside the others."""
+SPAN: Final = 500
+"""Memories whose places one line of postings may hold: those of a batch. Only the commonest words outgrow a page then."""
 
 LONGEST_TERM: Final = 64
 """Longer stems are known by their digest: an index entry has room for 2,700 bytes."""
@@ -34,7 +34,7 @@ def document_of(row: Row, stemmer: Stemmer) -> Document:
     """Return a memory's words, from its text and its speaker."""
     stems = stemmer.stems(searchable(row["text"], row["speaker"]))
     # One more than its words, as SQLite counts the token that stands for the namespace.
-    return Document(min(len(stems) + 1, _MOST_LENGTH), Counter(term_of(s) for s in stems))
+    return Document(min(len(stems) + 1, _MOST_LENGTH), Counter(map(term_of, stems)))
 
 
 def term_of(stem: str) -> str:
@@ -54,5 +54,10 @@ def postings(first: int, documents: Sequence[Document]) -> dict[tuple[str, int],
         line = first + (row - first) // SPAN * SPAN
         place = (row - line) << 40 | document.length
         for term, times in document.times.items():
-            lines.setdefault((term, line), []).append(place | min(times, _MOST_TIMES) << 24)
+            entry = place | (min(_MOST_TIMES, times)) << 24
+            key = term, line
+            if key in lines:
+                lines[key].append(entry)
+            else:
+                lines[key] = [entry]
     return lines

@@ -17,7 +17,6 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.stores.postgres.inserting import (
     TYPES,
     chunks,
-    column_value,
     insert_accesses,
     insert_memories,
     insert_vectors,
@@ -198,8 +197,8 @@ class _Writer:
             raise StoreError("This version does not rewrite the content of a memory.")
         checked = tuple(c for c in columns if c not in UNCHECKED)
         for turn in _turns(changes):
-            values = {f"new_{c}": [column_value(c, present(x.after)[c]) for x in turn] for c in columns}
-            values |= {f"old_{c}": [column_value(c, present(x.before)[c]) for x in turn] for c in checked}
+            values = {f"new_{c}": [present(x.after)[c] for x in turn] for c in columns}
+            values |= {f"old_{c}": [present(x.before)[c] for x in turn] for c in checked}
             ids = [x.id for x in turn]
             self._expect(self.session.run_with("update_memory", columns, checked, TYPES, id=ids, **values), turn)
 

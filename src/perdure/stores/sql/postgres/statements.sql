@@ -102,9 +102,9 @@ FROM unnest(CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:text AS text[]), 
 -- name: insert_posting
 -- kind: routed
 INSERT INTO posting (namespace, term, first, documents, entries)
-SELECT :namespace, i.term, i.first, i.documents, CAST(i.entries AS bigint[])
-FROM unnest(CAST(:term AS text[]), CAST(:first AS bigint[]), CAST(:documents AS integer[]), CAST(:entries AS text[]))
-  AS i(term, first, documents, entries);
+SELECT :namespace, i.term, i.first, i.stop - i.start + 1, (CAST(:entries AS bigint[]))[i.start : i.stop]
+FROM unnest(CAST(:term AS text[]), CAST(:first AS bigint[]), CAST(:start AS integer[]), CAST(:stop AS integer[]))
+  AS i(term, first, start, stop);
 
 -- name: insert_tag
 -- kind: routed
