@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import threading
 import time
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from perdure.stores.postgres.store import PostgresStore
 
 _LONGEST_PATH = 4096
+_CONNECTION = re.compile(r"^postgres(ql)?(\+\w+)?:|\b(password|dbname|host)\s*=", re.IGNORECASE)
+"""What names a server in other notations; it may hold a password, so it must not become a file's name."""
 
 
 class EmbedderWarning(UserWarning):
@@ -118,7 +121,7 @@ def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], No
         return store
     from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # only where it is used
 
-    return SqliteStore(_path(url), log_entries=policy.recall.log_entries)
+    return SqliteStore(file_of(url), log_entries=policy.recall.log_entries)
 
 
 def is_server(url: str) -> bool:
@@ -156,21 +159,24 @@ def migrate(url: str, *, say: Callable[[str], None] = lambda _: None, distribute
 
 
 @contextmanager
-def local_postgres(folder: Path | None = None) -> Iterator[str]:
+def local_postgres(folder: Path | None = None, *, port: int | None = None) -> Iterator[str]:
     """Run a PostgreSQL server of our own for the length of a block, with Perdure's tables, and give its URL.
 
     For trying things out: a real deployment uses the platform's own server.
 
     Args:
         folder: Where its data stays; a temporary folder that is removed afterwards if None.
+        port: On 127.0.0.1; a free one if None.
 
     Raises:
         StoreError: The extra ``postgres-local`` is not installed, or the server does not start; the text says why.
     """
     _postgres()
-    from perdure.stores.postgres.local import local_server  # noqa: PLC0415  # only where it is used
+    from perdure.stores.postgres.local import LocalServer, local_server  # noqa: PLC0415  # only where it is used
 
-    server = local_server(folder)
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file.", remedy="Name a folder.")
+    server = local_server() if folder is None else LocalServer(folder, port=port)
     server.start()
     try:
         migrate(server.dsn())
@@ -191,7 +197,8 @@ def _postgres() -> ModuleType:
         ) from error
 
 
-def _path(url: str | os.PathLike[str]) -> str:
+def file_of(url: str | os.PathLike[str]) -> str:
+    """Return the file that an address names; what looks like a server is refused, and never printed."""
     try:
         text = os.fspath(url)
     except TypeError:
@@ -199,6 +206,11 @@ def _path(url: str | os.PathLike[str]) -> str:
     if not isinstance(text, str):
         raise InvalidInput("The store's path must be text or a Path.", remedy="Name a file, for example agent.db.")
     text = checked_text(text.removeprefix("sqlite:///"), "The store's path", longest=_LONGEST_PATH)
+    if _CONNECTION.search(text):
+        raise InvalidInput(
+            "That looks like a server, not like a file; nothing was made.",
+            remedy="Write it as a URL: postgresql://user:password@host:port/database.",
+        )
     if "://" in text:
         raise InvalidInput(
             f"{text.split('://')[0]}:// is not supported.", remedy="Name a file, or postgresql://user@host/database."
@@ -290,8 +302,8 @@ def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator
     Raises:
         NotFound: ``existing`` is given, and there is no such file.
     """
-    if existing and not (isinstance(url, str) and is_server(url)) and not Path(_path(url)).is_file():
-        raise NotFound(f"There is no store at {_path(url)}.", remedy="Check the path.")
+    if existing and not (isinstance(url, str) and is_server(url)) and not Path(file_of(url)).is_file():
+        raise NotFound(f"There is no store at {file_of(url)}.", remedy="Check the path.")
     store = _store(url, Policy(), _Warner())
     try:
         yield store

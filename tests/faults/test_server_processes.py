@@ -163,7 +163,7 @@ def test_four_processes_lose_nothing_double_nothing_and_count_exactly(place, rec
 
 
 def test_eight_threads_on_one_memory_share_its_connections(place):
-    memory = opened(f"{place}?pool_size=3", embedder=HashEmbedder(32))
+    memory = opened(f"{place}{'&' if '?' in str(place) else '?'}pool_size=3", embedder=HashEmbedder(32))
     memory.remember_many([f"zebra base {i}" for i in range(50)])
     failures, hits, ids = [], [], []
 

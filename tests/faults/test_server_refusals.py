@@ -136,7 +136,7 @@ def test_no_tables_and_old_tables_name_the_command_to_run(place, monkeypatch):
     current = schema.newest()
     monkeypatch.setattr(schema, "newest", lambda: current + 1)
     error = refused(StoreTooOld, lambda: opened(place), f"needs {current + 1}", secret=secret, remedy="perdure migrate")
-    assert database_of(place) in error.remedy
+    assert database_of(place) in error.message
 
 
 def test_newer_tables_are_refused_unless_they_say_that_this_version_may_go_on(place):
@@ -194,7 +194,7 @@ def test_a_schema_that_the_role_may_not_write_to_is_named_with_the_grant(place):
 def test_tables_of_another_role_are_refused(place):
     sql(place, f"DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD '{WRONG}'")
     url = changed(place, user="guest", password=WRONG)
-    refused(StoreDenied, lambda: opened(url), "permission denied", secret=WRONG, remedy="migrate")
+    refused(StoreDenied, lambda: opened(url), "permission denied", secret=WRONG, remedy="REASSIGN OWNED")
     sql(place, "DROP ROLE guest")
 
 
@@ -259,12 +259,35 @@ def test_a_url_that_cannot_be_read_is_refused_and_not_quoted(url):
         assert "word" not in error.message
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["namespace_prefix=acme", "namespace_prefix=", "namespace_prefix=/", "namespace_prefix=a/&namespace_prefix=b/"],
+)
+def test_a_prefix_that_could_stand_for_another_tenant_is_refused(query):
+    refused(InvalidInput, lambda: address_of(f"postgresql://u@h/db?{query}"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"host=127.0.0.1 dbname=perdure user=perdure password={WRONG}",
+        f"password = {WRONG} host = h",
+        f"postgresql:/perdure:{WRONG}@h/db",
+        f"postgresql+psycopg://perdure:{WRONG}@h/db",
+    ],
+)
+def test_a_server_in_another_notation_does_not_become_a_file(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(InvalidInput, lambda: opened(text), secret=WRONG, remedy="postgresql://")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_shown_of_an_address_has_no_password():
     url = "postgresql://u:s3cr3t@127.0.0.1:5433/db?pool_size=3&namespace_prefix=a%2Fb/&options=-c%20x.y%3D1"
     address = address_of(url)
     assert "s3cr3t" not in repr(address) + address.shown
     assert (address.connections, address.prefix) == (3, "a/b/")
-    assert address.shown == "postgresql://127.0.0.1:5433/db"
+    assert address.shown == "postgresql://u@127.0.0.1:5433/db"
     assert psycopg.conninfo.conninfo_to_dict(address.dsn)["options"] == "-c x.y=1"
     odd = psycopg.conninfo.conninfo_to_dict(address_of("postgresql://u:a?b+c#d@h/db?pool_size=3").dsn)
     assert (odd["password"], odd["host"]) == ("a?b+c#d", "h")
@@ -370,7 +393,7 @@ BROKEN = {
     "40001": (StoreBusy, "Try again"),
     "40P01": (StoreBusy, "Try again"),
     "XX001": (StoreDamaged, "backup"),
-    "42501": (StoreDenied, "migrate"),
+    "42501": (StoreDenied, "REASSIGN OWNED"),
     "58030": (StoreError, "Report"),
 }
 

@@ -74,6 +74,8 @@ def test_a_promoted_replica_has_all_that_was_acknowledged_and_goes_on(pair, reco
     assert words.recall("zebra number 7", limit=1).hits[0].memory.id == kept[7].id
     hit = after.recall("zebra number 7", limit=1).hits[0]
     assert (hit.memory.id, hit.cosine) == (kept[7].id, pytest.approx(1.0, abs=0.02))
+    assert reader.remember("okapi").id in {m.id for m in everything(after)}  # it was opened on a replica
+    assert reader.recall("okapi").note != found.note
     own = after.remember("quagga")
     assert after.recall("quagga", limit=1).hits[0].memory.id == own.id
     assert after.sweep().counted >= 1

@@ -50,6 +50,24 @@ def test_it_can_be_run_again_in_the_same_folder(told):
     assert (out / "mine.txt").read_text() == "keep"
 
 
+def test_the_story_is_told_on_a_server_and_leaves_the_file_of_another_telling_alone(told):
+    out, text = told
+    before = (out / "northwall.db").read_bytes()
+    command = [sys.executable, "-m", "perdure", "demo", "--store", "postgres", "--out", str(out), "--embedder", "none"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+    def story(told):
+        lines = [line for line in told.splitlines() if not re.search("passed in|Plots|Store:|Look|server", line)]
+        return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", "\n".join(lines))
+
+    assert story(done.stdout) == story(text)
+    assert (out / "northwall.db").read_bytes() == before
+    refused = [*command[:4], "--store", "postgresql://nobody:wrong@127.0.0.1:1/none", "--out", str(out)]
+    assert subprocess.run(refused, capture_output=True, check=False, timeout=60).returncode == 1
+    assert (out / "northwall.db").read_bytes() == before
+
+
 def test_the_script_answers_its_own_questions():
     messages = {(m.session, m.content) for s in sessions() for m in s.messages}
     assert len(messages) >= 127  # two thanks are the same, said in two sessions

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Clock, finished, logical, python, tables
 from perdure.operations.maintain import LEASE_MS
-from perdure.records.errors import LeaseLost, StoreError
+from perdure.records.errors import LeaseLost, StoreError, StoreUnavailable
 from perdure.records.plan import Plan
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -146,6 +146,19 @@ def test_trouble_in_one_namespace_does_not_keep_the_others_waiting(waiting, monk
     assert done.failed == {"c": "The shelf fell down. Put it up."}
     monkeypatch.undo()
     assert waiting.maintain("one").swept == 1  # its lease was given back
+
+
+def test_a_server_that_is_gone_ends_the_round(waiting, monkeypatch):
+    asked = []
+
+    def gone(_self, namespace, *_rest):
+        asked.append(namespace)
+        raise StoreUnavailable("The server cannot be reached.")
+
+    monkeypatch.setattr(type(waiting._context.store), "states", gone)
+    with pytest.raises(StoreUnavailable):
+        waiting.maintain("one")
+    assert len(asked) == 1
 
 
 def test_it_stops_between_namespaces_when_told_to(waiting):

@@ -210,3 +210,23 @@ def test_a_short_list_is_stored_whole_or_not_at_all(memory):
         memory.remember_many([f"line {i}" for i in range(500)])
     store.apply = real
     assert memory.stats().memories == 0
+
+
+def test_what_was_known_and_is_taken_back_meanwhile_is_stored_anew(opening, monkeypatch):
+    memory, other = opening(), opening()
+    first = memory.remember("the deploy is on tuesday")
+    store = memory._context.store
+    taken = type(store).get
+    calls = []
+
+    def get(self, namespace, ids):
+        calls.append(ids)
+        if len(calls) == 2:  # between knowing it and returning it
+            monkeypatch.undo()
+            other.undo(other.history()[-1].id)
+        return taken(self, namespace, ids)
+
+    monkeypatch.setattr(type(store), "get", get)
+    second = memory.remember("the deploy is on tuesday")
+    assert second.id != first.id
+    assert [m.id for m in memory.list()] == [second.id]

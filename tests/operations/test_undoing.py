@@ -209,3 +209,19 @@ def test_history_is_in_the_order_in_which_it_happened_also_where_the_clock_steps
     assert [e.operation for e in memory.history(kept.id)] == ["remember", "pin", "unpin"]
     assert [o.operation for o in memory.history()] == ["unpin", "pin", "remember"]
     memory.close()
+
+
+def test_a_recall_in_the_middle_of_an_undo_leaves_nothing_behind(opening, monkeypatch):
+    memory, other = opening(), opening()
+    memory.remember("the deploy is on tuesday")
+    store, right = memory._context.store, type(memory._context.store).apply
+
+    def apply(self, plan, **more):
+        monkeypatch.undo()
+        assert other.recall("deploy").hits
+        return right(self, plan, **more)
+
+    monkeypatch.setattr(type(store), "apply", apply)
+    memory.undo(memory.history()[0].id)
+    assert memory.check() == []
+    assert memory.maintain("worker").due == 0

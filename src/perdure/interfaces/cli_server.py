@@ -58,6 +58,8 @@ def maintain(
     name = owner or f"{socket.gethostname()}-{os.getpid()}"
     failed = False
     with _stopping() as stopped, call.memory() as memory:
+        if not once:
+            print(f"{name} keeps {call.shown_store}, every {every:g} s, until Ctrl-C.", file=sys.stderr)
         while not stopped.is_set():
             try:
                 report = memory.maintain(name, stop=stopped.is_set)
@@ -78,14 +80,23 @@ def maintain(
 def postgres(
     call: Call,
     folder: Annotated[
-        str | None, typer.Option("--folder", metavar="FOLDER", help="Where its data stays. Default: nowhere.")
+        str | None,
+        typer.Option(
+            "--folder", metavar="FOLDER", help="Where its data stays. Default: a temporary folder, removed at the end."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=1024, max=65535, help="With --folder: the port. Default: a free one.")
     ] = None,
 ) -> None:
     """Run a local PostgreSQL server for trying Perdure, until Ctrl-C. Needs the extra postgres-local."""
     from perdure.compose import local_postgres  # noqa: PLC0415  # start-up time
 
-    with _stopping() as stopped, local_postgres(Path(folder) if folder else None) as url:
-        call.answer({"url": url}, lambda out: out.out(f"export PERDURE_STORE='{url}'\n\nStop it with Ctrl-C."))
+    with _stopping() as stopped, local_postgres(Path(folder) if folder else None, port=port) as url:
+        call.answer(
+            {"url": url},
+            lambda out: out.out(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),
+        )
         sys.stdout.flush()
         stopped.wait()
 
@@ -98,7 +109,7 @@ def _tell(call: Call, report: Maintained) -> None:
     from perdure.interfaces.rendering import shown  # noqa: PLC0415  # start-up time
 
     print(
-        f"{report.swept} of {report.due} namespaces swept, "
+        f"{report.swept} of {report.due} due namespaces swept, "
         f"{report.moves} moves, {report.counted} accesses counted, {report.held} held back"
         + (f"; {report.kept} kept by other workers" if report.kept else "")
         + (f"; {report.lost} taken over by other workers" if report.lost else ""),

@@ -116,9 +116,12 @@ def mcp_config(
     call: Call, client: Annotated[Client, typer.Option("--client", "-c", help="The program to configure.")]
 ) -> None:
     """Print what to paste into a client's configuration so that it starts the MCP server over this store."""
+    from perdure.compose import file_of, is_server  # noqa: PLC0415  # start-up time
     from perdure.interfaces.mcp_config import snippet  # noqa: PLC0415  # start-up time
 
     store = call.store
+    if not is_server(store):
+        file_of(store)
     if "://" not in store and store != ":memory:":
         store = str(Path(call.prepared_store()).absolute())
     text = snippet(client.value, store)

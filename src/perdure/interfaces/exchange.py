@@ -36,6 +36,8 @@ def write(path: str, lines: Iterable[Line], *, force: bool = False) -> None:
         _write_lines(sys.stdout.buffer, lines)
         sys.stdout.buffer.flush()
         return
+    if not path.endswith((".jsonl", ".json", ".jsonl.gz", ".json.gz", PARQUET)):
+        raise InvalidInput(f"{path} names no known format.", remedy="End it with .jsonl, .jsonl.gz or .parquet.")
     if Path(path).exists() and not force:
         raise InvalidInput(f"{path} is there already.", remedy="Name another file, or add --force.")
     if path.endswith(PARQUET):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from perdure.records.errors import InvalidInput
 
 Client = Literal["claude-code", "claude-desktop", "cursor"]
 
+_SECRET: Final = re.compile(r"^\w+://[^/@:]*:[^@]+@|[?&]password=")
 _DESKTOP: Final = """\
 # Claude Desktop: Settings > Developer > Edit Config opens the file. Its usual place:
 #   macOS    ~/Library/Application Support/Claude/claude_desktop_config.json
@@ -42,6 +44,20 @@ def snippet(client: Client, store: str | None = None) -> str:
         InvalidInput: There is no such client.
     """
     command, *arguments = server_command(store)
+    return _caution(store) + _text(client, command, arguments)
+
+
+def _caution(store: str | None) -> str:
+    """A line before a configuration that holds a password; such files are often committed."""
+    if store is None or not _SECRET.search(store):
+        return ""
+    return (
+        "# The address below holds a password: keep it out of files that you share. Without it in the address, the\n"
+        "# server's password is taken from the variable PGPASSWORD or from ~/.pgpass.\n"
+    )
+
+
+def _text(client: Client, command: str, arguments: list[str]) -> str:
     config = json.dumps(
         {"mcpServers": {"perdure": {"command": command, "args": arguments}}}, indent=2, ensure_ascii=False
     )

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from perdure.operations.ports import Context
 from perdure.operations.sweep import sweep_leased
-from perdure.records.errors import LeaseLost, PerdureError
+from perdure.records.errors import LeaseLost, PerdureError, StoreUnavailable
 from perdure.records.report import Maintained, Report
 
 LEASE_MS: Final = 60_000
@@ -38,6 +38,9 @@ def maintain(ctx: Context, *, owner: str, ttl: int = LEASE_MS, stop: Callable[[]
         owner: This worker's name; no two may have the same.
         ttl: Milliseconds after which others may take over.
         stop: Asked before each namespace; True ends the round.
+
+    Raises:
+        StoreUnavailable: The server is gone; what was swept before stays.
     """
     due = ctx.store.due_namespaces(ctx.clock(), ctx.policy.life)
     start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
@@ -79,5 +82,7 @@ def _swept(ctx: Context, place: str, policy: str, owner: str, ttl: int, done: _R
             ctx.store.release_lease(lease)
     except LeaseLost:
         done.lost += 1
+    except StoreUnavailable:
+        raise  # it would be so in every namespace, and each would wait for it
     except PerdureError as error:
         done.failed[place] = f"{error.message} {error.remedy}".strip()

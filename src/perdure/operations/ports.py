@@ -70,7 +70,8 @@ class Mover(Protocol):
 class Store(Protocol):
     """Where memories are kept. Every statement names one namespace unless it says otherwise."""
 
-    read_only: bool
+    @property
+    def read_only(self) -> bool: ...
 
     @property
     def mover(self) -> Mover: ...

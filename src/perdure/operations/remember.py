@@ -9,7 +9,7 @@ from typing import Final, Literal
 from perdure.operations.ports import Context, Progress
 from perdure.operations.writing import decided, retried
 from perdure.records.draft import Draft
-from perdure.records.errors import EmbedderError, InvalidInput, PartlyStored, PerdureError, SpaceMismatch
+from perdure.records.errors import ConflictError, EmbedderError, InvalidInput, PartlyStored, PerdureError, SpaceMismatch
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Record, Status, searchable
 from perdure.records.vector import Vector
@@ -90,13 +90,15 @@ def _store(
     twins = _twins(drafts, known)
     fresh = [i for i in range(len(drafts)) if i not in known and i not in twins]
     operations = _revived(ctx, known, namespace)
+    found = {r.id: r for r in ctx.store.get(namespace, sorted(set(known.values())))} if known else {}
+    if gone := set(known.values()) - set(found):
+        raise ConflictError("What was known a moment ago was taken back.", tuple(sorted(gone)), remedy="Try again.")
     newborns = list(_newborns(ctx, [(drafts[i], vectors[i]) for i in fresh], namespace, now))
     stored: dict[int, Record] = {}
     if newborns:
         plan = _born(ctx, newborns, namespace, operation, now)
         stored = dict(zip(fresh, plan[0], strict=True))
         operations.append(plan[1])
-    found = {r.id: r for r in ctx.store.get(namespace, sorted(set(known.values())))} if known else {}
     first = [twins.get(i, i) for i in range(len(drafts))]
     return views([stored[i] if i in stored else found[known[i]] for i in first], ctx.policy, now), operations
 

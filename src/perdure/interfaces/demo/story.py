@@ -43,12 +43,14 @@ def run(
         console: Where to print.
     """
     show = console or Console(highlight=False)
-    _make_room(out)
+    out.mkdir(parents=True, exist_ok=True)
     if store == POSTGRES:
         with compose.local_postgres() as url:
             html = _told(out, url, embedder, show)
         show.print("The server was a throw-away one. For one that stays: perdure postgres", soft_wrap=True)
         return html
+    if store is None:
+        _make_room(out)
     place = str(out / "northwall.db") if store is None else store
     html = _told(out, place, embedder, show)
     if store is None:
@@ -88,9 +90,8 @@ def _check_empty(memory: Memory) -> None:
 
 
 def _make_room(out: Path) -> None:
-    """Remove what an earlier demonstration left, and nothing else."""
-    out.mkdir(parents=True, exist_ok=True)
-    for name in ("northwall.db", "northwall.db-wal", "northwall.db-shm", "MEMORY.md", "five-months.html"):
+    """Remove the store that an earlier demonstration left, and nothing else."""
+    for name in ("northwall.db", "northwall.db-wal", "northwall.db-shm"):
         (out / name).unlink(missing_ok=True)
 
 

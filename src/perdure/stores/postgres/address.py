@@ -12,7 +12,7 @@ import psycopg
 from perdure.records.errors import InvalidInput
 
 MOST: Final = 1000
-_PREFIX: Final = re.compile(r"[^\x00-\x1f\x7f]{0,200}")
+_PREFIX: Final = re.compile(r"[^\x00-\x1f\x7f]{1,199}/")
 _PORTS: Final = re.compile(r"[0-9]{0,5}(,[0-9]{0,5})*")
 _NAME: Final = re.compile(r"[a-z_]{1,40}")
 _OURS: Final = frozenset({"namespace_prefix", "pool_size"})
@@ -48,20 +48,26 @@ class Address:
         given = [(part.partition("=")[0], part) for part in query.split("&") if part]
         ours = {name: unquote(part.partition("=")[2]) for name, part in given if name in _OURS}
         rest = url[:start] + head + mark + "&".join(part for name, part in given if name not in _OURS)
-        prefix, size = ours.get("namespace_prefix", ""), ours.get("pool_size", "10")
-        if not _PREFIX.fullmatch(prefix):
-            raise InvalidInput("namespace_prefix must be plain text of at most 200 characters.", remedy="Shorten it.")
+        prefix, size = ours.get("namespace_prefix"), ours.get("pool_size", "10")
+        if sum(name in _OURS for name, _ in given) > len(ours):
+            raise InvalidInput("namespace_prefix or pool_size is given twice.", remedy="Give it once.")
+        if prefix is not None and not _PREFIX.fullmatch(prefix):
+            raise InvalidInput(
+                "namespace_prefix must be plain text that ends with /, of at most 200 characters.",
+                remedy="Write for example namespace_prefix=acme/ : without the / it would also stand for acmecorp.",
+            )
         if not re.fullmatch(r"[0-9]{1,4}", size) or not 1 <= int(size) <= MOST:
             raise InvalidInput(f"pool_size must be a number from 1 to {MOST}.", remedy="10 is the default.")
         _check_parameters([name for name, _ in given if name not in _OURS])
         _check(rest)
-        return cls(rest.removesuffix("?"), prefix, int(size))
+        return cls(rest.removesuffix("?"), prefix or "", int(size))
 
     @property
     def shown(self) -> str:
         """The address without a password."""
         parts = psycopg.conninfo.conninfo_to_dict(self.dsn)
-        return f"postgresql://{parts.get('host', '')}:{parts.get('port', 5432)}/{parts.get('dbname', '')}"
+        user = f"{parts['user']}@" if parts.get("user") else ""
+        return f"postgresql://{user}{parts.get('host', '')}:{parts.get('port', 5432)}/{parts.get('dbname', '')}"
 
 
 def _check_parameters(names: list[str]) -> None:

@@ -43,7 +43,8 @@ def dial(dsn: str) -> Connection:
     """
     given = psycopg.conninfo.conninfo_to_dict(dsn)
     missing: dict[str, Any] = {name: value for name, value in PATIENCE.items() if name not in given}
-    return psycopg.connect(dsn, autocommit=True, **missing)
+    # Texts go out as UTF-8, whatever the environment or the URL says of the client.
+    return psycopg.connect(dsn, autocommit=True, client_encoding="utf8", **missing)
 
 
 class Connections:

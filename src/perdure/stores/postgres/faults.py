@@ -8,6 +8,7 @@ import psycopg
 
 from perdure.records.errors import (
     DiskFull,
+    InvalidInput,
     PerdureError,
     StoreBusy,
     StoreDamaged,
@@ -52,7 +53,7 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
         ("42501",),
         StoreDenied,
         "The role may not do that ({text}).",
-        "Run `perdure migrate URL` with the role that the service uses, so that it owns the tables.",
+        "Do its tables belong to another role? Connect as that one, or have it run `REASSIGN OWNED BY it TO role`.",
     ),
     (
         ("42P01", "42703"),
@@ -61,6 +62,12 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
         "Run `perdure migrate URL`.",
     ),
     (("42883", "42704"), StoreError, "The server lacks something ({text}).", "Is the extension vector installed?"),
+    (
+        ("54000",),
+        InvalidInput,
+        "A name is too long for the server's indexes ({text}).",
+        "Shorten the session, tag, key or namespace; nothing was written.",
+    ),
     (("XX001", "XX002"), StoreDamaged, "The server reports damaged data ({text}).", "Restore a backup."),
 )
 

@@ -13,7 +13,7 @@ from perdure.records.plan import Row
 from perdure.stores.words import Stemmer
 
 SPAN: Final = 500
-"""Memories whose places one line of postings may hold: those of a batch. Only the commonest words outgrow a page then."""
+"""Memories whose places one line of postings may hold: a batch. Only the commonest words outgrow a page then."""
 
 LONGEST_TERM: Final = 64
 """Longer stems are known by their digest: an index entry has room for 2,700 bytes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -57,13 +58,14 @@ def examined(address: Address) -> Standing:
             read_only, unfenced = connection.execute(_text("standing_of_server")).fetchone() or (True, True)
         except psycopg.Error as error:
             raise _refusal(error) from error
-    command = f"`perdure migrate {address.shown}`"
     if version == 0:
-        raise StoreTooOld(f"{address.shown} has no Perdure tables.", remedy=f"Run {command} once.")
+        raise StoreTooOld(
+            f"{address.shown} has no Perdure tables.", remedy="Run `perdure migrate` with the same URL once."
+        )
     if version < newest():
         raise StoreTooOld(
             f"{address.shown} has schema {version}; this version needs {newest()}.",
-            remedy=f"Run {command}; processes of the previous version can go on meanwhile.",
+            remedy="Run `perdure migrate` with the same URL; processes of the previous version can go on meanwhile.",
         )
     if version > newest() and oldest > newest():
         raise StoreTooNew(
@@ -93,12 +95,15 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
             _check_server(connection)
             _check_vector(connection)
             done = _brought_up(connection, address, say)
+            if (connection.execute(_text("standing_of_server")).fetchone() or (False, False))[1]:
+                say("Note: this role bypasses row-level security. Migrate and serve with one that is no superuser.")
             if distribute:
                 _distributed(connection, say)
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
                 f"The role may not make or change tables ({plain(error)}).",
-                remedy="Run `GRANT CREATE ON SCHEMA public TO role` as the owner, or migrate as the tables' owner.",
+                remedy="Migrate as the tables' owner (or `REASSIGN OWNED BY it TO role`); where there are none yet, "
+                "have the schema's owner run `GRANT CREATE ON SCHEMA public TO role`.",
             ) from error
         except psycopg.Error as error:
             raise _refusal(error) from error
@@ -155,6 +160,12 @@ def _found(connection: Connection) -> tuple[int, int]:
 
 
 def _check_server(connection: Connection) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreError(
+            f"The database's encoding is {encoding}; memories are Unicode.",
+            remedy="Make a database with `createdb --encoding=UTF8 --template=template0`.",
+        )
     if connection.info.server_version < OLDEST_SERVER:
         raise StoreError(
             f"The server is PostgreSQL {connection.info.server_version // 10000}; Perdure needs 14 or newer.",
@@ -170,7 +181,8 @@ def _check_vector(connection: Connection) -> None:
             connection.execute(_text("create_vector"))
         except psycopg.Error as error:
             raise StoreError(
-                f"The extension vector is missing, and this role cannot create it ({plain(error)}).", remedy=remedy
+                f"The extension vector is missing here, and cannot be created by this role ({plain(error)}).",
+                remedy=remedy,
             ) from error
         found = connection.execute(_text("vector_version")).fetchone()
     version = tuple(int(n) for n in str(found[0] if found else "0.0").split(".")[:2])
@@ -186,6 +198,12 @@ def distribution() -> list[str]:
     ]
 
 
+def undistributed(done: set[str]) -> list[str]:
+    """Return the statements that are left when some tables are distributed already; each names its table first."""
+    tables = [(re.match(r"SELECT \w+\('(\w+)'", s), s) for s in distribution()]
+    return [s for named, s in tables if named is None or named[1] not in done]
+
+
 def _distributed(connection: Connection, say: Say) -> None:
     if connection.execute(_text("has_citus")).fetchone() != (True,):
         raise StoreError(
@@ -193,9 +211,7 @@ def _distributed(connection: Connection, say: Say) -> None:
             remedy="Run `CREATE EXTENSION citus` on the coordinator and its workers, or leave --distribute out.",
         )
     done = {str(table) for (table,) in connection.execute(_text("distributed_tables")).fetchall()}
-    for statement in distribution():
-        if any(f"'{table}'" in statement for table in done):
-            continue
+    for statement in undistributed(done):
         connection.execute(statement)
         say(statement)
 

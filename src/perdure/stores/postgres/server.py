@@ -49,6 +49,7 @@ class Session:
     def __init__(self, connection: Connection, reach: Reach, place: str) -> None:
         self.connection, self.reach, self.place = connection, reach, place
         self.pipeline: psycopg.Pipeline | None = None
+        self.committing = False
 
     def run(
         self,
@@ -176,18 +177,19 @@ class Server:
         place = self.address.prefix + namespace if reach == "routed" else ""
         opening = _opening(reach, place, self.address.prefix, mode)
         deadline = time.monotonic() + RECONNECT_SECONDS
-        tries = 0
+        tries, again = 0, False
         while True:
             connection: Connection | None = None
             try:
                 connection = self._connections.take(POOL_SECONDS)
                 session = Session(connection, reach, place)
-                return self._once(connection, opening, session, work, again=tries > 0, piped=piped)
+                return self._once(connection, opening, session, work, again=again, piped=piped)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
             except psycopg.Error as error:
                 tries += 1
                 lost = is_lost(error, connection)
+                again = again or (connection is not None and session.committing)
                 if not (lost and time.monotonic() < deadline) and not (
                     error.sqlstate in COLLIDED and tries < COLLISIONS
                 ):
@@ -216,6 +218,7 @@ class Server:
                     result = work(session, again)
             else:
                 result = work(session, again)
+            session.committing = True  # from here on nobody knows, if the server is lost
             connection.execute("COMMIT")
         except BaseException:
             with suppress(psycopg.Error):  # where that fails too, the connection is not used again

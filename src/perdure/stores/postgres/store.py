@@ -52,12 +52,19 @@ class PostgresStore:
     def __init__(self, address: Address, *, log_entries: int = 5000, server: Server | None = None) -> None:
         self.address, self.log_entries = address, log_entries
         self.standing: Standing = examined(address)
-        self.read_only = self.standing.read_only
+        self._replica = self.standing.read_only
         self._server = server or Server(address)
         self._stemmer = Stemmer()
         self._counted = 0
         self._lock = threading.Lock()
         atexit.register(self.close)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the server takes no writes now; a replica is asked again each time, because it may be promoted."""
+        if self._replica:
+            self._replica = bool(self._server.admin(lambda s: s.rows("standing_of_server"))[0][0])
+        return self._replica
 
     # --- writing
 

@@ -180,6 +180,7 @@ class _Writer:
         self._expect(self.session.run("delete_memory", id=ids, op=ops), changes)
         numbers = [rows[i] for i, _ in befores]
         self.session.run("delete_content", rows=numbers)
+        self.session.run("delete_accesses", ids=ids)  # those of recalls that nobody knew of when the plan was made
         if tags := sorted({tag for _, b in befores for tag in b["tags"]}):
             self.session.run("delete_tags", tags=tags, rows=numbers)
         if keyed := [(b["key"], i) for i, b in befores if b.get("key")]:

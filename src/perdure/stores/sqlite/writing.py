@@ -167,6 +167,7 @@ class _Writer:
         rows = [{**present(c.before), **self._key(c), "row": self._row(c.id), "seq": self.version} for c in changes]
         self._exactly("delete_memory", rows, changes)
         self._many("delete_content", rows)
+        self._many("delete_accesses", rows)  # those of recalls that nobody knew of when the plan was made
         self._many("delete_words", rows)
         self._many("delete_tags", ({**row, "tag": tag} for row in rows for tag in row["tags"]))
         self._many("delete_key", (row for row in rows if row.get("key")))

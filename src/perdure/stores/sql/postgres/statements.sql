@@ -140,6 +140,10 @@ WHERE m.namespace = :namespace AND m.id = i.id AND m.op = i.op;
 -- kind: routed
 DELETE FROM content WHERE namespace = :namespace AND row = ANY(CAST(:rows AS bigint[]));
 
+-- name: delete_accesses
+-- kind: routed
+DELETE FROM access WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
+
 -- name: shrink_posting
 -- kind: routed
 UPDATE posting AS p SET documents = x.documents, entries = x.entries
@@ -335,7 +339,8 @@ SELECT namespace FROM namespace ORDER BY namespace;
 -- kind: fan-out
 SELECT n.namespace, n.policy FROM namespace AS n
 WHERE NOT starts_with(n.policy, :policy)
-  OR EXISTS (SELECT 1 FROM access AS a WHERE a.namespace = n.namespace AND a.at_ms <= :now)
+  OR EXISTS (SELECT 1 FROM access AS a JOIN memory AS m ON m.namespace = a.namespace AND m.id = a.id
+             WHERE a.namespace = n.namespace AND a.at_ms <= :now)
   OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND NOT m.held AND m.due_ms IS NOT NULL
              AND m.due_ms <= :now)
 ORDER BY n.namespace;
@@ -618,7 +623,8 @@ SELECT count(*) FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n 
 
 -- name: has_meta
 -- kind: admin
-SELECT to_regclass('meta') IS NOT NULL;
+SELECT EXISTS (SELECT 1 FROM pg_class
+  WHERE relname = 'meta' AND relkind IN ('r', 'p') AND relnamespace = CAST(current_schema() AS regnamespace));
 
 -- name: create_meta
 -- kind: admin

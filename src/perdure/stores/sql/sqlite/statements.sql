@@ -69,6 +69,10 @@ DELETE FROM memory WHERE namespace = :namespace AND row = :row AND op = :op;
 -- kind: routed
 DELETE FROM content WHERE namespace = :namespace AND row = :row;
 
+-- name: delete_accesses
+-- kind: routed
+DELETE FROM access WHERE namespace = :namespace AND id = :id;
+
 -- name: delete_words
 -- kind: admin
 DELETE FROM words WHERE rowid = :row;
