@@ -12,6 +12,7 @@ import os
 import platform
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -63,7 +64,8 @@ def main() -> None:
     rows = measured("start.py")
     for size in sizes:
         rows += measured("engine.py", "--rows", size, *(["--quick"] if given.quick else []))
-    rows += measured("server.py", *(["--quick"] if given.quick else []))
+    served = measured("server.py", *(["--quick"] if given.quick else []))
+    rows += [replace(row, operation=f"server: {row.operation}") for row in served]
     rows += measured("locomo.py")
     rows += measured("beam.py", *([] if given.quick else ["--all"]))
     text = f"Measured {machine()}\n\n{table(rows)}"
