@@ -5,6 +5,7 @@ With PERDURE_TEST_DSN in the environment that server is used instead, and each t
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import json
 import os
@@ -36,7 +37,9 @@ def server() -> LocalServer:
 
 @cache
 def _operator() -> psycopg.Connection[Any]:
-    return psycopg.connect(server().superuser_dsn, autocommit=True)
+    connection = psycopg.connect(server().superuser_dsn, autocommit=True)
+    atexit.register(connection.close)
+    return connection
 
 
 def fresh_database() -> str:

@@ -72,13 +72,13 @@ def test_texts_are_unicode_whatever_the_client_is_said_to_speak(path, monkeypatc
         assert memory.list()[0].content == "na\u00efve caf\u00e9 \u4e16\u754c"
 
 
-def test_a_database_that_is_not_unicode_is_refused(path):
-    with servers().reader(path) as operator:
+def test_a_database_that_is_not_unicode_is_refused():
+    server = servers().server()  # it takes an operator to make one
+    with psycopg.connect(server.superuser_dsn, autocommit=True) as operator:
         operator.execute("DROP DATABASE IF EXISTS latin")
         operator.execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C' OWNER perdure")
-    url = re.sub(r"/[^/?]+(\?|$)", r"/latin\1", path)
     with pytest.raises(StoreError, match="encoding is SQL_ASCII"):
-        migrate(url)
+        migrate(server.dsn("latin"))
 
 
 def test_a_name_that_no_index_can_hold_is_refused_and_nothing_is_stored(path):

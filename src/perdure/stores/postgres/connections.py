@@ -5,6 +5,7 @@ Waiting callers are served in the order in which they came. A forked child start
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -30,6 +31,8 @@ PATIENCE: Final = {
     "tcp_user_timeout": 15_000,
 }
 """What libpq is told unless the URL says otherwise: a machine that vanished is noticed in seconds, not in hours."""
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it ignores is no news for whoever uses us
 
 _abandoned: list[Connection] = []
 """In a forked child: connections that are still the parent's, and must not be closed."""
