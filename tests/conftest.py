@@ -28,7 +28,13 @@ from perdure.records.vector import Space
 STORES = [
     "sqlite",
     pytest.param("postgres", marks=pytest.mark.skipif(sys.platform == "win32", reason="no local server")),
+    pytest.param("spread", marks=pytest.mark.skipif(sys.platform == "win32", reason="no local server")),
 ]
+"""A file, a server, and two servers that hold each namespace on one of them."""
+
+in_processes = pytest.mark.parametrize("store", STORES[:2], indirect=True)
+"""For a test whose children open the store themselves: they know of no second server."""
+
 on_a_file = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 """For a test of what only a file has."""
 
@@ -90,14 +96,18 @@ def places(store, folder):
 
     def make():
         file = folder / f"agent{len(made) or ''}.db"
-        made.append(file if store == "sqlite" else servers().fresh_database())
+        made.append(file if store == "sqlite" else _on_servers(store))
         return made[-1]
 
     try:
         yield make
     finally:
-        for place in made if store == "postgres" else ():
+        for place in made if store != "sqlite" else ():
             servers().drop_database(place)
+
+
+def _on_servers(store):
+    return servers().fresh_spread() if store == "spread" else servers().fresh_database()
 
 
 def servers():

@@ -10,15 +10,20 @@ import itertools
 import json
 import os
 import secrets
+from dataclasses import replace
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import psycopg
 from psycopg.rows import dict_row
 
 from perdure.compose import address_of, migrate
+from perdure.stores.postgres import store as postgres_store
+from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
+from perdure.stores.postgres.server import Server
 
 TEMPLATE = "perdure_template"
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "on", "autovacuum": "off"}
@@ -57,7 +62,9 @@ def fresh_database() -> str:
 
 
 def drop_database(url: str) -> None:
-    """Drop what fresh_database made."""
+    """Drop what fresh_database or fresh_spread made."""
+    if url in SECOND:
+        drop_database(SECOND.pop(url))
     if given := os.environ.get("PERDURE_TEST_DSN"):
         schema = url.rsplit("search_path%3D", 1)[1].split(",", maxsplit=1)[0]
         with psycopg.connect(given, autocommit=True) as connection:
@@ -77,6 +84,61 @@ def analyze(url: str) -> None:
         connection.execute("ANALYZE")
 
 
+# --- a cluster in small
+
+
+class TwoServers(Server):
+    """Connections to two servers: a namespace lives on one of them, a fan-out asks both."""
+
+    def __init__(self, addresses: list[Address]) -> None:
+        self.address = addresses[0]
+        self.each = [Server(a) for a in addresses]
+        self.asked: set[str] = set()
+
+    def home(self, namespace: str) -> Server:
+        self.asked.add(namespace)
+        return self.each[crc32((self.address.prefix + namespace).encode()) % 2]
+
+    def read(self, namespace, work):
+        return self.home(namespace).read(namespace, work)
+
+    def write(self, namespace, work, *, flush=True):
+        return self.home(namespace).write(namespace, work, flush=flush)
+
+    def everywhere(self, work):
+        return [row for server in self.each for row in server.everywhere(work)]
+
+    def admin(self, work):  # tables of no namespace are the same on every server
+        answers = [server.admin(work) for server in self.each]
+        return answers[0]
+
+    def close(self) -> None:
+        for server in self.each:
+            server.close()
+
+
+SECOND: dict[str, str] = {}
+"""A URL -> that of the other server, for stores that are spread over two."""
+
+
+def fresh_spread() -> str:
+    """Return the URL of a place whose namespaces lie on two servers, each on one of them."""
+    first = fresh_database()
+    SECOND[first] = fresh_database()
+    return first
+
+
+def _connected(address: Address) -> Server:
+    for first, second in SECOND.items():
+        if address_of(first).dsn == address.dsn:
+            other = replace(address, dsn=address_of(second).dsn)
+            return TwoServers([address, other])
+    return Server(address)
+
+
+postgres_store.Server = _connected  # type: ignore[misc, assignment]  # every store that a test opens asks here
+
+
 # --- looking past the store: every row, whatever row-level security says
 
 
@@ -91,13 +153,26 @@ def reader(url: str) -> psycopg.Connection[Any]:
 
 def rows(url: str, table: str) -> list[dict[str, Any]]:
     """Return every row of a table as column -> value, in the order of its first three columns."""
+    if url in SECOND:
+        return sorted(_rows(url, table) + _rows(SECOND[url], table), key=lambda row: list(map(str, row.values()))[:3])
+    return _rows(url, table)
+
+
+def _rows(url: str, table: str) -> list[dict[str, Any]]:
     with reader(url) as connection:
         found = connection.cursor(row_factory=dict_row).execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")
         return found.fetchall()
 
 
 def tables(url: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of every table."""
+    """Return every row of every table, of both servers where there are two."""
+    if url in SECOND:
+        one, two = _tables(url), _tables(SECOND[url])
+        return {t: one[t] if t in {"meta", "space"} else sorted(one[t] + two[t], key=repr) for t in one}
+    return _tables(url)
+
+
+def _tables(url: str) -> dict[str, list[tuple[Any, ...]]]:
     with reader(url) as connection:
         names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1")
         return {
@@ -123,6 +198,13 @@ LOGICAL = {
 
 def logical(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """What a store means, in the form that a file's has: no row numbers, no versions, no journal."""
+    if url in SECOND:
+        one, two = _logical(url), _logical(SECOND[url])
+        return {name: sorted(one[name] + two[name], key=repr) for name in one}
+    return _logical(url)
+
+
+def _logical(url: str) -> dict[str, list[tuple[Any, ...]]]:
     with reader(url) as connection:
         columns = [c.name for c in connection.execute("SELECT * FROM memory LIMIT 0").description or ()]
         chosen = ", ".join(c for c in columns if c not in UNSEEN)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import Clock, finished, logical, python, tables
+from conftest import Clock, finished, in_processes, logical, python, tables
 from perdure.operations.maintain import LEASE_MS
 from perdure.records.errors import LeaseLost, StoreError, StoreUnavailable
 from perdure.records.plan import Plan
@@ -181,6 +181,7 @@ with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lam
 """
 
 
+@in_processes
 def test_workers_in_processes_of_their_own_share_the_work(opening, path, clock):
     memory = opening()
     for i in range(40):
@@ -217,6 +218,7 @@ with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lam
 """
 
 
+@in_processes
 def test_a_worker_that_was_paused_past_its_lease_writes_nothing(opening, path, clock):
     memory = opening()
     memory.remember_many([f"note {i}" for i in range(5)])

@@ -5,15 +5,13 @@ A statement that needed rows of two namespaces in one place, or a transaction th
 
 from __future__ import annotations
 
-from zlib import crc32
-
 import pytest
 
 import perdure
 from conftest import HARSH, WORDS_ONLY, Clock, HashEmbedder
-from perdure.stores.postgres.server import Address, Server
+from perdure.stores.postgres.address import Address
 from perdure.stores.postgres.store import PostgresStore
-from servers import drop_database, fresh_database
+from servers import TwoServers, drop_database, fresh_database
 
 NAMES = ("ops", "home", "garden", "music", "office")
 SUBJECTS = ("the deploy", "green tea", "the river", "a bicycle", "the piano", "the budget")
@@ -22,36 +20,6 @@ SUBJECTS = ("the deploy", "green tea", "the river", "a bicycle", "the piano", "t
 @pytest.fixture(scope="module")
 def store():
     return "postgres"
-
-
-class TwoServers(Server):
-    """Connections to two servers: a namespace lives on one of them, a fan-out asks both."""
-
-    def __init__(self, addresses):
-        self.address = addresses[0]
-        self.each = [Server(a) for a in addresses]
-        self.asked = set()
-
-    def home(self, namespace):
-        self.asked.add(namespace)
-        return self.each[crc32(namespace.encode()) % 2]
-
-    def read(self, namespace, work):
-        return self.home(namespace).read(namespace, work)
-
-    def write(self, namespace, work, *, flush=True):
-        return self.home(namespace).write(namespace, work, flush=flush)
-
-    def everywhere(self, work):
-        return [row for server in self.each for row in server.everywhere(work)]
-
-    def admin(self, work):  # tables of no namespace are the same on every server
-        answers = [server.admin(work) for server in self.each]
-        return answers[0]
-
-    def close(self):
-        for server in self.each:
-            server.close()
 
 
 @pytest.fixture
