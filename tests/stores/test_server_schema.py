@@ -7,7 +7,7 @@ import re
 import psycopg
 import pytest
 
-from conftest import WORDS_ONLY, opened, servers
+from conftest import WORDS_ONLY, Clock, HashEmbedder, opened, servers
 from perdure.compose import migrate
 from perdure.records.errors import InvalidInput, StoreError, StoreTooOld
 from perdure.stores.postgres.schema import distribution, undistributed
@@ -89,3 +89,64 @@ def test_a_name_that_no_index_can_hold_is_refused_and_nothing_is_stored(path):
                 memory.remember("x", **more)
         assert memory.list() == []
         assert memory.check() == []
+
+
+def test_the_previous_release_works_on_tables_that_a_later_one_has_extended(path):
+    """What a migration may do under a running service: more columns, more tables, and the mark that says so."""
+    later = migrations("postgres")[-1][0] + 1
+    with servers().reader(path) as operator:
+        for table in ("namespace", "memory", "content", "embedding", "link", "access", "operation", "journal"):
+            operator.execute(f"ALTER TABLE {table} ADD COLUMN of_a_later_release text DEFAULT 'x'")
+        operator.execute("CREATE TABLE of_a_later_release (namespace text PRIMARY KEY)")
+        operator.execute(f"UPDATE meta SET value = '{later}' WHERE key = 'schema'")
+        operator.execute(f"INSERT INTO meta VALUES ('oldest', '{later - 1}')")
+    clock = Clock()
+    with opened(path, WORDS_ONLY, clock, HashEmbedder()) as memory:
+        kept = memory.remember_many(["the deploy is on tuesday", "alice likes green tea"])
+        assert memory.recall("deploy").hits[0].memory.id == kept[0].id
+        clock.passes(days=30)
+        swept = memory.sweep()
+        assert swept.moved
+        memory.undo(swept.operations[0])
+        memory.pin(kept[1].id)
+        assert memory.why(kept[1].id).history
+        assert memory.maintain("worker").failed == {}
+        assert memory.check() == []
+
+
+CITUS = """
+CREATE TABLE pg_dist_partition (logicalrelid regclass);
+GRANT SELECT ON pg_dist_partition TO PUBLIC;
+CREATE FUNCTION create_reference_table(t regclass) RETURNS void LANGUAGE sql AS
+  'INSERT INTO pg_dist_partition VALUES (t)';
+CREATE FUNCTION create_distributed_table(t regclass, c text, colocate_with text DEFAULT '') RETURNS void
+  LANGUAGE plpgsql AS
+  $$ BEGIN
+    IF t::text = (SELECT value FROM meta WHERE key = 'breaks at') THEN
+      RAISE 'the connection to a worker was lost';
+    END IF;
+    INSERT INTO pg_dist_partition VALUES (t);
+  END $$;
+SET allow_system_table_mods = on;
+INSERT INTO pg_extension SELECT 999999, 'citus', extowner, extnamespace, extrelocatable, '13.2', NULL, NULL
+  FROM pg_extension WHERE extname = 'plpgsql';
+"""
+"""What Perdure calls of Citus, as functions that write down what they were asked: no cluster is at hand."""
+
+
+def test_the_statements_of_a_cluster_are_run_once_for_each_table_also_after_a_stop(path):
+    with servers().reader(path) as operator:
+        operator.execute(CITUS)
+        operator.execute("INSERT INTO meta VALUES ('breaks at', 'posting')")
+        url = servers().server().dsn(path.rsplit("/", 1)[1], "postgres")
+        with pytest.raises(StoreError, match="worker was lost"):
+            migrate(url, distribute=True)
+        before = {t for (t,) in operator.execute("SELECT CAST(logicalrelid AS text) FROM pg_dist_partition")}
+        assert "memory" in before
+        assert "posting" not in before
+        operator.execute("DELETE FROM meta WHERE key = 'breaks at'")
+        steps = []
+        migrate(url, say=steps.append, distribute=True)
+        after = [t for (t,) in operator.execute("SELECT CAST(logicalrelid AS text) FROM pg_dist_partition")]
+        assert sorted(after) == sorted({t for _, t in named()})
+        assert not [s for s in steps for t in before if f"table('{t}'" in s]
