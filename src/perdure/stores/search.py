@@ -18,6 +18,12 @@ from perdure.records.recall import Candidate, Filters, Pool, Query
 from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds
 
 NEIGHBOURS_OF: Final = 25
+SLACK: Final = 4
+SELECTIVE: Final = 20
+"""With filters so many times more matches by words are read at once: they cost little, a second query costs a lot."""
+
+WIDER: Final = 8
+"""Where filters leave too few matches by words, so many times more are read."""
 
 Narrow = tuple[int, str, str | None, int | None, str | None, int]
 """(row, id, session, turn, speaker, asks)"""

@@ -16,15 +16,10 @@ from perdure.records.recall import Filters
 from perdure.records.vector import Vector
 from perdure.stores.postgres.postings import term_of
 from perdure.stores.postgres.server import Session
-from perdure.stores.search import Float32s, Narrow, Search
+from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import Stemmer, Term, worth_searching
 
-SLACK: Final = 4
-SELECTIVE: Final = 20
-"""With filters so many times more matches by words are read at once: they cost little, a second query costs a lot."""
-
-WIDER: Final = 8
 MOST_EXPLORED: Final = 1000
 """pgvector's bound on hnsw.ef_search."""
 

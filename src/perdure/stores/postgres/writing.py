@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from psycopg import Cursor
@@ -14,6 +13,7 @@ from psycopg.errors import UniqueViolation
 from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
 from perdure.records.lease import Lease
 from perdure.records.plan import Change, Plan, Target
+from perdure.stores.plans import PlanWriter
 from perdure.stores.postgres.inserting import (
     TYPES,
     chunks,
@@ -29,11 +29,9 @@ from perdure.stores.rows import (
     CONTENT_COLUMNS,
     UNCHECKED,
     UPKEEP,
-    Shape,
     journal_form,
     lease_lost,
     present,
-    shape_of,
 )
 from perdure.stores.words import Stemmer
 
@@ -133,36 +131,12 @@ def _growth(plan: Plan, stemmer: Stemmer) -> _Growth:
     return growth
 
 
-class _Writer:
+class _Writer(PlanWriter):
     def __init__(self, session: Session, plan: Plan, growth: _Growth, first: int) -> None:
         self.session, self.plan, self.growth = session, plan, growth
         self.rows = {identity: row for row, identity in enumerate(growth.documents, first)}
         self.spaces: dict[str, int] = {}
         self.expected: list[tuple[Cursor[tuple[Any, ...]], Sequence[Change]]] = []
-
-    def write_all(self) -> None:
-        for shape, changes in groupby(self.plan.changes, key=shape_of):
-            self.write(shape, list(changes))
-
-    def write(self, shape: Shape, changes: list[Change]) -> None:
-        target, action, columns = shape
-        if target is Target.MEMORY and action == "update":
-            self._update(columns, changes)
-            return
-        handlers: dict[tuple[Target, str], Callable[[list[Change]], None]] = {
-            (Target.MEMORY, "insert"): self._insert_memories,
-            (Target.MEMORY, "delete"): self._delete_memories,
-            (Target.VECTOR, "insert"): self._insert_vectors,
-            (Target.VECTOR, "delete"): self._delete_vectors,
-            (Target.LINK, "insert"): self._insert_links,
-            (Target.LINK, "delete"): self._delete_links,
-            (Target.ACCESS, "insert"): self._insert_accesses,
-            (Target.ACCESS, "delete"): self._delete_accesses,
-            (Target.NAMESPACE, "update"): self._update_namespace,
-        }
-        if (target, action) not in handlers:
-            raise StoreError(f"A plan cannot {action} a {target.value}.", remedy="Report this; nothing was written.")
-        handlers[target, action](changes)
 
     # --- memories
 

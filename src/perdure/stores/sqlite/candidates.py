@@ -15,7 +15,7 @@ from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.stores.codes import similarities
-from perdure.stores.search import Float32s, Narrow, Search
+from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary, best_by_words, holding_text, match_text
 from perdure.stores.sqlite.reading import fetched, filtered, json_list, run
@@ -23,13 +23,6 @@ from perdure.stores.words import Term, worth_searching
 
 MOST_HOLDING: Final = 5000
 """A name in more memories than this is tested on the candidates, not listed."""
-
-SLACK: Final = 4
-SELECTIVE: Final = 20
-"""With filters so many times more matches by words are read at once: they cost little, a second query costs a lot."""
-
-WIDER: Final = 8
-"""Where filters leave too few matches by words, so many times more are read."""
 
 
 class SqliteSearch(Search):

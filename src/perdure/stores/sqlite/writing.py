@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from itertools import groupby
+from collections.abc import Iterable
 from typing import Any
 
 import apsw
@@ -15,6 +14,7 @@ from perdure.records.lease import Lease
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.stores.codes import quantize
+from perdure.stores.plans import PlanWriter
 from perdure.stores.rows import (
     BY_HAND,
     CONTENT_COLUMNS,
@@ -22,14 +22,12 @@ from perdure.stores.rows import (
     SEARCHED,
     UNCHECKED,
     UPKEEP,
-    Shape,
     column_value,
     content_digest,
     journal_form,
     lease_lost,
     plain,
     present,
-    shape_of,
 )
 from perdure.stores.sqlite.index import SEGMENT, pack
 from perdure.stores.sqlite.lexical import place_of
@@ -60,8 +58,7 @@ def bring_in(connection: apsw.Connection, plan: Plan) -> _Writer:
     """Write a plan's rows with all that is derived from them, and no journal: it is the caller's to bring."""
     key = {"namespace": plan.namespace, "at": plan.at, "policy": plan.policy}
     writer = _Writer(connection, plan, int(single(connection, "bump_version", key)))
-    for shape, changes in groupby(plan.changes, key=shape_of):
-        writer.write(shape, list(changes))
+    writer.write_all()
     if writer.unpacked >= SEGMENT:
         for space in writer.spaces.values():
             pack(connection, plan.namespace, space, writer.version)
@@ -90,33 +87,13 @@ def _trim(connection: apsw.Connection, namespace: str, log_entries: int) -> None
         run(connection, "uncount_recalls", surplus)
 
 
-class _Writer:
+class _Writer(PlanWriter):
     def __init__(self, connection: apsw.Connection, plan: Plan, version: int) -> None:
         self.connection, self.plan, self.version = connection, plan, version
         self.namespace = plan.namespace
         self.rows: dict[str, int] = {}
         self.spaces: dict[str, int] = {}
         self.unpacked = 0
-
-    def write(self, shape: Shape, changes: list[Change]) -> None:
-        target, action, columns = shape
-        if target is Target.MEMORY and action == "update":
-            self._update(columns, changes)
-            return
-        handlers: dict[tuple[Target, str], Callable[[list[Change]], None]] = {
-            (Target.MEMORY, "insert"): self._insert_memories,
-            (Target.MEMORY, "delete"): self._delete_memories,
-            (Target.VECTOR, "insert"): self._insert_vectors,
-            (Target.VECTOR, "delete"): self._delete_vectors,
-            (Target.LINK, "insert"): self._insert_links,
-            (Target.LINK, "delete"): self._delete_links,
-            (Target.ACCESS, "insert"): self._insert_accesses,
-            (Target.ACCESS, "delete"): self._delete_accesses,
-            (Target.NAMESPACE, "update"): self._update_namespace,
-        }
-        if (target, action) not in handlers:
-            raise StoreError(f"A plan cannot {action} a {target.value}.", remedy="Report this; nothing was written.")
-        handlers[target, action](changes)
 
     # --- memories
 
