@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from perdure.operations import absence, explain, ingest, journal, keep, maintain, recall, reembed, remember, sweep
+from perdure.memory_forms import FormVerbs
+from perdure.memory_groups import GroupVerbs
+from perdure.memory_signals import SignalVerbs
+from perdure.memory_upkeep import UpkeepVerbs
+from perdure.operations import absence, explain, ingest, journal, keep, recall, reembed, remember
 from perdure.operations import digest as digesting
 from perdure.operations.ports import Context, Progress
 from perdure.records.memory import Memory as Remembered
@@ -15,7 +19,7 @@ from perdure.records.message import Message
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Absence, Recall
-from perdure.records.report import Entry, Explanation, Ingested, Maintained, Operation, Report, Stats
+from perdure.records.report import Entry, Explanation, Ingested, Operation, Stats
 from perdure.rules import asking, intake
 from perdure.rules.digesting import Digest
 
@@ -26,7 +30,7 @@ Entries = list[Entry]
 Operations = list[Operation]
 
 
-class Memory:
+class Memory(SignalVerbs, FormVerbs, GroupVerbs, UpkeepVerbs):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
     Example:
@@ -165,6 +169,7 @@ class Memory:
         as_of: datetime | None = None,
         min_confidence: float = 0.0,
         include_archived: bool = False,
+        inside: str | None = None,
         touch: bool = True,
     ) -> Recall:
         """Return the memories that answer a question, best first, each with what its score is made of.
@@ -177,6 +182,7 @@ class Memory:
             tags, entity: Only memories with all of these tags; only those whose words hold this name.
             since, until, as_of: Only what happened from and before these instants; only what was stored by then.
             min_confidence, include_archived: Only memories at least this likely true now; also hidden ones.
+            inside: The session that asks: its own task and session memories are seen besides what is shared.
             touch: Count the hits as accessed. False for dashboards, tests and other readers.
         """
         filters = asking.filters(
@@ -190,6 +196,7 @@ class Memory:
             as_of=as_of,
             min_confidence=min_confidence,
             include_archived=include_archived,
+            inside=inside,
             policy=self._context.policy,
         )
         place, asked = intake.checked_namespace(namespace), asking.question(query)
@@ -212,6 +219,7 @@ class Memory:
         until: datetime | None = None,
         min_confidence: float = 0.0,
         include_archived: bool = False,
+        inside: str | None = None,
         before: Remembered | None = None,
     ) -> Listed:
         """Return memories, newest first. Reading them is no access. Filters as in ``recall``.
@@ -227,6 +235,7 @@ class Memory:
             until: Only what happened before this instant.
             min_confidence: Only memories at least this likely true now.
             include_archived: Also hidden ones.
+            inside: The session that asks, as in ``recall``.
             before: The last memory of the page before.
         """
         filters = asking.filters(
@@ -238,6 +247,7 @@ class Memory:
             until=until,
             min_confidence=min_confidence,
             include_archived=include_archived,
+            inside=inside,
             policy=self._context.policy,
         )
         return explain.listed(
@@ -284,35 +294,28 @@ class Memory:
 
     # --- upkeep
 
-    def sweep(self, dry_run: bool = False, *, namespace: str | None = None) -> Report:
-        """Move every memory to where it belongs by now. Safe to call at any time and as often as you like."""
-        return sweep.sweep(self._context, dry_run=dry_run, namespace=asking.optional_namespace(namespace))
-
-    def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
-        """Sweep every namespace that is due and that no other worker keeps; one round.
-
-        Args:
-            owner: This worker's name, for its leases; no two workers may have the same.
-            stop: Asked before each namespace; True ends the round.
-        """
-        return maintain.maintain(self._context, owner=intake.checked_text(owner, "owner", longest=200), stop=stop)
-
-    def forecast(self, days: float, *, namespace: str | None = None) -> Report:
-        """Return what would move within some days if nothing happened, without touching anything."""
-        return sweep.forecast(self._context, asking.days(days), asking.optional_namespace(namespace))
-
     def stats(self, namespace: str | None = None) -> Stats:
         """Return counts by tier, status and kind, percentiles of value, what is due and what is at risk."""
         return explain.stats(self._context, asking.optional_namespace(namespace))
 
     def digest(
-        self, namespace: str = "default", budget_tokens: int | None = None, *, profile: str | None = None
+        self,
+        namespace: str = "default",
+        budget_tokens: int | None = None,
+        *,
+        profile: str | None = None,
+        inside: str | None = None,
     ) -> str:
         """Return MEMORY.md: what is worth keeping in view, within a budget (2,000 tokens by default)."""
-        return self.digest_details(namespace, budget_tokens, profile=profile).text
+        return self.digest_details(namespace, budget_tokens, profile=profile, inside=inside).text
 
     def digest_details(
-        self, namespace: str = "default", budget_tokens: int | None = None, *, profile: str | None = None
+        self,
+        namespace: str = "default",
+        budget_tokens: int | None = None,
+        *,
+        profile: str | None = None,
+        inside: str | None = None,
     ) -> Digest:
         """Return the digest with its ids, its length, and how tokens were counted."""
         return digesting.digest(
@@ -320,6 +323,7 @@ class Memory:
             intake.checked_namespace(namespace),
             budget_tokens=asking.budget(budget_tokens),
             profile=asking.profile(profile),
+            inside=intake.optional_text(inside, "inside"),
         )
 
     def reembed(self, *, progress: Progress | None = None) -> dict[str, int | str]:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.records.recall import Filters
 from perdure.rules.digesting import Digest, digest_of
 from perdure.rules.signals import views
 
 CONSIDERED: Final = 2000
 
 
-def digest(ctx: Context, namespace: str, *, budget_tokens: int | None = None, profile: str | None = None) -> Digest:
+def digest(
+    ctx: Context,
+    namespace: str,
+    *,
+    budget_tokens: int | None = None,
+    profile: str | None = None,
+    inside: str | None = None,
+) -> Digest:
     """Return the digest of a namespace.
 
     Args:
@@ -19,9 +27,10 @@ def digest(ctx: Context, namespace: str, *, budget_tokens: int | None = None, pr
         namespace: Which one.
         budget_tokens: Overrides the policy's budget of the profile ``tokens``.
         profile: Overrides the policy's profile.
+        inside: The session that reads it; its own memories are considered besides what is shared.
     """
     now = ctx.clock()
-    memories = views(ctx.store.at_hand(namespace, CONSIDERED), ctx.policy, now)
+    memories = views(ctx.store.at_hand(namespace, Filters(isolated=True, inside=inside), CONSIDERED), ctx.policy, now)
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     return digest_of(
         memories,

@@ -61,6 +61,15 @@ class Status(StrEnum):
     ARCHIVED = "archived"
 
 
+class Form(StrEnum):
+    """How much of a memory's text is shown (seed 004's compression levels, from the fullest to the barest)."""
+
+    FULL = "full"
+    SUMMARY = "summary"
+    KEYWORDS = "keywords"
+    EMBEDDING = "embedding"
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The numbers that are stored about a memory: undecayed bases, counters and anchor instants.
@@ -111,6 +120,28 @@ class State:
     """When it next needs attention; None for never."""
     held: bool = False
     """A gate stopped its next move; it waits for the next change of its namespace."""
+    strength: float = 0.3
+    """Activation as of ``strength_ms``, 0 to 1 (seed 003)."""
+    level: float = 0.0
+    """Reinforcement energy as of ``strength_ms``."""
+    strength_ms: Instant = 0
+    """Where strength and level start to fall: birth, the last reinforcement, the last restore."""
+    stability: float = 2.3065
+    """Days until the chance of recall is 0.9, under the FSRS curve."""
+    difficulty: float = 2.118103970459016
+    """1 (easy) to 10, under the FSRS curve."""
+    form: Form = Form.FULL
+    """How much of the text is shown."""
+    form_ms: Instant = 0
+    """Since when it has had its form."""
+    firm: bool = False
+    """The meaning guard refused a shorter form; it is not tried again."""
+    tokens: int = 0
+    """Tokens of the text that is shown."""
+    decayed: float | None = None
+    """Importance as ``decay`` last wrote it down (seed 000); a record for readers, no base of anything."""
+    decayed_ms: Instant | None = None
+    """When that was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +157,8 @@ class Content:
     turn: int | None = None
     """Position within the session, from 0; neighbours are turn - 1 and turn + 1."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    shown: str | None = None
+    """What is shown instead of the text, where the memory is not in its full form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +197,11 @@ class Memory:
     recorded_at: datetime
     importance: float
     confidence: float
+    strength: float
     retention: float
     value: float
+    form: Form
+    tokens: int
     access_count: int
     due_at: datetime | None
     state: State

@@ -20,12 +20,13 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "namespace": ("created_ms", "policy"),
     "memory": (
         *("id", "op", "session", "turn", "speaker", *(f.name for f in fields(State))),
-        *("text", "tags", "source", "task", "metadata", "keys"),
+        *("text", "tags", "source", "task", "metadata", "shown", "keys"),
     ),
     "vector": ("id", "space", "data"),
     "link": ("id", "kind", "other", "weight"),
     "access": ("id", "at_ms", "times"),
     "recall": ("id", "at_ms", "query", "hits"),
+    "document": ("shelf", "id", "name", "data"),
     "operation": ("id", "operation", "at_ms", "changes", "hides", "policy", "note", "undoes"),
     "journal": ("operation", "position", "target", "id", "before", "after", "because"),
 }

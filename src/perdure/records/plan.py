@@ -25,6 +25,7 @@ class Target(StrEnum):
     ACCESS = "access"
     RECALL = "recall"
     NAMESPACE = "namespace"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,24 @@ May live here: the keys. May not: reading files, or checking what keys mean toge
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-
-def key(
-    default: Any, text: str, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = ()
-) -> Any:
-    """Declare one policy key: its default, what it means, and its bounds or choices."""
-    return field(default=default, metadata={"help": text, "low": low, "high": high, "choices": choices})
+from perdure.records.policy_key import key
+from perdure.records.policy_lifecycle import (
+    CompressionPolicy,
+    ConsolidatePolicy,
+    ExtractPolicy,
+    LongTermStrengthPolicy,
+    ModelPolicy,
+    SessionStrengthPolicy,
+    StrengthPolicy,
+    TaskPolicy,
+    UpkeepPolicy,
+    UsePolicy,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +57,13 @@ class ConfidencePolicy:
 class RetentionPolicy:
     """The chance of recall, for review suggestions (seed 004)."""
 
+    curve: str = key(
+        "exponential", "The curve: seed 004's, or the power law of FSRS-6.", choices=("exponential", "fsrs")
+    )
     strength_days: float = key(7.0, "Days after which an unreinforced memory keeps 1/e.", 0.1, 3650)
     growth: float = key(1.5, "Factor on the strength for each reinforcement.", 1, 10)
     review_below: float = key(0.5, "A review is suggested below this retention.", 0.01, 0.99)
+    fsrs_review_below: float = key(0.7, "The same under the curve of FSRS, which falls far more slowly.", 0.01, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,7 @@ class TierPolicy:
         0.8, "An access that brings the value to this, with vault_accesses, moves it to vault.", 0, 1
     )
     vault_accesses: int = key(5, "Accesses needed for vault.", 1, 1000)
+    vault_reinforcements: int = key(0, "Reinforcements needed for vault besides; seed 004 section 4.5: 3.", 0, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +103,9 @@ class ArchivePolicy:
 
     rule: str = key(
         "both",
-        "What hides a memory: low confidence (001), low value in cold (004), both together, or never.",
-        choices=("confidence", "value", "both", "never"),
+        "What hides a memory: low confidence (001), low strength (003), low value in cold (004), low confidence and "
+        "low value together, or nothing.",
+        choices=("confidence", "strength", "value", "both", "never"),
     )
     confidence_below: float = key(0.3, "Low confidence (long-term memories that are no facts).", 0, 1)
     value_below: float = key(0.2, "Low value; seed: 0.1.", 0, 1)
@@ -101,13 +114,16 @@ class ArchivePolicy:
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """The loss budget: what one maintenance plan may hide (design 1 D)."""
+    """What stops a plan of upkeep: the loss budget and the recall gate (design 1 D)."""
 
     loss_share: float = key(0.10, "Largest share of a namespace's visible memories that one plan may hide.", 0, 1)
     loss_share_day: float = key(0.20, "Largest share that all plans of one day may hide together.", 0, 1)
     loss_free_count: int = key(
         20, "So many may always be hidden in a day, whatever the share (small namespaces).", 0, 1_000_000
     )
+    canaries: int = key(30, "Past recalls with a useful answer that a hiding plan is tried on; 0 for none.", 0, 1000)
+    canary_limit: int = key(10, "A canary's answer must be among so many hits.", 1, 100)
+    golden: str = key("", "A TOML file of questions whose answers no upkeep may lose (docs/how-to.md).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +222,16 @@ class Policy:
     archive: ArchivePolicy = ArchivePolicy()
     gates: GatePolicy = GatePolicy()
     recall: RecallPolicy = RecallPolicy()
+    strength: StrengthPolicy = StrengthPolicy()
+    strength_session: SessionStrengthPolicy = SessionStrengthPolicy()
+    strength_long_term: LongTermStrengthPolicy = LongTermStrengthPolicy()
+    use: UsePolicy = UsePolicy()
+    compression: CompressionPolicy = CompressionPolicy()
+    consolidate: ConsolidatePolicy = ConsolidatePolicy()
+    extract: ExtractPolicy = ExtractPolicy()
+    tasks: TaskPolicy = TaskPolicy()
+    upkeep: UpkeepPolicy = UpkeepPolicy()
+    model: ModelPolicy = ModelPolicy()
     digest: DigestPolicy = DigestPolicy()
     limits: LimitPolicy = LimitPolicy()
     embedder: EmbedderPolicy = EmbedderPolicy()
@@ -228,7 +254,10 @@ class Policy:
         return asdict(self)
 
 
-LIFE = ("importance", "confidence", "retention", "value", "tiers", "archive")
+LIFE = (
+    *("importance", "confidence", "retention", "value", "tiers", "archive"),
+    *("strength", "strength_session", "strength_long_term", "compression"),
+)
 """The sections that decide when a memory moves: where they change, due instants are computed anew."""
 
 
@@ -249,11 +278,45 @@ def sections() -> dict[str, type]:
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "balanced": {},
+    # Seed 000: importance only, for ranking; nothing is hidden or compressed.
+    "spatial": {
+        "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "confidence": {"daily_factor": 1.0},
+        "archive": {"rule": "never"},
+        "compression": {"rule": "never"},
+    },
+    # Seed 001: long-term confidence loses 5 % a day; below 0.3 a memory is archived.
+    "evolution": {
+        "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "confidence": {"daily_factor": 0.95},
+        "archive": {"rule": "confidence"},
+        "compression": {"rule": "never"},
+    },
+    # Seed 003: activation decides; below the threshold that importance sets a memory is forgotten, that is archived.
+    "strength": {
+        "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "confidence": {"daily_factor": 1.0},
+        "archive": {"rule": "strength"},
+        "compression": {"rule": "never"},
+    },
     # Seed 004's own numbers: value decides alone, confidence is a source's reliability and does not fade.
     "retention": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0, "fact_rate": 0.0},
         "archive": {"rule": "value", "value_below": 0.1},
+        "compression": {
+            "rule": "triggers",
+            "least_tokens": 0,
+            "summary_hours": 24.0,
+            "summary_value": 0.6,
+            "summary_accesses": 3,
+            "keywords_days": 7.0,
+            "keywords_value": 0.4,
+            "keywords_accesses": 1,
+            "embedding_days": 30.0,
+            "embedding_value": 0.2,
+            "embedding_accesses": 0,
+        },
     },
 }
 """Preset -> section -> key -> value, where it differs from ``balanced``."""

@@ -26,6 +26,8 @@ class Filters:
         as_of: Stored at or before; what was known then.
         min_confidence: Current confidence at least this.
         include_archived: Also memories whose status is not active.
+        isolated: Memories of task and session scope are seen only inside their session (design 2).
+        inside: The session that asks; where it is None, the one that ``session`` names.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -38,6 +40,13 @@ class Filters:
     as_of: Instant | None = None
     min_confidence: float = 0.0
     include_archived: bool = False
+    isolated: bool = False
+    inside: str | None = None
+
+    @property
+    def seen_inside(self) -> str | None:
+        """The session whose own memories may be seen besides what is shared."""
+        return self.session if self.inside is None else self.inside
 
     def statuses(self) -> tuple[Status, ...]:
         """Return the statuses that may be shown."""

@@ -114,6 +114,7 @@ def filters(
     as_of: datetime | None = None,
     min_confidence: float = 0.0,
     include_archived: bool = False,
+    inside: str | None = None,
 ) -> Filters:
     """Return checked filters.
 
@@ -133,4 +134,6 @@ def filters(
         as_of=None if as_of is None else to_instant(as_of, name="as_of"),
         min_confidence=checked_share(min_confidence, "min_confidence"),
         include_archived=bool(include_archived),
+        isolated=True,
+        inside=optional_text(inside, "inside"),
     )

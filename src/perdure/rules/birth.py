@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from perdure.formulas.curve import NEVER
+from perdure.formulas.strength import reinforced
 from perdure.formulas.value import uniqueness
 from perdure.records.draft import Draft
 from perdure.records.instant import Instant
@@ -16,8 +17,9 @@ from perdure.records.memory import Content, Record, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
-from perdure.rules.columns import TIERS, Columns
+from perdure.rules.columns import TIERS, Columns, strength_curve
 from perdure.rules.moves import entry_tier, next_falls
+from perdure.rules.tokens import counted
 
 NEAREST = 5
 
@@ -74,8 +76,17 @@ def newborn_states(newborns: Sequence[Newborn], policy: Policy, now: Instant) ->
             anchor_ms=n.draft.at,
             tier_ms=n.draft.at,
             status_ms=n.draft.at,
+            strength_ms=n.draft.at,
+            form_ms=n.draft.at,
+            tokens=counted(n.draft.text),
         )
         for n in newborns
+    ]
+    columns = Columns.of(states)
+    curve = strength_curve(columns, policy)  # what was just learned has been reinforced once
+    strength, level = reinforced(curve.baseline(), columns.level, columns.importance, 1.0, curve.parameters)
+    states = [
+        replace(s, strength=a, level=b) for s, a, b in zip(states, strength.tolist(), level.tolist(), strict=True)
     ]
     columns = Columns.of(states)
     columns.tier = entry_tier(columns, policy, recent_message=np.array([n.draft.message for n in newborns]))
@@ -153,6 +164,7 @@ def _row(record: Record, newborn: Newborn, space: str | None) -> Mapping[str, An
         "source": c.source,
         "task": c.task,
         "metadata": c.metadata,
+        "shown": c.shown,
         "key": newborn.draft.key,
         "space": space if newborn.vector is not None else None,
         "vector": newborn.vector,

@@ -8,19 +8,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.confidence import Confidence, amplifier
 from perdure.formulas.curve import NEVER, Array
+from perdure.formulas.fsrs import PowerRetention
 from perdure.formulas.importance import Importance, Shape
 from perdure.formulas.retention import Retention
+from perdure.formulas.strength import Parameters, Strength
 from perdure.formulas.value import Value, Weights
 from perdure.records.instant import DAY_MS
-from perdure.records.memory import Kind, Scope, State, Status, Tier
+from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
+from perdure.records.policy_lifecycle import SessionStrengthPolicy, StrengthPolicy
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -28,6 +31,10 @@ Bools = NDArray[np.bool_]
 TIERS: Final = tuple(Tier)
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 HOT, WARM, COLD, VAULT = range(4)
+FORMS: Final = tuple(Form)
+_FORM_CODE: Final = {form: code for code, form in enumerate(FORMS)}
+_SCOPE_CODE: Final = {scope: code for code, scope in enumerate(Scope)}
+TASK: Final = _SCOPE_CODE[Scope.TASK]
 
 
 @dataclass(slots=True)
@@ -56,6 +63,16 @@ class Columns:
     boosted: Array
     boost_day: Ints
     validated: Ints
+    created: Ints
+    scope: Ints
+    strength: Array
+    level: Array
+    strength_since: Ints
+    stability: Array
+    form: Ints
+    form_since: Ints
+    firm: Bools
+    tokens: Ints
 
     def __len__(self) -> int:
         return int(self.tier.shape[0])
@@ -93,6 +110,16 @@ class Columns:
             boosted=floats([s.boosted for s in states]),
             boost_day=ints([s.boost_day for s in states]),
             validated=ints([s.created_ms if s.validated_ms is None else s.validated_ms for s in states]),
+            created=ints([s.created_ms for s in states]),
+            scope=ints([_SCOPE_CODE[s.scope] for s in states]),
+            strength=floats([s.strength for s in states]),
+            level=floats([s.level for s in states]),
+            strength_since=ints([s.strength_ms for s in states]),
+            stability=floats([s.stability for s in states]),
+            form=ints([_FORM_CODE[s.form] for s in states]),
+            form_since=ints([s.form_ms for s in states]),
+            firm=np.array([s.firm for s in states], dtype=np.bool_),
+            tokens=ints([s.tokens for s in states]),
         )
 
     def take(self, rows: Ints) -> Columns:
@@ -128,6 +155,26 @@ def importance_curve(c: Columns, policy: Policy) -> Importance:
     )
 
 
-def retention_curve(c: Columns, policy: Policy) -> Retention:
+def strength_parameters(policy: Policy, scope: Ints) -> Parameters:
+    """Return seed 003's parameters for memories of some scopes (codes in the order of Scope), shape [n]."""
+    columns = (policy.strength, policy.strength_session, policy.strength_long_term)
+    chosen: dict[str, Any] = {
+        name: np.array([getattr(column, name) for column in columns])[scope]
+        for name in SessionStrengthPolicy.__dataclass_fields__
+    }
+    shared = {
+        name: getattr(policy.strength, name) for name in StrengthPolicy.__dataclass_fields__ if name not in chosen
+    }
+    return Parameters(**chosen, **shared)
+
+
+def strength_curve(c: Columns, policy: Policy) -> Strength:
+    """Return the strength curve, its age counted from ``strength_since``."""
+    return Strength(c.strength, c.level, c.importance, strength_parameters(policy, c.scope))
+
+
+def retention_curve(c: Columns, policy: Policy) -> Retention | PowerRetention:
     """Return the retention curve, its age counted from the last access."""
+    if policy.retention.curve == "fsrs":
+        return PowerRetention(c.stability)
     return Retention(c.reinforcements, policy.retention.strength_days, policy.retention.growth)

@@ -18,10 +18,10 @@ from perdure.formulas.value import faded_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Status
 from perdure.records.policy import Policy
-from perdure.rules.columns import TIERS, Columns, Ints, confidence_curve, value_curve
+from perdure.rules.columns import FORMS, TIERS, Columns, Ints, confidence_curve, strength_curve, value_curve
 from perdure.rules.moves import next_falls, rises
 from perdure.rules.reasons import reason
-from perdure.rules.transitions import ARCHIVE, RULES
+from perdure.rules.transitions import ARCHIVE, RULES, SHORTENING, SHRINK
 
 Accesses = Sequence[tuple[Instant, int]]
 """(instant, how many) in the order of time, not yet counted in the state."""
@@ -42,6 +42,11 @@ class Step:
     def hides(self) -> bool:
         """Whether this step takes the memory out of view."""
         return self.state.status is not Status.ACTIVE
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether this step shortens what is shown of the memory."""
+        return self.rule in SHORTENING
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ class _Replay:
             read = self._next_access(active)
             self.due[active] = falls.at
             # What a gate holds back is still in view: uses that came after it was due count before it is tried again.
-            waits = self.held[active] & (falls.target == ARCHIVE) & (read <= self.now)
+            waits = self.held[active] & (falls.target >= ARCHIVE) & (read <= self.now)
             falling = (falls.at <= self.now) & (falls.at <= read) & ~waits
             reading = (read <= self.now) & ~falling
             if rows := np.flatnonzero(falling).tolist():
@@ -149,10 +154,12 @@ class _Replay:
 
     def _fall(self, rows: Ints, part: Columns, at: Ints, target: Ints, rule: Ints) -> None:
         c = self.columns
-        hidden = target == ARCHIVE
+        hidden, shrunk = target == ARCHIVE, target == SHRINK
         c.active[rows[hidden]] = False
         c.status_since[rows[hidden]] = at[hidden]
-        moved = ~hidden
+        c.form[rows[shrunk]] += 1
+        c.form_since[rows[shrunk]] = at[shrunk]
+        moved = ~hidden & ~shrunk
         c.tier[rows[moved]] = target[moved]
         c.tier_since[rows[moved]] = at[moved]
         c.tier_accesses[rows[moved]] = 0
@@ -220,7 +227,15 @@ class _Replay:
         )
         for i, instant, code, worth, sure in moved:
             why = reason(RULES[code], worth, sure, instant, self.policy)
+            if RULES[code].name == "forgotten":
+                why = f"{why} ({self._activation(i, instant)})"
             self.steps[i].append(Step(instant, self.state(i), RULES[code].name, why))
+
+    def _activation(self, i: int, at: int) -> str:
+        part = self.columns.take(np.array([i]))
+        curve = strength_curve(part, self.policy)
+        now = float(curve.value(np.maximum((at - part.strength_since) / DAY_MS, 0.0))[0])
+        return f"strength {now:.3f}, threshold {float(curve.threshold()[0]):.3f}"
 
     def state(self, i: int, due: int | None = None) -> State:
         """Return a memory's state as it is now in the columns."""
@@ -248,6 +263,8 @@ class _Replay:
             status_ms=int(c.status_since[i]),
             due_ms=due,
             held=False,
+            form=FORMS[c.form[i]],
+            form_ms=int(c.form_since[i]),
         )
 
     def _course(self, i: int) -> Course:

@@ -13,8 +13,21 @@ import numpy as np
 from perdure.formulas.curve import NEVER, Array, due_instants
 from perdure.records.instant import DAY_MS, HOUR_MS
 from perdure.records.policy import Policy
-from perdure.rules.columns import COLD, HOT, VAULT, WARM, Bools, Columns, Ints, confidence_curve, value_curve
-from perdure.rules.transitions import ARCHIVE, RULE_CODE
+from perdure.rules.columns import (
+    COLD,
+    FORMS,
+    HOT,
+    TASK,
+    VAULT,
+    WARM,
+    Bools,
+    Columns,
+    Ints,
+    confidence_curve,
+    strength_curve,
+    value_curve,
+)
+from perdure.rules.transitions import ARCHIVE, RULE_CODE, SHRINK
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +36,7 @@ class Falls:
 
     Attributes:
         at: Instants; NEVER where it stays for ever.
-        target: Tier codes, or ARCHIVE.
+        target: Tier codes, ARCHIVE, or SHRINK.
         rule: Index into RULES.
     """
 
@@ -35,8 +48,8 @@ class Falls:
 def next_falls(c: Columns, policy: Policy) -> Falls:
     """Return when and where each memory moves by the passage of time alone.
 
-    Precedence: pinned, then status, then archive, then tier: where an archive and a tier move fall due at one instant,
-    the archive comes first.
+    Precedence: pinned, then status, then archive, then tier, then compression: where several fall due at one instant,
+    that is their order.
     """
     n = len(c)
     at = np.full(n, NEVER, dtype=np.int64)
@@ -47,13 +60,21 @@ def next_falls(c: Columns, policy: Policy) -> Falls:
         rows = np.flatnonzero(still & (c.tier == tier))
         if rows.size:
             at[rows], target[rows], rule[rows] = fall(c.take(rows), policy)
-    rows = np.flatnonzero(still & ~c.fact & ((c.tier == COLD) | (policy.archive.rule == "confidence")))
+    everywhere = policy.archive.rule in ("confidence", "strength")
+    rows = np.flatnonzero(still & ~c.fact & ((c.tier == COLD) | everywhere))
     if rows.size and policy.archive.rule != "never":
         gone, why = _archive(c.take(rows), policy)
         sooner = gone <= at[rows]
         at[rows] = np.where(sooner, gone, at[rows])
         target[rows] = np.where(sooner & (gone < NEVER), ARCHIVE, target[rows])
         rule[rows] = np.where(sooner & (gone < NEVER), why, rule[rows])
+    if policy.compression.rule == "triggers":
+        rows = np.flatnonzero(still & ((c.tier == WARM) | (c.tier == COLD)) & ~c.firm & (c.form < len(FORMS) - 1))
+        shorter, why = _shrink(c.take(rows), policy)
+        sooner = shorter < at[rows]
+        at[rows] = np.where(sooner, shorter, at[rows])
+        target[rows] = np.where(sooner, SHRINK, target[rows])
+        rule[rows] = np.where(sooner, why, rule[rows])
     return Falls(at, target, rule)
 
 
@@ -77,6 +98,10 @@ def _leave_warm(c: Columns, policy: Policy) -> tuple[Ints, Ints, Ints]:
 
 def _archive(c: Columns, policy: Policy) -> tuple[Ints, Ints]:
     rule = policy.archive.rule
+    if rule == "strength":
+        faded = due_instants(c.strength_since, strength_curve(c, policy).forgetting())
+        faded = np.where(c.scope == TASK, NEVER, np.maximum(faded, c.status_since))
+        return faded, np.full(len(c), RULE_CODE["forgotten"])
     confidence, lag = confidence_curve(c, policy)
     doubted = due_instants(c.anchor, np.maximum(confidence.crossing(policy.archive.confidence_below) - lag, 0.0))
     doubted = np.where(c.fades, np.maximum(doubted, c.status_since), NEVER)
@@ -87,6 +112,22 @@ def _archive(c: Columns, policy: Policy) -> tuple[Ints, Ints]:
     if rule == "value":
         return np.where(c.access_count == 0, at, NEVER), np.full(len(c), RULE_CODE["faded_value"])
     return np.maximum(at, doubted), np.full(len(c), RULE_CODE["faded_both"])
+
+
+def _shrink(c: Columns, policy: Policy) -> tuple[Ints, Ints]:
+    """Return when each memory is due for its next form: all conditions of the trigger are met (seed 004, 3.2)."""
+    p = policy.compression
+    hours = np.array([p.summary_hours, 24.0 * p.keywords_days, 24.0 * p.embedding_days])[c.form]
+    bound = np.array([p.summary_value, p.keywords_value, p.embedding_value])[c.form]
+    most = np.array([p.summary_accesses, p.keywords_accesses, p.embedding_accesses])[c.form]
+    full = c.form == 0
+    old = np.where(full, np.maximum(c.created, c.form_since), c.created) + (hours * HOUR_MS).astype(np.int64)
+    # The trigger is inclusive, a crossing is not: at or below a number is below the next larger one.
+    low = due_instants(c.anchor, value_curve(c, policy).crossing(np.nextafter(bound, np.inf)))
+    at = np.maximum.reduce([old, low, c.tier_since, c.form_since])
+    fits = (c.access_count <= most) & (~full | (c.tokens >= p.least_tokens))
+    first = RULE_CODE["to_summary"]
+    return np.where(fits, at, NEVER), first + c.form
 
 
 def rises(c: Columns, at: Ints, policy: Policy) -> tuple[Ints, Ints]:
@@ -103,6 +144,7 @@ def rises(c: Columns, at: Ints, policy: Policy) -> tuple[Ints, Ints]:
         & np.isin(c.tier, (WARM, COLD))
         & (value >= tiers.vault_value)
         & (c.access_count >= tiers.vault_accesses)
+        & (c.reinforcements >= tiers.vault_reinforcements)
     )
     nth = c.access3 if tiers.burst_accesses == 3 else c.access2  # noqa: PLR2004  # the policy allows 2 or 3
     burst = at - nth <= int(tiers.burst_hours * HOUR_MS)

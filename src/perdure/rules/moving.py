@@ -10,8 +10,9 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
 
+from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Kind, Scope, Status, Tier
+from perdure.records.memory import Form, Kind, Scope, Status, Tier
 from perdure.records.moving import COLUMNS, PARTS, Line, Tally
 from perdure.records.plan import Target
 from perdure.rules.intake import checked_namespace
@@ -19,19 +20,24 @@ from perdure.rules.intake import checked_namespace
 _EXACT: Final = 2**53
 _LARGEST: Final = 2**63
 _MODULUS: Final = 2**128
-_FLOATS: Final = {"importance", "confidence", "uniqueness", "access_mass", "boosted", "weight"}
-_FLAGS: Final = {"pinned", "held"}
+_FLOATS: Final = {
+    *("importance", "confidence", "uniqueness", "access_mass", "boosted", "weight"),
+    *("strength", "level", "stability", "difficulty", "decayed"),
+}
+_FLAGS: Final = {"pinned", "held", "firm"}
 _TEXTS: Final = {
     *("id", "op", "session", "speaker", "text", "source", "task", "policy", "space", "data", "kind", "other"),
     *("query", "operation", "note", "undoes", "target", "before", "after", "because", "scope", "tier", "status"),
+    *("form", "shown", "shelf", "name"),
 }
 _LISTS: Final = {"tags", "keys", "hits"}
 _MAY_LACK: Final = {
     *("session", "turn", "speaker", "source", "task", "accessed_ms", "access2_ms", "access3_ms", "validated_ms"),
-    *("due_ms", "undoes", "before", "after"),
+    *("due_ms", "undoes", "before", "after", "shown", "decayed", "decayed_ms"),
 }
 _WORDS: Final[dict[str, dict[str, type[StrEnum]]]] = {
-    "memory": {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status},
+    "memory": {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, "form": Form},
+    "document": {"shelf": Shelf},
     "journal": {"target": Target},
 }
 
@@ -107,7 +113,11 @@ def checked_row(part: str, row: Line, dimensions: Mapping[str, int]) -> Line:
     if part == "vector":
         _check_vector(row, dimensions)
     for column, value in row.items():
-        if not (_fits(column, value) and _is_word(part, column, value)):
+        if part == "document" and column == "data":
+            fits = isinstance(value, dict) and _is_text(_encoded(value))
+        else:
+            fits = _fits(column, value)
+        if not (fits and _is_word(part, column, value)):
             raise InvalidInput(f"The column {column} of a row of {part} holds {str(value)[:40]!r}.", remedy=_REMEDY)
     return row
 

@@ -36,8 +36,22 @@ def reason(rule: Rule, value: float, confidence: float, at: Instant, policy: Pol
         f"{archive.value_below:g} ({worth})",
         "faded_both": f"archived: {archive.cold_days:g} days in cold, value below {archive.value_below:g} ({worth}), "
         f"confidence below {archive.confidence_below:g} ({sure})",
+        "forgotten": "archived: the strength has fallen to the threshold of its importance",
+        **_shortening(policy, worth),
     }
     return f"{texts[rule.name]}; due {text_of(at)}"
+
+
+def _shortening(policy: Policy, worth: str) -> dict[str, str]:
+    p = policy.compression
+    return {
+        "to_summary": f"full to summary: {p.summary_hours:g} hours old, {worth} is at most {p.summary_value:g}, "
+        f"at most {p.summary_accesses} accesses",
+        "to_keywords": f"summary to keywords: {p.keywords_days:g} days old, {worth} is at most {p.keywords_value:g}, "
+        f"at most {p.keywords_accesses} accesses",
+        "to_embedding": f"keywords to embedding: {p.embedding_days:g} days old, {worth} is at most "
+        f"{p.embedding_value:g}, at most {p.embedding_accesses} accesses",
+    }
 
 
 def counted_reason(counted: int) -> str:

@@ -42,5 +42,6 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         confidence=max(state.confidence, birth),
         validated_ms=now if state.validated_ms is not None else None,
         held=False,
+        strength_ms=max(now, state.strength_ms),
     )
     return with_due([back], policy)[0]

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from perdure.formulas.curve import Array, ages
-from perdure.records.instant import Instant, from_instant
+from perdure.records.instant import DAY_MS, Instant, from_instant
 from perdure.records.memory import Memory, Record, State
 from perdure.records.policy import Policy
-from perdure.rules.columns import Columns, confidence_curve, importance_curve, retention_curve, value_curve
+from perdure.rules.columns import (
+    Columns,
+    confidence_curve,
+    importance_curve,
+    retention_curve,
+    strength_curve,
+    value_curve,
+)
 from perdure.rules.lifecycle import all_counted_in
 
 
@@ -19,12 +28,13 @@ class Signals:
 
     importance: Array
     confidence: Array
+    strength: Array
     retention: Array
     value: Array
 
 
 def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
-    """Return importance, confidence, retention and value at an instant.
+    """Return importance, confidence, strength, retention and value at an instant.
 
     Args:
         states: Stored states, accesses already counted in.
@@ -37,6 +47,9 @@ def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
     return Signals(
         importance=importance_curve(columns, policy).value(days),
         confidence=confidence.value(ages(days + lag)),
+        strength=strength_curve(columns, policy).value(
+            np.maximum(np.asarray(now - columns.strength_since, dtype=np.float64) / DAY_MS, 0.0)
+        ),
         retention=retention_curve(columns, policy).value(days),
         value=value_curve(columns, policy).value(days),
     )
@@ -48,29 +61,21 @@ def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memor
         return []
     states = all_counted_in([r.state for r in records], [r.accesses for r in records], policy)
     current = signals(states, policy, now)
-    return [
-        _view(
-            record,
-            states[i],
-            (
-                float(current.importance[i]),
-                float(current.confidence[i]),
-                float(current.retention[i]),
-                float(current.value[i]),
-            ),
-        )
-        for i, record in enumerate(records)
-    ]
+    numbers = zip(
+        *(getattr(current, name).tolist() for name in ("importance", "confidence", "strength", "retention", "value")),
+        strict=True,
+    )
+    return [_view(*three) for three in zip(records, states, numbers, strict=True)]
 
 
-def _view(record: Record, state: State, current: tuple[float, float, float, float]) -> Memory:
+def _view(record: Record, state: State, current: tuple[float, ...]) -> Memory:
     content = record.content
-    importance, confidence, retention, value = current
+    importance, confidence, strength, retention, value = current
     return Memory(
         id=record.id,
         namespace=record.namespace,
         kind=state.kind,
-        content=content.text,
+        content=content.text if content.shown is None else content.shown,
         tags=content.tags,
         source=content.source,
         speaker=content.speaker,
@@ -85,8 +90,11 @@ def _view(record: Record, state: State, current: tuple[float, float, float, floa
         recorded_at=from_instant(state.recorded_ms),
         importance=importance,
         confidence=confidence,
+        strength=strength,
         retention=retention,
         value=value,
+        form=state.form,
+        tokens=state.tokens,
         access_count=state.access_count,
         due_at=None if state.due_ms is None else from_instant(state.due_ms),
         state=state,

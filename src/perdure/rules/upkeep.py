@@ -11,7 +11,7 @@ from perdure.records.memory import State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
 from perdure.records.report import Moved
-from perdure.rules.lifecycle import Accesses, Course
+from perdure.rules.lifecycle import Accesses, Course, Step
 from perdure.rules.reasons import counted_reason
 
 
@@ -144,15 +144,18 @@ def difference(before: State, after: State) -> tuple[dict[str, Any], dict[str, A
     return {n: getattr(before, n) for n in names}, {n: getattr(after, n) for n in names}
 
 
+def _named(last: State, step: Step) -> str:
+    if step.shrinks:
+        return f"{last.form.value} to {step.state.form.value}"
+    return f"{last.tier.value} to {step.state.status.value if step.hides else step.state.tier.value}"
+
+
 def moved(courses: Sequence[Course], namespace: str) -> list[Moved]:
     """Return every move of some courses, in the order of their instants."""
     found: list[tuple[Instant, Moved]] = []
     for course in courses:
         last = course.before
         for step in course.steps:
-            to = step.state.status.value if step.hides else step.state.tier.value
-            found.append(
-                (step.at, Moved(course.id, namespace, text_of(step.at), f"{last.tier.value} to {to}", step.because))
-            )
+            found.append((step.at, Moved(course.id, namespace, text_of(step.at), _named(last, step), step.because)))
             last = step.state
     return [move for _, move in sorted(found, key=lambda pair: pair[0])]

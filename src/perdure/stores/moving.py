@@ -10,6 +10,7 @@ from typing import Any, Final
 from perdure.records.errors import ConflictError
 from perdure.records.moving import COLUMNS, Cursor, Line
 from perdure.records.plan import Change, Plan, Target
+from perdure.stores.packing import unpacked
 
 LARGE: Final = 4_000_000
 """Bytes of text that one page holds, about: a page is one transaction, and in memory at once."""
@@ -22,12 +23,19 @@ _KEYS: Final[dict[str, tuple[tuple[str, int | str], ...]]] = {
     "link": (("id", ""), ("kind", ""), ("other", "")),
     "access": (("id", ""), ("at_ms", _LEAST)),
     "recall": (("id", ""),),
+    "document": (("shelf", ""), ("id", ""), ("name", "")),
     "operation": (("number", _LEAST),),
     "journal": (("number", _LEAST), ("position", _LEAST)),
 }
 """Part -> what its rows are ordered by, and what comes before every row."""
 
-_TARGETS: Final = {"memory": Target.MEMORY, "vector": Target.VECTOR, "link": Target.LINK, "access": Target.ACCESS}
+_TARGETS: Final = {
+    "memory": Target.MEMORY,
+    "vector": Target.VECTOR,
+    "link": Target.LINK,
+    "access": Target.ACCESS,
+    "document": Target.DOCUMENT,
+}
 
 
 def place(part: str, after: Cursor | None) -> dict[str, int | str]:
@@ -40,13 +48,20 @@ def place(part: str, after: Cursor | None) -> dict[str, int | str]:
 def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
     """Return a row as its place and its plain data, from what the store's statement gives."""
     keys = len(_KEYS[part])
+    if part == "memory":  # `packed` is how the store keeps the text: it is no column of the part
+        *values, pack, names = values
+        values.append(names)
+        at = keys + COLUMNS[part].index("text")
+        values[at] = unpacked(values[at], pack)
     row = dict(zip(COLUMNS[part], values[keys:], strict=True))
     if part == "memory":
-        row |= {"pinned": bool(row["pinned"]), "held": bool(row["held"])}
+        row |= {name: bool(row[name]) for name in ("pinned", "held", "firm")}
         row |= {name: _parsed(row[name]) for name in ("tags", "metadata")}
         row["keys"] = sorted(_parsed(row["keys"]))
     elif part == "recall":
         row["hits"] = _parsed(row["hits"])
+    elif part == "document":
+        row["data"] = _parsed(row["data"])
     elif part == "vector":
         row["data"] = b64encode(row["data"]).decode()
     return tuple(values[:keys]), row

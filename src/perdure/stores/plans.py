@@ -40,6 +40,9 @@ class PlanWriter(ABC):
             (Target.ACCESS, "insert"): self._insert_accesses,
             (Target.ACCESS, "delete"): self._delete_accesses,
             (Target.NAMESPACE, "update"): self._update_namespace,
+            (Target.DOCUMENT, "insert"): self._insert_documents,
+            (Target.DOCUMENT, "update"): self._update_documents,
+            (Target.DOCUMENT, "delete"): self._delete_documents,
         }
         if (target, action) not in handlers:
             raise StoreError(f"A plan cannot {action} a {target.value}.", remedy="Report this; nothing was written.")
@@ -65,3 +68,9 @@ class PlanWriter(ABC):
     def _delete_accesses(self, changes: list[Change]) -> None: ...
     @abstractmethod
     def _update_namespace(self, changes: list[Change]) -> None: ...
+    @abstractmethod
+    def _insert_documents(self, changes: list[Change]) -> None: ...
+    @abstractmethod
+    def _update_documents(self, changes: list[Change]) -> None: ...
+    @abstractmethod
+    def _delete_documents(self, changes: list[Change]) -> None: ...

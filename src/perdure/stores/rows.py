@@ -10,21 +10,21 @@ from dataclasses import MISSING, fields
 from hashlib import blake2b
 from typing import Any, Final
 
+from perdure.records.document import Document, Shelf
 from perdure.records.errors import LeaseLost, StoreError
 from perdure.records.instant import text_of
 from perdure.records.lease import Lease
-from perdure.records.memory import Content, Kind, Record, Scope, State, Status, Tier
+from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import Entry, Operation
+from perdure.stores.packing import unpacked
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
-_ENUMS: Final = {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status}
-_FLAGS: Final = ("pinned", "held")
 _BYTES: Final = {"vector", "int8"}
-_UNJOURNALLED: Final = {"text", "metadata", "vector", "int8"}
+_UNJOURNALLED: Final = {"text", "shown", "metadata", "vector", "int8"}
 _DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not MISSING}
 
-SEARCHED: Final = {"status", "scope"}
+SEARCHED: Final = {"status", "scope", "tags"}
 """Columns that the caches of searches must hear about when they change."""
 
 UPKEEP: Final = {"sweep", "policy"}
@@ -36,7 +36,12 @@ BY_HAND: Final = "archive"
 UNCHECKED: Final = {"held"}
 """Columns that are written without a look at what was there: holding and releasing are bookkeeping."""
 
-CONTENT_COLUMNS: Final = {"text", "tags", "source", "speaker", "task", "metadata"}
+CONTENT_COLUMNS: Final = ("shown", "tags", "source", "metadata")
+"""What a plan may change about a memory's words; the text itself stays as it was said."""
+
+FIXED: Final = {"text", "speaker", "task", "session", "turn", "key"}
+
+_HELD, _FORM, _FIRM = (STATE_COLUMNS.index(name) - 5 for name in ("held", "form", "firm"))
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
@@ -45,21 +50,25 @@ _SPACES: Final = re.compile(r"\s+")
 
 def state_of(values: Sequence[Any]) -> State:
     """Return a state from the values of STATE_COLUMNS."""
-    kind, scope, tier, status, pinned, *numbers, held = values
-    axes = (Kind(kind), Scope(scope), Tier(tier), Status(status))
-    return State(*axes, bool(pinned), *numbers, bool(held))  # type: ignore[call-arg]  # as many as STATE_COLUMNS
+    kind, scope, tier, status, pinned, *numbers = values
+    numbers[_HELD] = bool(numbers[_HELD])
+    numbers[_FORM] = Form(numbers[_FORM])
+    numbers[_FIRM] = bool(numbers[_FIRM])
+    return State(Kind(kind), Scope(scope), Tier(tier), Status(status), bool(pinned), *numbers)
 
 
 def record_of(namespace: str, values: Sequence[Any]) -> Record:
-    """Return a record from (id, op, session, turn, speaker, state columns, text, tags, source, task, metadata).
+    """Return a record from (id, op, session, turn, speaker, state columns, content).
+
+    Content is text, tags, source, task, metadata, shown, packed.
 
     Tags and metadata may be JSON text or what it stands for, as the store's driver returns them.
     """
     identity, op, session, turn, speaker = values[:5]
     states = len(STATE_COLUMNS)
-    text, tags, source, task, metadata = values[5 + states :]
+    text, tags, source, task, metadata, shown, pack = values[5 + states :]
     content = Content(
-        text=text,
+        text=unpacked(text, pack),
         tags=() if tags == "[]" else tuple(_parsed(tags)),
         source=source,
         speaker=speaker,
@@ -67,6 +76,7 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
         task=task,
         turn=turn,
         metadata={} if metadata == "{}" else _parsed(metadata),
+        shown=shown,
     )
     return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
 
@@ -90,6 +100,7 @@ def image_of(record: Record, key: str | None, space: str | None, vector: bytes |
         "speaker": content.speaker,
         "task": content.task,
         "metadata": dict(content.metadata),
+        "shown": content.shown,
         "key": key,
         "space": space if vector else None,
         "int8": vector,
@@ -141,10 +152,23 @@ def _shown(text: str | None) -> dict[str, Any] | None:
     return None if row is None else {k: v for k, v in row.items() if not isinstance(v, bytes)}
 
 
+def document_of(values: Sequence[Any]) -> Document:
+    """Return a document from (shelf, id, name, data)."""
+    shelf, identity, name, data = values
+    return Document(Shelf(shelf), identity, name, json.loads(data))
+
+
+def document_text(row: Row) -> str:
+    """Return a document's data as every store keeps it, so that two can be compared."""
+    return json.dumps(row["data"], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def column_value(column: str, value: Any) -> Any:
     """Return a value as the column stores it."""
     if column == "tags":
         return json.dumps(list(value), ensure_ascii=False)
+    if column == "metadata":
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
     return plain(value)
 
 

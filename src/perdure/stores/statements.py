@@ -102,6 +102,10 @@ def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
     """
     bindings: dict[str, object] = {}
     chosen: list[str] = [] if filters.include_archived else ["filter_active"]
+    if filters.isolated:
+        inside = filters.seen_inside
+        chosen.append("filter_shared" if inside is None else "filter_inside")
+        bindings |= {} if inside is None else {"inside": inside}
     tests: Sequence[tuple[str, str, object]] = (
         ("filter_kinds", "kinds", [k.value for k in filters.kinds] or None),
         ("filter_scopes", "scopes", [s.value for s in filters.scopes] or None),

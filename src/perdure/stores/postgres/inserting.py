@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any, Final
@@ -13,6 +14,7 @@ from perdure.records.errors import ConflictError
 from perdure.records.memory import Kind
 from perdure.records.plan import Change
 from perdure.stores.codes import quantize
+from perdure.stores.packing import packed, unpacked
 from perdure.stores.postgres.arrays import Halfvecs
 from perdure.stores.postgres.postings import Document, postings
 from perdure.stores.postgres.server import Session
@@ -21,9 +23,12 @@ from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain, present
 LARGE: Final = 8_000_000
 """Characters of text that one statement carries."""
 
-_FLOATS: Final = {"importance", "confidence", "uniqueness", "access_mass", "boosted"}
-_FLAGS: Final = {"pinned", "held"}
-_TEXTS: Final = {"kind", "scope", "tier", "status", "session", "speaker", "op"}
+_FLOATS: Final = {
+    *("importance", "confidence", "uniqueness", "access_mass", "boosted"),
+    *("strength", "level", "stability", "difficulty", "decayed"),
+}
+_FLAGS: Final = {"pinned", "held", "firm"}
+_TEXTS: Final = {"kind", "scope", "tier", "status", "session", "speaker", "op", "form"}
 
 
 def _sql_type(column: str) -> str:
@@ -100,11 +105,14 @@ def _insert_content(
 ) -> None:
     for group in chunks(changes, lambda c: len(present(c.after)["text"]) + 200):
         afters = [present(c.after) for c in group]
+        kept = [(a["text"], None) if a.get("shown") is None else packed(a["text"]) for a in afters]
         session.run(
             "insert_content",
             row=[rows[c.id] for c in group],
             id=[c.id for c in group],
-            text=[a["text"] for a in afters],
+            text=[text for text, _ in kept],
+            shown=[a.get("shown") for a in afters],
+            packed=[_base64(pack) for _, pack in kept],
             tags=[json.dumps(list(a["tags"]), ensure_ascii=False) for a in afters],
             source=[a["source"] for a in afters],
             task=[a["task"] for a in afters],
@@ -112,6 +120,45 @@ def _insert_content(
             digest=[content_digest(a["text"]) for a in afters],
             length=[documents[c.id].length for c in group],
         )
+
+
+def update_content(session: Session, changes: Sequence[Change], rows: Mapping[str, int], columns: set[str]) -> None:
+    """Change what is shown of memories, and their labels; each memory once."""
+    numbers = [rows[c.id] for c in changes]
+    if "shown" in columns:
+        texts = {row: unpacked(text, pack) for row, text, pack in session.rows("content_texts", rows=numbers)}
+        shown = [present(c.after)["shown"] for c in changes]
+        kept = [
+            (texts[row], None) if form is None else packed(texts[row]) for row, form in zip(numbers, shown, strict=True)
+        ]
+        packs = [_base64(pack) for _, pack in kept]
+        session.run("show_content", row=numbers, text=[text for text, _ in kept], shown=shown, packed=packs)
+    if columns - {"shown"}:
+        _update_labels(session, changes, numbers)
+
+
+def _update_labels(session: Session, changes: Sequence[Change], numbers: Sequence[int]) -> None:
+    stored = {row: values for row, *values in session.rows("content_labels", rows=list(numbers))}
+    labels = []
+    for change, row in zip(changes, numbers, strict=True):
+        tags, source, metadata = stored[row]
+        labels.append({"tags": tags, "source": source, "metadata": metadata, **present(change.after)})
+    session.run(
+        "label_content",
+        row=list(numbers),
+        tags=[json.dumps(list(x["tags"]), ensure_ascii=False) for x in labels],
+        source=[x["source"] for x in labels],
+        metadata=[json.dumps(x["metadata"], ensure_ascii=False, sort_keys=True) for x in labels],
+    )
+    for change, row, label in zip(changes, numbers, labels, strict=True):
+        if tags := list(dict.fromkeys(present(change.before).get("tags", ()))):
+            session.run("delete_tags", tags=tags, rows=[row])
+        if "tags" in present(change.after) and (tags := list(dict.fromkeys(label["tags"]))):
+            session.run("insert_tag", tag=tags, row=[row] * len(tags))
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else b64encode(data).decode()
 
 
 def insert_vectors(session: Session, changes: Sequence[Change], rows: Mapping[str, int], spaces: Sequence[int]) -> None:

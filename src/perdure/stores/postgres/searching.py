@@ -14,6 +14,7 @@ from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.records.vector import Vector
+from perdure.stores.packing import unpacked
 from perdure.stores.postgres.postings import term_of
 from perdure.stores.postgres.server import Session
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
@@ -127,7 +128,8 @@ class PostgresSearch(Search):
         """Return row -> searchable text, in the order of the rows."""
         if not rows:
             return {}
-        found = {row: searchable(text, speaker) for row, text, speaker in self.session.rows("texts", rows=list(rows))}
+        rows_ = self.session.rows("texts", rows=list(rows))
+        found = {row: searchable(unpacked(text, pack), speaker) for row, text, pack, speaker in rows_}
         return {row: found[row] for row in rows if row in found}
 
     def _nearest(self, vector: Float32s, filters: Filters, wide: int, limit: int) -> list[tuple[Any, ...]]:

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from psycopg.errors import UniqueViolation
 
-from perdure.records.errors import SpaceMismatch, StoreReadOnly
+from perdure.records.errors import StoreReadOnly
+from perdure.records.glimpse import Glimpse
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
-from perdure.records.memory import Record, State, searchable
+from perdure.records.memory import Record, State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
-from perdure.records.vector import Space, Vector
+from perdure.records.vector import Vector
 from perdure.stores.postgres import reading as read
 from perdure.stores.postgres.approximate import build_index
+from perdure.stores.postgres.around import PostgresAround, PostgresGlimpse
 from perdure.stores.postgres.checking import faults
 from perdure.stores.postgres.inserting import insert_accesses
 from perdure.stores.postgres.moving import PostgresMover
 from perdure.stores.postgres.schema import Standing, examined
 from perdure.stores.postgres.searching import PostgresSearch
 from perdure.stores.postgres.server import Address, Server, Session
+from perdure.stores.postgres.spaces import StoreSpaces
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import change_of, content_digest, entry_of, operation_of, present
 from perdure.stores.statements import filter_parts
@@ -35,7 +38,7 @@ _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process: it may be longer by as many for each process."""
 
 
-class PostgresStore:
+class PostgresStore(StoreSpaces):
     """Memories on a PostgreSQL server that many processes and machines may use at once. Safe to share between threads.
 
     Args:
@@ -68,8 +71,8 @@ class PostgresStore:
 
     # --- writing
 
-    def apply(self, plan: Plan, *, fence: Lease | None = None) -> None:
-        """Write a plan whole or not at all, durable when this returns.
+    def apply(self, plan: Plan, *, fence: Lease | None = None, check: Callable[[Glimpse], None] | None = None) -> None:
+        """Write a plan whole or not at all, durable when this returns; ``check`` looks before it is final.
 
         Raises:
             ConflictError: The store is not as the plan's before-images say.
@@ -78,8 +81,14 @@ class PostgresStore:
         """
         if self.read_only:
             raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Name the primary in the URL.")
+
+        def work(session: Session, again: bool) -> None:  # the server calls it by position
+            apply_plan(session, plan, self._stemmer, fence, again=again)
+            if check is not None:
+                check(PostgresGlimpse(session, self._stemmer, plan.namespace))
+
         try:
-            self._server.write(plan.namespace, lambda s, again: apply_plan(s, plan, self._stemmer, fence, again=again))
+            self._server.write(plan.namespace, work)
         except AppliedBefore:
             return
         except UniqueViolation as error:
@@ -140,9 +149,10 @@ class PostgresStore:
             parts, bindings = (*parts, "before_page"), {**bindings, "before_ms": before[0], "before_id": before[1]}
         return self._records(namespace, "listed", parts, limit=limit, **bindings)
 
-    def at_hand(self, namespace: str, limit: int) -> list[Record]:
-        """Return visible records, those in hot and vault and pinned ones first, then warm, then cold; newest first."""
-        return self._records(namespace, "at_hand", limit=limit)
+    def at_hand(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
+        """Return records that pass: hot, vault and pinned ones first, then warm, then cold; newest first."""
+        parts, bindings = filter_parts(filters)
+        return self._records(namespace, "at_hand", parts, limit=limit, **bindings)
 
     def sampled(self, namespace: str, step: int, limit: int) -> list[Record]:
         """Return every ``step``-th visible record, at most so many."""
@@ -277,60 +287,12 @@ class PostgresStore:
         """Return id -> unit vector for those memories that have one in the active space."""
         return self._server.read(namespace, lambda s: read.vectors(s, ids)) if ids else {}
 
-    # --- embedding spaces
-
-    def space(self) -> Space | None:
-        """Return the store's embedding space, None before the first vector."""
-        found = self._server.admin(read.active_space)
-        return None if found is None else found[1]
-
-    def add_space(self, space: Space, *, activate: bool) -> None:
-        """Make an embedding space known, and the one that searches use if asked; a no-op where it is so already.
-
-        Raises:
-            SpaceMismatch: ``activate`` is False, and another space is active: its vectors and these cannot be compared.
-        """
-        before = self.space()
-        if before == space:
-            return
-        if before is not None and not activate:
-            raise SpaceMismatch(
-                f"The store's vectors are of {before.name}, these are of {space.name}.",
-                remedy="Run `perdure reembed` to bring the store into the new space.",
-            )
-        self.prepare_space(space)
-        self._server.admin(lambda s: s.run("activate_space", name=space.name).rowcount)
-
-    def prepare_space(self, space: Space) -> None:
-        """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
-        while self._space_number(space) is None:  # two processes may have picked the same number
-            self._server.admin(
-                lambda s: (
-                    s.run(
-                        "insert_space",
-                        name=space.name,
-                        model=space.model,
-                        dimensions=space.dimensions,
-                        version=space.version,
-                    ).rowcount
-                )
-            )
-
-    def _space_number(self, space: Space) -> int | None:
-        return dict(self._server.admin(lambda s: s.rows("spaces"))).get(space.name)
-
-    def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
-        """Return the next memories without a vector in a space: (cursor, id, searchable text)."""
-        number = self._space_number(space)
-        rows = self._rows(namespace, "without_vector", space=-1 if number is None else number, after=after, limit=limit)
-        return [(row, identity, searchable(text, speaker)) for row, identity, text, speaker in rows]
+    # --- statistics and upkeep
 
     def count_without_vector(self, namespace: str | None) -> int:
         """Return how many active memories have no vector in the active space."""
         found = self._server.admin(read.active_space)
         return self._total("count_without_vector", namespace, space=-1 if found is None else found[0])
-
-    # --- statistics and upkeep
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
         """Return (namespace, kind, tier, status, count)."""
@@ -356,6 +318,11 @@ class PostgresStore:
         """Close the connections. Calling it twice is harmless."""
         atexit.unregister(self.close)
         self._server.close()
+
+    @property
+    def around(self) -> PostgresAround:
+        """What is around memories: documents, tasks, sessions."""
+        return PostgresAround(self._server)
 
     @property
     def mover(self) -> PostgresMover:

@@ -21,14 +21,17 @@ from perdure.stores.postgres.inserting import (
     insert_memories,
     insert_vectors,
     refuse_twins,
+    update_content,
 )
 from perdure.stores.postgres.postings import SPAN, Document, document_of
 from perdure.stores.postgres.server import Session
 from perdure.stores.rows import (
     BY_HAND,
     CONTENT_COLUMNS,
+    FIXED,
     UNCHECKED,
     UPKEEP,
+    document_text,
     journal_form,
     lease_lost,
     present,
@@ -168,14 +171,17 @@ class _Writer(PlanWriter):
             self.session.run("add_vectors", more=-less)
 
     def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None:
-        if set(columns) & CONTENT_COLUMNS:
-            raise StoreError("This version does not rewrite the content of a memory.")
-        checked = tuple(c for c in columns if c not in UNCHECKED)
+        if set(columns) & FIXED:
+            raise StoreError("A plan cannot rewrite what a memory says.", remedy="Report this; nothing was written.")
+        hot = tuple(c for c in columns if c not in CONTENT_COLUMNS)
+        checked = tuple(c for c in hot if c not in UNCHECKED)
         for turn in _turns(changes):
-            values = {f"new_{c}": [present(x.after)[c] for x in turn] for c in columns}
+            values = {f"new_{c}": [present(x.after)[c] for x in turn] for c in hot}
             values |= {f"old_{c}": [present(x.before)[c] for x in turn] for c in checked}
             ids = [x.id for x in turn]
-            self._expect(self.session.run_with("update_memory", columns, checked, TYPES, id=ids, **values), turn)
+            self._expect(self.session.run_with("update_memory", hot, checked, TYPES, id=ids, **values), turn)
+            if words := set(columns) & set(CONTENT_COLUMNS):
+                update_content(self.session, turn, self._rows(ids), words)
 
     # --- vectors
 
@@ -225,6 +231,21 @@ class _Writer(PlanWriter):
         for change in changes:
             before, after = present(change.before)["policy"], present(change.after)["policy"]
             self._expect(self.session.run("namespace_policy", before=before, after=after), [change])
+
+    def _insert_documents(self, changes: list[Change]) -> None:
+        self.session.run(
+            "insert_document", **_documents(changes), data=[document_text(present(c.after)) for c in changes]
+        )
+
+    def _update_documents(self, changes: list[Change]) -> None:
+        for change in changes:  # one document may change twice in a plan
+            before, after = [document_text(present(change.before))], [document_text(present(change.after))]
+            cursor = self.session.run("update_document", **_documents([change]), before=before, after=after)
+            self._expect(cursor, [change])
+
+    def _delete_documents(self, changes: list[Change]) -> None:
+        befores = [document_text(present(c.before)) for c in changes]
+        self._expect(self.session.run("delete_document", **_documents(changes), before=befores), changes)
 
     # --- the journal
 
@@ -288,6 +309,16 @@ class _Writer(PlanWriter):
                 remedy="Read again and make a new plan.",
             )
         return self.rows
+
+
+def _documents(changes: Sequence[Change]) -> dict[str, list[str]]:
+    """Return where the documents of some changes are."""
+    rows = [present(c.after if c.before is None else c.before) for c in changes]
+    return {
+        "shelf": [str(row["shelf"]) for row in rows],
+        "id": [c.id for c in changes],
+        "name": [row["name"] for row in rows],
+    }
 
 
 def _fits(change: Change, op: str | None) -> bool:

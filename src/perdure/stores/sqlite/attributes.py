@@ -34,6 +34,7 @@ STATUSES: Final = {status.value: code for code, status in enumerate(Status)}
 GONE: Final = 255
 """The status code of a memory that was taken back."""
 
+_SHARED: Final = SCOPES[Scope.LONG_TERM.value]
 _FIELDS: Final = ("created", "tags", "session", "kind", "scope", "status")
 _FIRST: Final = 256
 
@@ -74,6 +75,8 @@ class Attributes:
         self._columns = {name: np.zeros(_FIRST, PACKED[name]) for name in _FIELDS}
         self._visible = np.zeros(_FIRST, np.bool_)
         self.hidden = 0
+        self.private = 0
+        """How many belong to a task or a session."""
 
     def extend(self, rows: NDArray[np.void]) -> None:
         """Append rows of dtype PACKED."""
@@ -86,27 +89,35 @@ class Attributes:
             self._columns[name][self.count : end] = rows[name]
         self._visible[self.count : end] = rows["status"] == STATUSES["active"]
         self.hidden += int(np.count_nonzero(~self._visible[self.count : end]))
+        self.private += int(np.count_nonzero(rows["scope"] != _SHARED))
         self.count = end
 
-    def change(self, positions: NDArray[np.int64], status: Any, scope: Any = None) -> None:
-        """Set the status (and scope) codes of some positions."""
+    def change(self, positions: NDArray[np.int64], status: Any, scope: Any = None, tags: Any = None) -> None:
+        """Set the status (and scope codes, and tag masks) of some positions."""
         self._columns["status"][positions] = status
         if scope is not None:
             self._columns["scope"][positions] = scope
+            self.private = int(np.count_nonzero(self._columns["scope"][: self.count] != _SHARED))
+        if tags is not None:
+            self._columns["tags"][positions] = tags
         self._visible[positions] = self._columns["status"][positions] == STATUSES["active"]
         self.hidden = int(np.count_nonzero(~self._visible[: self.count]))
 
     def mask(self, filters: Filters) -> NDArray[np.bool_] | None:
         """Return which positions a filter lets through, or None for all of them."""
-        n = self.count
         mask: NDArray[np.bool_] | None
-        column = {name: values[:n] for name, values in self._columns.items()}
         if filters.include_archived:
-            mask = column["status"] != GONE
+            mask = self._columns["status"][: self.count] != GONE
         elif self.hidden:
-            mask = self._visible[:n].copy()
+            mask = self._visible[: self.count].copy()
         else:
             mask = None
+        for test in self._tests(filters):
+            mask = test if mask is None else mask & test
+        return mask
+
+    def _tests(self, filters: Filters) -> list[NDArray[np.bool_]]:
+        column = {name: values[: self.count] for name, values in self._columns.items()}
         tests = []
         if filters.kinds:
             tests.append(_any_of(column["kind"], [KINDS[k] for k in filters.kinds]))
@@ -117,13 +128,21 @@ class Attributes:
             tests.append((column["tags"] & wanted) == wanted)
         if filters.session is not None:
             tests.append(column["session"] == session_code(filters.session))
+        if filters.isolated and self.private:
+            tests.append(self._seen(filters.seen_inside))
         if filters.since is not None:
             tests.append(column["created"] >= filters.since)
         if filters.until is not None:
             tests.append(column["created"] < filters.until)
-        for test in tests:
-            mask = test if mask is None else mask & test
-        return mask
+        return tests
+
+    def _seen(self, inside: str | None) -> NDArray[np.bool_]:
+        """Which positions are shared, or belong to the session that asks."""
+        shared = self._columns["scope"][: self.count] == _SHARED
+        if inside is None:
+            return np.asarray(shared, dtype=np.bool_)
+        own = self._columns["session"][: self.count] == session_code(inside)
+        return np.asarray(shared | own, dtype=np.bool_)
 
     @property
     def nbytes(self) -> int:

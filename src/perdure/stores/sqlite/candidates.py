@@ -15,6 +15,7 @@ from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.stores.codes import similarities
+from perdure.stores.packing import unpacked
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary, best_by_words, holding_text, match_text
@@ -114,7 +115,8 @@ class SqliteSearch(Search):
         if not searched:
             return {}, {}
         query = match_text(searched, None if self.majority else self.namespace, filters.entity)
-        narrowed = filters != Filters(include_archived=filters.include_archived)
+        open_ = Filters(include_archived=filters.include_archived, isolated=filters.isolated, inside=filters.inside)
+        narrowed = filters != open_
         limit = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
         while True:
             found = best_by_words(self.connection, query, limit)
@@ -157,7 +159,10 @@ class SqliteSearch(Search):
         if not rows:
             return {}
         key = {"namespace": self.namespace, "rows": json_list(rows)}
-        return {row: searchable(text, speaker) for row, text, speaker in run(self.connection, "texts", key)}
+        return {
+            row: searchable(unpacked(text, pack), speaker)
+            for row, text, pack, speaker in run(self.connection, "texts", key)
+        }
 
     def _narrow(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of those rows that pass every filter, exactly."""

@@ -17,7 +17,7 @@ from perdure.records.instant import Instant
 from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
-from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed
+from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits
 from perdure.stores.sqlite.reading import fetched, json_list, run, single
 
 SEGMENT: Final = 4096
@@ -112,15 +112,16 @@ class SearchIndex:
         self._sorter = None
 
     def _follow(self, connection: apsw.Connection, seen: int) -> None:
-        """Take over changed statuses and scopes, and take out what is gone."""
+        """Take over changed statuses, scopes and tags, and take out what is gone."""
         key = {"namespace": self.namespace, "seen": seen}
         changed = fetched(connection, "changed_rows", key)
         if changed:
-            positions = self.positions(np.array([row for row, _, _ in changed], np.int64))
+            positions = self.positions(np.array([row for row, *_ in changed], np.int64))
             known = positions >= 0
-            status = np.array([STATUSES[s] for _, s, _ in changed], np.uint8)[known]
-            scope = np.array([SCOPES[s] for _, _, s in changed], np.uint8)[known]
-            self.attributes.change(positions[known], status, scope)
+            status = np.array([STATUSES[s] for _, s, _, _ in changed], np.uint8)[known]
+            scope = np.array([SCOPES[s] for _, _, s, _ in changed], np.uint8)[known]
+            tags = np.array([tag_bits(json.loads(t)) for *_, t in changed], np.uint64)[known]
+            self.attributes.change(positions[known], status, scope, tags)
         gone = [row for (row,) in run(connection, "gone_rows", key)]
         if gone:
             positions = self.positions(np.array(gone, np.int64))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+
 import apsw
 
 from perdure.records.errors import SpaceMismatch
 from perdure.records.memory import searchable
 from perdure.records.vector import Space
+from perdure.stores.packing import unpacked
+from perdure.stores.sqlite.connection import transaction
 from perdure.stores.sqlite.reading import fetched, run, single
 
 
@@ -54,7 +59,7 @@ def without_vector(
     known = single(connection, "space_of", {"name": space.name})
     key = {"namespace": namespace, "space": -1 if known is None else known, "after": after, "limit": limit}
     rows = fetched(connection, "without_vector", key)
-    return [(row, identity, searchable(text, speaker)) for row, identity, text, speaker in rows]
+    return [(row, identity, searchable(unpacked(text, pack), speaker)) for row, identity, text, pack, speaker in rows]
 
 
 def count_without_vector(connection: apsw.Connection, namespace: str | None) -> int:
@@ -62,3 +67,41 @@ def count_without_vector(connection: apsw.Connection, namespace: str | None) -> 
     found = active_number(connection)
     key = {"namespace": namespace, "space": -1 if found is None else found[0]}
     return int(single(connection, "count_without_vector", key))
+
+
+class StoreSpaces(ABC):
+    """What a store over a file says about its embedding spaces."""
+
+    @abstractmethod
+    def _use(self) -> AbstractContextManager[apsw.Connection]: ...
+
+    def space(self) -> Space | None:
+        """Return the store's embedding space, None before the first vector."""
+        with self._use() as connection:
+            return active(connection)
+
+    def add_space(self, space: Space, *, activate: bool) -> None:
+        """Make an embedding space known, and the one that searches use if asked; a no-op where it is so already.
+
+        Raises:
+            SpaceMismatch: ``activate`` is False, and another space is active: its vectors and these cannot be compared.
+        """
+        with self._use() as connection:
+            if active(connection) != space:
+                with transaction(connection):
+                    add(connection, space, activate=activate)
+
+    def prepare_space(self, space: Space) -> None:
+        """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
+        with self._use() as connection, transaction(connection):
+            number(connection, space)
+
+    def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
+        """Return the next memories without a vector in a space: (cursor, id, searchable text)."""
+        with self._use() as connection:
+            return without_vector(connection, namespace, space, after, limit)
+
+    def count_without_vector(self, namespace: str | None) -> int:
+        """Return how many active memories have no vector in the active space."""
+        with self._use() as connection:
+            return count_without_vector(connection, namespace)

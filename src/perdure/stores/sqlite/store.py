@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import apsw
 
 from perdure.records.errors import StoreReadOnly
+from perdure.records.glimpse import Glimpse
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
@@ -19,10 +20,11 @@ from perdure.records.plan import Change, Plan
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
-from perdure.records.vector import Space, Vector
+from perdure.records.vector import Vector
 from perdure.stores.rows import content_digest, operation_of
 from perdure.stores.sqlite import reading as read
 from perdure.stores.sqlite import spaces
+from perdure.stores.sqlite.around import SqliteAround, SqliteGlimpse
 from perdure.stores.sqlite.checking import faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translated, unhurried
 from perdure.stores.sqlite.index import save_cells, trained_cells
@@ -31,7 +33,7 @@ from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.writing import apply_accesses, apply_plan
 
 
-class SqliteStore:
+class SqliteStore(spaces.StoreSpaces):
     """Memories in one SQLite file that several processes may use at once. Safe to share between threads.
 
     Args:
@@ -50,8 +52,8 @@ class SqliteStore:
 
     # --- writing
 
-    def apply(self, plan: Plan, *, fence: Lease | None = None) -> None:
-        """Write a plan whole or not at all, durable when this returns.
+    def apply(self, plan: Plan, *, fence: Lease | None = None, check: Callable[[Glimpse], None] | None = None) -> None:
+        """Write a plan whole or not at all, durable when this returns; ``check`` looks before it is final.
 
         Raises:
             ConflictError: The store is not as the plan's before-images say.
@@ -65,8 +67,17 @@ class SqliteStore:
         with self._use() as connection:
             with transaction(connection):
                 apply_plan(connection, plan, fence)
+                if check is not None:
+                    self._checked(plan.namespace, check)
                 written = self._count_waiting(connection)
             del self._waiting[:written]
+
+    def _checked(self, namespace: str, check: Callable[[Glimpse], None]) -> None:
+        self._searches.forget(namespace)
+        try:
+            check(SqliteGlimpse(self._connection, self._searches, namespace))
+        finally:  # what the index has seen may be rolled back
+            self._searches.forget(namespace)
 
     def count(self, plan: Plan) -> None:
         """Append a recall's accesses without waiting: while another process writes, they are kept for the next call."""
@@ -136,11 +147,11 @@ class SqliteStore:
         with self._fresh() as connection:
             return read.listed(connection, namespace, filters, limit, before)
 
-    def at_hand(self, namespace: str, limit: int) -> list[Record]:
-        """Return visible records, those in hot and vault and pinned ones first, then warm, then cold; newest first."""
+    def at_hand(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
+        """Return records that pass: hot, vault and pinned ones first, then warm, then cold; newest first."""
         with self._fresh() as connection:
-            ids = [i for (i,) in read.run(connection, "at_hand", {"namespace": namespace, "limit": limit})]
-            return read.records(connection, namespace, ids)
+            rows = read.filtered(connection, "at_hand", filters, {"namespace": namespace, "limit": limit})
+            return read.records(connection, namespace, [i for (i,) in rows])
 
     def sampled(self, namespace: str, step: int, limit: int) -> list[Record]:
         """Return every ``step``-th visible record, at most so many."""
@@ -293,39 +304,6 @@ class SqliteStore:
         with self._use():
             return self._searches.vectors(namespace, ids)
 
-    # --- embedding spaces
-
-    def space(self) -> Space | None:
-        """Return the store's embedding space, None before the first vector."""
-        with self._use() as connection:
-            return spaces.active(connection)
-
-    def add_space(self, space: Space, *, activate: bool) -> None:
-        """Make an embedding space known, and the one that searches use if asked; a no-op where it is so already.
-
-        Raises:
-            SpaceMismatch: ``activate`` is False, and another space is active: its vectors and these cannot be compared.
-        """
-        with self._use() as connection:
-            if spaces.active(connection) != space:
-                with transaction(connection):
-                    spaces.add(connection, space, activate=activate)
-
-    def prepare_space(self, space: Space) -> None:
-        """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
-        with self._use() as connection, transaction(connection):
-            spaces.number(connection, space)
-
-    def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
-        """Return the next memories without a vector in a space: (cursor, id, searchable text)."""
-        with self._use() as connection:
-            return spaces.without_vector(connection, namespace, space, after, limit)
-
-    def count_without_vector(self, namespace: str | None) -> int:
-        """Return how many active memories have no vector in the active space."""
-        with self._use() as connection:
-            return spaces.count_without_vector(connection, namespace)
-
     # --- upkeep of the file
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
@@ -371,6 +349,11 @@ class SqliteStore:
                     self.flush()
             finally:
                 self._connection.close()
+
+    @property
+    def around(self) -> SqliteAround:
+        """What is around memories: documents, tasks, sessions."""
+        return SqliteAround(self._fresh)
 
     @property
     def mover(self) -> SqliteMover:

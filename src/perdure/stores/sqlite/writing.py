@@ -14,16 +14,19 @@ from perdure.records.lease import Lease
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.stores.codes import quantize
+from perdure.stores.packing import packed, unpacked
 from perdure.stores.plans import PlanWriter
 from perdure.stores.rows import (
     BY_HAND,
     CONTENT_COLUMNS,
+    FIXED,
     MEMORY_COLUMNS,
     SEARCHED,
     UNCHECKED,
     UPKEEP,
     column_value,
     content_digest,
+    document_text,
     journal_form,
     lease_lost,
     plain,
@@ -31,7 +34,7 @@ from perdure.stores.rows import (
 )
 from perdure.stores.sqlite.index import SEGMENT, pack
 from perdure.stores.sqlite.lexical import place_of
-from perdure.stores.sqlite.reading import run, single
+from perdure.stores.sqlite.reading import fetched, run, single
 from perdure.stores.statements import registry, with_columns
 
 
@@ -155,20 +158,45 @@ class _Writer(PlanWriter):
         run(self.connection, "count_vectors", {"namespace": self.namespace, "more": less})
 
     def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None:
-        if set(columns) & CONTENT_COLUMNS:
-            raise StoreError("This version does not rewrite the content of a memory.")
-        checked = tuple(c for c in columns if c not in UNCHECKED)
-        sql = with_columns(
-            "sqlite", "update_memory", columns, checked, "set_changed" if set(columns) & SEARCHED else ""
-        )
+        if set(columns) & FIXED:
+            raise StoreError("A plan cannot rewrite what a memory says.", remedy="Report this; nothing was written.")
+        hot = tuple(c for c in columns if c not in CONTENT_COLUMNS)
+        checked = tuple(c for c in hot if c not in UNCHECKED)
+        sql = with_columns("sqlite", "update_memory", hot, checked, "set_changed" if set(columns) & SEARCHED else "")
         values = []
         for change in changes:
             before, after = present(change.before), present(change.after)
             row = {**self._key(change), "version": self.version}
-            row |= {f"after_{c}": column_value(c, after[c]) for c in columns}
+            row |= {f"after_{c}": column_value(c, after[c]) for c in hot}
             row |= {f"before_{c}": column_value(c, before[c]) for c in checked}
             values.append(row)
         self._checked(sql, values, changes)
+        if words := tuple(c for c in columns if c in CONTENT_COLUMNS):
+            self._update_content(words, changes)
+
+    def _update_content(self, columns: tuple[str, ...], changes: list[Change]) -> None:
+        """Change what is shown of memories, and their labels; their rows were compared before."""
+        written = columns if "shown" not in columns else (*columns, "text", "packed")
+        sql = with_columns("sqlite", "update_content", written, ())
+        values = []
+        for change in changes:
+            key = {"namespace": self.namespace, "row": self._row(change.id)}
+            row = {f"after_{c}": column_value(c, present(change.after)[c]) for c in columns}
+            if "shown" in columns:
+                text, pack = fetched(self.connection, "content_text", key)[0]
+                whole = unpacked(text, pack)
+                text, pack = (whole, None) if row["after_shown"] is None else packed(whole)
+                row |= {"after_text": text, "after_packed": pack}
+            values.append({**row, **key})
+        self.connection.executemany(sql, values)
+        if "tags" in columns:
+            for change in changes:
+                key = {"namespace": self.namespace, "row": self._row(change.id)}
+                self._many(
+                    "delete_tags", ({**key, "tag": tag} for tag in dict.fromkeys(present(change.before)["tags"]))
+                )
+                tags = dict.fromkeys(present(change.after)["tags"])
+                self._many("insert_tag", ((self.namespace, tag, key["row"]) for tag in tags))
 
     # --- vectors
 
@@ -225,6 +253,29 @@ class _Writer(PlanWriter):
             for c in changes
         ]
         self._exactly("namespace_policy", bindings, changes)
+
+    def _insert_documents(self, changes: list[Change]) -> None:
+        rows = [self._document(c, after=c.after) for c in changes]
+        try:
+            self._many("insert_document", ({**row, "data": row["after"]} for row in rows))
+        except apsw.ConstraintError as error:
+            raise ConflictError(
+                "Another process has written the same document just now.",
+                tuple(c.id for c in changes),
+                remedy="Read again and retry.",
+            ) from error
+
+    def _update_documents(self, changes: list[Change]) -> None:
+        rows = [self._document(c, before=c.before, after=c.after) for c in changes]
+        self._exactly("update_document", rows, changes)
+
+    def _delete_documents(self, changes: list[Change]) -> None:
+        self._exactly("delete_document", [self._document(c, before=c.before) for c in changes], changes)
+
+    def _document(self, change: Change, **sides: Row | None) -> dict[str, Any]:
+        where = present(change.after if change.before is None else change.before)
+        key = {**self._key(change), "shelf": plain(where["shelf"]), "name": where["name"]}
+        return {**key, **{side: document_text(present(row)) for side, row in sides.items()}}
 
     # --- the journal
 
@@ -308,14 +359,17 @@ def _memory_values(namespace: str, row: int, identity: str, after: Row) -> tuple
 
 def _content_values(namespace: str, row: int, identity: str, after: Row) -> tuple[Any, ...]:
     """Return the parameters of insert_content."""
+    text, pack = (after["text"], None) if after.get("shown") is None else packed(after["text"])
     return (
         namespace,
         row,
         identity,
-        after["text"],
+        text,
         json.dumps(list(after["tags"]), ensure_ascii=False),
         after["source"],
         after["task"],
         json.dumps(after["metadata"], ensure_ascii=False, sort_keys=True),
+        after.get("shown"),
+        pack,
         content_digest(after["text"]),
     )

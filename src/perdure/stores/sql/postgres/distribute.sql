@@ -15,5 +15,6 @@ SELECT create_distributed_table('link', 'namespace', colocate_with => 'namespace
 SELECT create_distributed_table('access', 'namespace', colocate_with => 'namespace');
 SELECT create_distributed_table('recall_log', 'namespace', colocate_with => 'namespace');
 SELECT create_distributed_table('idempotency', 'namespace', colocate_with => 'namespace');
+SELECT create_distributed_table('document', 'namespace', colocate_with => 'namespace');
 SELECT create_distributed_table('operation', 'namespace', colocate_with => 'namespace');
 SELECT create_distributed_table('journal', 'namespace', colocate_with => 'namespace');

@@ -19,6 +19,14 @@ m.scope = ANY(CAST(:scopes AS text[]));
 -- kind: part
 m.session = :session;
 
+-- name: filter_shared
+-- kind: part
+m.scope = 'long_term';
+
+-- name: filter_inside
+-- kind: part
+(m.scope = 'long_term' OR m.session = :inside);
+
 -- name: filter_since
 -- kind: part
 m.created_ms >= :since;
@@ -78,7 +86,8 @@ SELECT EXISTS (SELECT 1 FROM operation WHERE namespace = :namespace AND id = :id
 -- kind: routed
 INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness, created_ms, recorded_ms, anchor_ms,
   access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms, reinforcements, boosted, boost_day,
-  validated_ms, tier_ms, status_ms, due_ms, held, session, turn, speaker, op, asks)
+  validated_ms, tier_ms, status_ms, due_ms, held, strength, level, strength_ms, stability, difficulty, form, form_ms, firm,
+  tokens, decayed, decayed_ms, session, turn, speaker, op, asks)
 SELECT :namespace, i.* FROM unnest(
   CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:kind AS text[]), CAST(:scope AS text[]), CAST(:tier AS text[]),
   CAST(:status AS text[]), CAST(:pinned AS boolean[]), CAST(:importance AS double precision[]), CAST(:confidence AS
@@ -87,17 +96,21 @@ SELECT :namespace, i.* FROM unnest(
   CAST(:tier_accesses AS bigint[]), CAST(:accessed_ms AS bigint[]), CAST(:access2_ms AS bigint[]), CAST(:access3_ms AS
   bigint[]), CAST(:reinforcements AS bigint[]), CAST(:boosted AS double precision[]), CAST(:boost_day AS bigint[]),
   CAST(:validated_ms AS bigint[]), CAST(:tier_ms AS bigint[]), CAST(:status_ms AS bigint[]), CAST(:due_ms AS
-  bigint[]), CAST(:held AS boolean[]), CAST(:session AS text[]), CAST(:turn AS bigint[]), CAST(:speaker AS text[]),
+  bigint[]), CAST(:held AS boolean[]), CAST(:strength AS double precision[]), CAST(:level AS double precision[]),
+  CAST(:strength_ms AS bigint[]), CAST(:stability AS double precision[]), CAST(:difficulty AS double precision[]),
+  CAST(:form AS text[]), CAST(:form_ms AS bigint[]), CAST(:firm AS boolean[]), CAST(:tokens AS bigint[]),
+  CAST(:decayed AS double precision[]), CAST(:decayed_ms AS bigint[]), CAST(:session AS text[]), CAST(:turn AS bigint[]), CAST(:speaker AS text[]),
   CAST(:op AS text[]), CAST(:asks AS boolean[])) AS i;
 
 -- name: insert_content
 -- kind: routed
-INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, digest, length)
+INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, shown, packed, digest, length)
 SELECT :namespace, i.row, i.id, i.text, ARRAY(SELECT jsonb_array_elements_text(CAST(i.tags AS jsonb))), i.source, i.task,
-  CAST(i.metadata AS jsonb), i.digest, i.length
+  CAST(i.metadata AS jsonb), i.shown, decode(i.packed, 'base64'), i.digest, i.length
 FROM unnest(CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:text AS text[]), CAST(:tags AS text[]),
-  CAST(:source AS text[]), CAST(:task AS text[]), CAST(:metadata AS text[]), CAST(:digest AS bigint[]),
-  CAST(:length AS integer[])) AS i(row, id, text, tags, source, task, metadata, digest, length);
+  CAST(:source AS text[]), CAST(:task AS text[]), CAST(:metadata AS text[]), CAST(:shown AS text[]),
+  CAST(:packed AS text[]), CAST(:digest AS bigint[]), CAST(:length AS integer[]))
+  AS i(row, id, text, tags, source, task, metadata, shown, packed, digest, length);
 
 -- name: insert_posting
 -- kind: routed
@@ -179,6 +192,29 @@ FROM unnest(CAST(:id AS text[]){after:, CAST(:new_COLUMN AS TYPE[])}{before:, CA
   AS i(id{after:, new_COLUMN}{before:, old_COLUMN})
 WHERE m.namespace = :namespace AND m.id = i.id AND {tests:m.COLUMN IS NOT DISTINCT FROM i.old_COLUMN};
 
+-- name: show_content
+-- kind: routed
+UPDATE content AS c SET text = i.text, shown = i.shown, packed = decode(i.packed, 'base64')
+FROM unnest(CAST(:row AS bigint[]), CAST(:text AS text[]), CAST(:shown AS text[]), CAST(:packed AS text[]))
+  AS i(row, text, shown, packed)
+WHERE c.namespace = :namespace AND c.row = i.row;
+
+-- name: label_content
+-- kind: routed
+UPDATE content AS c SET tags = ARRAY(SELECT jsonb_array_elements_text(CAST(i.tags AS jsonb))), source = i.source,
+  metadata = CAST(i.metadata AS jsonb)
+FROM unnest(CAST(:row AS bigint[]), CAST(:tags AS text[]), CAST(:source AS text[]), CAST(:metadata AS text[]))
+  AS i(row, tags, source, metadata)
+WHERE c.namespace = :namespace AND c.row = i.row;
+
+-- name: content_texts
+-- kind: routed
+SELECT row, text, packed FROM content WHERE namespace = :namespace AND row = ANY(CAST(:rows AS bigint[]));
+
+-- name: content_labels
+-- kind: routed
+SELECT row, tags, source, metadata FROM content WHERE namespace = :namespace AND row = ANY(CAST(:rows AS bigint[]));
+
 -- name: ops_of
 -- kind: routed
 SELECT id, op FROM memory WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]));
@@ -257,7 +293,8 @@ SELECT m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.stat
   m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses,
   m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms,
   m.status_ms, m.due_ms, m.held,
-  c.text, c.tags, c.source, c.task, c.metadata
+  m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form, m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
+  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 
@@ -270,7 +307,8 @@ ORDER BY m.created_ms DESC, m.id DESC LIMIT :limit;
 -- kind: routed
 SELECT m.id, m.op, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence, m.uniqueness, m.created_ms, m.recorded_ms,
   m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms,
-  m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held
+  m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
+  m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form, m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms
 FROM memory AS m WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 
 -- name: accesses
@@ -289,8 +327,9 @@ WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[])) AND v.space 
 
 -- name: at_hand
 -- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND status = 'active'
-ORDER BY pinned DESC, CASE tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, anchor_ms DESC, row
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
+ORDER BY m.pinned DESC, CASE m.tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, m.anchor_ms DESC,
+  m.row
 LIMIT :limit;
 
 -- name: sampled
@@ -479,7 +518,7 @@ WHERE {filters};
 
 -- name: texts
 -- kind: routed
-SELECT c.row, c.text, m.speaker FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
+SELECT c.row, c.text, c.packed, m.speaker FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
 WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[]));
 
 -- --- embedding spaces
@@ -505,7 +544,7 @@ UPDATE space SET active = (name = :name);
 
 -- name: without_vector
 -- kind: routed
-SELECT m.row, m.id, c.text, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+SELECT m.row, m.id, c.text, c.packed, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.row > :after AND NOT EXISTS (
   SELECT 1 FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row)
 ORDER BY m.row LIMIT :limit;
@@ -543,6 +582,61 @@ SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL 
 -- name: set_approximate
 -- kind: routed
 UPDATE namespace SET approximate = :space WHERE namespace = :namespace;
+
+-- --- documents beside memories: memberships of hyperedges, reviews, outcomes, sessions, upkeep (records/document.py)
+
+-- name: insert_document
+-- kind: routed
+INSERT INTO document (namespace, shelf, id, name, data)
+SELECT :namespace, i.* FROM unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]),
+  CAST(:data AS text[])) AS i;
+
+-- name: update_document
+-- kind: routed
+UPDATE document AS d SET data = i.after
+FROM unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]), CAST(:before AS text[]),
+  CAST(:after AS text[])) AS i(shelf, id, name, before, after)
+WHERE d.namespace = :namespace AND d.shelf = i.shelf AND d.id = i.id AND d.name = i.name AND d.data = i.before;
+
+-- name: delete_document
+-- kind: routed
+DELETE FROM document AS d
+USING unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]), CAST(:before AS text[]))
+  AS i(shelf, id, name, before)
+WHERE d.namespace = :namespace AND d.shelf = i.shelf AND d.id = i.id AND d.name = i.name AND d.data = i.before;
+
+-- name: documents
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND (id, name) > (:id, :name) ORDER BY id, name LIMIT :limit;
+
+-- name: documents_of
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND id = ANY(CAST(:ids AS text[])) ORDER BY id, name;
+
+-- name: documents_named
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND name = ANY(CAST(:names AS text[])) ORDER BY id, name;
+
+-- name: documents_about
+-- kind: routed
+SELECT shelf, id, name, data FROM document WHERE namespace = :namespace AND id = :id ORDER BY shelf, name;
+
+-- name: of_task
+-- kind: routed
+SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND c.task = :task AND c.task IS NOT NULL
+  AND c.id > :after ORDER BY c.id LIMIT :limit;
+
+-- name: of_session
+-- kind: routed
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND m.session = :session AND m.session IS NOT NULL
+  AND m.id > :after ORDER BY m.id LIMIT :limit;
+
+-- name: visible_tokens
+-- kind: routed
+SELECT CAST(coalesce(sum(tokens), 0) AS bigint) FROM memory WHERE namespace = :namespace AND status = 'active';
 
 -- --- leases
 
@@ -695,7 +789,7 @@ WHERE n.namespace = :namespace AND n.namespace > :namespace_after LIMIT :limit;
 
 -- name: move_memory_sizes
 -- kind: routed
-SELECT octet_length(text) FROM content WHERE namespace = :namespace AND row > :row_after ORDER BY row LIMIT :limit;
+SELECT octet_length(text) + coalesce(octet_length(packed), 0) * 4 FROM content WHERE namespace = :namespace AND row > :row_after ORDER BY row LIMIT :limit;
 
 -- name: move_memory
 -- kind: routed
@@ -705,7 +799,8 @@ SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier,
   m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
   m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
   m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
-  c.text, c.tags, c.source, c.task, c.metadata,
+  m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form, m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
+  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed,
   ARRAY(SELECT k.key FROM idempotency AS k WHERE k.namespace = :namespace AND k.id = m.id ORDER BY k.key)
 FROM page AS m JOIN content AS c ON c.namespace = :namespace AND c.row = m.row ORDER BY m.row;
 
@@ -731,6 +826,12 @@ WHERE namespace = :namespace AND (id, at_ms) > (:id_after, :at_ms_after) ORDER B
 -- kind: routed
 SELECT id, id, at_ms, query, hits FROM recall_log
 WHERE namespace = :namespace AND id > :id_after ORDER BY id LIMIT :limit;
+
+-- name: move_document
+-- kind: routed
+SELECT shelf, id, name, shelf, id, name, data FROM document
+WHERE namespace = :namespace AND (shelf, id, name) > (:shelf_after, :id_after, :name_after)
+ORDER BY shelf, id, name LIMIT :limit;
 
 -- name: move_operation
 -- kind: routed
@@ -784,6 +885,10 @@ SELECT count(*) FROM access WHERE namespace = :namespace;
 -- name: moved_recall
 -- kind: routed
 SELECT count(*) FROM recall_log WHERE namespace = :namespace;
+
+-- name: moved_document
+-- kind: routed
+SELECT count(*) FROM document WHERE namespace = :namespace;
 
 -- name: moved_operation
 -- kind: routed

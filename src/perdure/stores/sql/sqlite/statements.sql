@@ -39,8 +39,11 @@ SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory';
 -- kind: routed
 INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness,
   created_ms, recorded_ms, anchor_ms, access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms,
-  reinforcements, boosted, boost_day, validated_ms, tier_ms, status_ms, due_ms, held, session, turn, speaker, op, asks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+  reinforcements, boosted, boost_day, validated_ms, tier_ms, status_ms, due_ms, held, strength,
+  level, strength_ms, stability, difficulty, form, form_ms, firm, tokens, decayed, decayed_ms, session, turn, speaker,
+  op, asks)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: twin
 -- kind: routed
@@ -50,8 +53,8 @@ WHERE c.namespace = :namespace AND c.digest = :digest AND c.task IS :task AND c.
 
 -- name: insert_content
 -- kind: routed
-INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, digest)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, shown, packed, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_words
 -- kind: admin
@@ -101,6 +104,14 @@ WHERE namespace = :namespace AND id = :id AND {tests:COLUMN IS :before_COLUMN};
 -- name: set_changed
 -- kind: part
 changed = :version;
+
+-- name: update_content
+-- kind: routed
+UPDATE content SET {sets:COLUMN = :after_COLUMN} WHERE namespace = :namespace AND row = :row;
+
+-- name: content_text
+-- kind: routed
+SELECT text, packed FROM content WHERE namespace = :namespace AND row = :row;
 
 -- name: insert_vector
 -- kind: routed
@@ -186,7 +197,9 @@ UPDATE memory SET held = 0 WHERE namespace = :namespace AND held = 1 AND due_ms 
 SELECT m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
   m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
   m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
-  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held, c.text, c.tags, c.source, c.task, c.metadata
+  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held, m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form,
+  m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
+  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
 
@@ -195,7 +208,8 @@ FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND
 SELECT m.id, m.op, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence, m.uniqueness,
   m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses, m.accessed_ms,
   m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms, m.status_ms,
-  m.due_ms, m.held
+  m.due_ms, m.held, m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form,
+  m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value;
 
 -- name: accesses
@@ -259,8 +273,8 @@ SELECT id FROM memory WHERE namespace = :namespace AND status = 'active' AND row
 
 -- name: at_hand
 -- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND status = 'active'
-ORDER BY pinned DESC, CASE tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, anchor_ms DESC
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
+ORDER BY m.pinned DESC, CASE m.tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, m.anchor_ms DESC
 LIMIT :limit;
 
 -- name: any_access
@@ -343,7 +357,7 @@ UPDATE space SET active = (number = :number);
 
 -- name: without_vector
 -- kind: routed
-SELECT m.row, m.id, c.text, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+SELECT m.row, m.id, c.text, c.packed, m.speaker FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.row > :after
   AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row)
 ORDER BY m.row LIMIT :limit;
@@ -362,7 +376,9 @@ WHERE v.namespace = :namespace AND v.space = :space AND v.seq > :seen ORDER BY v
 
 -- name: changed_rows
 -- kind: routed
-SELECT row, status, scope FROM memory WHERE namespace = :namespace AND changed > 0 AND changed > :seen;
+SELECT m.row, m.status, m.scope, c.tags
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.changed > 0 AND m.changed > :seen;
 
 -- name: gone_rows
 -- kind: routed
@@ -419,6 +435,14 @@ m.scope IN (SELECT value FROM json_each(:scopes));
 -- kind: part
 m.session = :session;
 
+-- name: filter_shared
+-- kind: part
+m.scope = 'long_term';
+
+-- name: filter_inside
+-- kind: part
+(m.scope = 'long_term' OR m.session = :inside);
+
 -- name: filter_since
 -- kind: part
 m.created_ms >= :since;
@@ -458,7 +482,7 @@ WHERE m.session IS NOT NULL AND {filters};
 
 -- name: texts
 -- kind: routed
-SELECT c.row, c.text, m.speaker
+SELECT c.row, c.text, c.packed, m.speaker
 FROM json_each(:rows) AS r CROSS JOIN content AS c NOT INDEXED ON c.namespace = :namespace AND c.row = r.value
   CROSS JOIN memory AS m NOT INDEXED ON m.namespace = c.namespace AND m.row = c.row;
 
@@ -552,6 +576,56 @@ SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS
 SELECT count(*) FROM memory AS m WHERE NOT EXISTS
   (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
 
+-- Documents beside memories: memberships of hyperedges, reviews, outcomes, sessions, upkeep (records/document.py).
+
+-- name: insert_document
+-- kind: routed
+INSERT INTO document (namespace, shelf, id, name, data) VALUES (:namespace, :shelf, :id, :name, :data);
+
+-- name: update_document
+-- kind: routed
+UPDATE document SET data = :after
+WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
+
+-- name: delete_document
+-- kind: routed
+DELETE FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
+
+-- name: documents
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND (id, name) > (:id, :name) ORDER BY id, name LIMIT :limit;
+
+-- name: documents_of
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND id IN (SELECT value FROM json_each(:ids)) ORDER BY id, name;
+
+-- name: documents_named
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND name IN (SELECT value FROM json_each(:names)) ORDER BY id, name;
+
+-- name: documents_about
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND id = :id ORDER BY shelf, name;
+
+-- name: of_task
+-- kind: routed
+SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND c.task = :task AND c.task IS NOT NULL
+  AND c.id > :after ORDER BY c.id LIMIT :limit;
+
+-- name: of_session
+-- kind: routed
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND m.session = :session AND m.session IS NOT NULL
+  AND m.id > :after ORDER BY m.id LIMIT :limit;
+
+-- name: visible_tokens
+-- kind: routed
+SELECT coalesce(sum(tokens), 0) FROM memory WHERE namespace = :namespace AND status = 'active';
+
 -- name: take_lease
 -- kind: routed
 INSERT INTO lease (namespace, owner, until_ms, epoch) VALUES (:namespace, :owner, :until, 1)
@@ -585,8 +659,9 @@ WHERE n.namespace = :namespace AND n.namespace > :namespace_after LIMIT :limit;
 SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
   m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
   m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
-  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
-  c.text, c.tags, c.source, c.task, c.metadata,
+  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held, m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form,
+  m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
+  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed,
   (SELECT json_group_array(k.key) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.id = m.id)
 FROM memory AS m NOT INDEXED
   CROSS JOIN content AS c NOT INDEXED ON c.namespace = m.namespace AND c.row = m.row
@@ -614,6 +689,12 @@ WHERE namespace = :namespace AND (id, at_ms) > (:id_after, :at_ms_after) ORDER B
 -- kind: routed
 SELECT id, id, at_ms, query, hits FROM recall_log
 WHERE namespace = :namespace AND id > :id_after ORDER BY id LIMIT :limit;
+
+-- name: move_document
+-- kind: routed
+SELECT shelf, id, name, shelf, id, name, data FROM document
+WHERE namespace = :namespace AND (shelf, id, name) > (:shelf_after, :id_after, :name_after)
+ORDER BY shelf, id, name LIMIT :limit;
 
 -- name: move_operation
 -- kind: routed
@@ -663,6 +744,10 @@ SELECT count(*) FROM access WHERE namespace = :namespace;
 -- name: moved_recall
 -- kind: routed
 SELECT count(*) FROM recall_log WHERE namespace = :namespace;
+
+-- name: moved_document
+-- kind: routed
+SELECT count(*) FROM document WHERE namespace = :namespace;
 
 -- name: moved_operation
 -- kind: routed

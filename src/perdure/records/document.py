@@ -1,0 +1,43 @@
+"""Documents beside memories: small JSON objects on named shelves, for what is neither a memory nor a number of one.
+
+May live here: the shelves and the frozen record. May not: what a document means (rules) or how it is kept (stores).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Shelf(StrEnum):
+    """What sort of document it is, and so what ``id`` and ``name`` stand for."""
+
+    EDGE = "edge"
+    """A memory's membership in a hyperedge: id is the memory, name the edge; data has kind, role, weight."""
+    REVIEW = "review"
+    """An open question about a memory: id is the memory, name what is asked; data has why and since when."""
+    OUTCOME = "outcome"
+    """What became of a hit: id is the memory, name the recall; data has outcome, query, at_ms."""
+    SESSION = "session"
+    """A session of an agent: id is the session; data has where its transcript is and how far it was taken in."""
+    UPKEEP = "upkeep"
+    """A task of upkeep: id is the task; data has when it last ran and how it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document.
+
+    Attributes:
+        shelf: What sort it is.
+        id: Which memory, session or task it is about.
+        name: Which of several about the same; may be empty.
+        data: Plain JSON data.
+    """
+
+    shelf: Shelf
+    id: str
+    name: str
+    data: Mapping[str, Any]
