@@ -425,6 +425,20 @@ def test_difficulty_moves_less_the_nearer_it_is_to_10_and_reverts_to_easy(grade,
     assert float(reviewed(10.0, before, 5.0, grade)[1]) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("changed", "elapsed", "expected"),
+    [
+        # long forgotten and easy: the formula would say 0.015, but S / e^(0.5425 * 0.0912) is the most
+        ({}, 1000.0, 0.009517),
+        ({18: -1.0}, 1000.0, 0.01),  # that bound would be over S
+        ({19: 0.8}, 0.0, 0.01),  # on the same day: 0.355047 * 0.01^-0.8 would be 14 times S
+    ],
+)
+def test_a_lapse_of_an_unstable_memory_is_bounded_by_what_it_was(changed, elapsed, expected):
+    weights = [changed.get(i, weight) for i, weight in enumerate(DEFAULT_WEIGHTS)]
+    assert float(reviewed(0.01, 1.0, elapsed, 1, weights)[0]) == pytest.approx(expected, abs=1e-6)
+
+
 @LAW
 @given(before=stabilities, difficulty=difficulties, elapsed=days, grade=grades)
 def test_a_lapse_never_raises_stability_and_a_recall_never_lowers_it(before, difficulty, elapsed, grade):

@@ -299,6 +299,8 @@ def test_from_some_importance_on_a_memory_is_never_forgotten(column, importance)
         ({"forgetting_threshold": -1.0, "floor": 0.1}, 0.2),  # the floor decides: 0.05 + 0.25 i = 0.1
         ({"floor": 1.0}, math.inf),
         ({"minimum": 0.12}, 0.25),  # the minimum decides: 0.12 = 0.14 - 0.08 i
+        ({"minimum": 0.12, "baseline": 0.0, "importance_weight": 0.0}, 0.25),  # and is over the floor by itself
+        ({"maximum": 0.12, "baseline": 0.2}, 0.25),  # both are cut off at 0.12 until 0.14 - 0.08 i is below it
     ],
 )
 def test_which_importance_is_safe_follows_the_parameters(changed, expected):
