@@ -1,4 +1,7 @@
-"""Laws that every curve obeys: importance in its three shapes, confidence, retention and value."""
+"""Laws that every curve obeys: importance in its three shapes, confidence, both retentions, value and strength.
+
+Below them: laws of single formulas. What belongs to strength alone is in test_strength.py.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ from hypothesis import strategies as st
 from laws.memories import LAW
 from perdure.formulas.confidence import Confidence, amplifier, reinforced
 from perdure.formulas.curve import HORIZON_DAYS, NEVER, Curve, due_instants
+from perdure.formulas.fsrs import DEFAULT_WEIGHTS, PowerRetention, initial, reviewed
 from perdure.formulas.importance import Importance, boost
 from perdure.formulas.retention import Retention
+from perdure.formulas.strength import Parameters, Strength
 from perdure.formulas.value import Value, faded_mass, uniqueness
 
 MS: Final = 1 / 86_400_000.0
@@ -72,13 +77,44 @@ def value(data: Rows, keys: dict[str, float]) -> Value:
     )
 
 
+def power_retention(data: Rows, _: dict[str, float]) -> PowerRetention:
+    return PowerRetention(np.clip(column(data, "mass") ** 3, 0.001, 36_500.0))
+
+
+def strength(data: Rows, keys: dict[str, float]) -> Strength:
+    """Half-lives from seconds to years, differing by memory; caps that bind and caps that do not."""
+    seconds = keys["half_life"] * 10.0 ** (column(data, "accesses") % 6)
+    parameters = Parameters(
+        baseline=keys["floor"],
+        passive_half_life=seconds,
+        reinforcement_half_life=seconds * (0.1 + column(data, "reinforcements")),
+        staleness_half_life=np.where(column(data, "lag") < 0.0, np.inf, 7200.0),
+        max_decay_per_cycle=0.001 + 0.3 * keys["weight"],
+        manual_multiplier=3.0,
+        unit=1.0,
+        forgetting_threshold=0.1,
+        minimum=0.02,
+        maximum=1.0,
+        importance_weight=0.25,
+        scale=3.0,
+        reinforcement_importance_weight=0.6,
+        max_level=12.0,
+        max_step=0.25,
+        forgetting_importance_weight=0.08,
+        floor=0.02,
+    )
+    return Strength(column(data, "base"), column(data, "mass") / 4.0, column(data, "uniqueness"), parameters)
+
+
 CURVES: Final = {
     "importance-exponential": importance("exponential"),
     "importance-linear": importance("linear"),
     "importance-step": importance("step"),
     "confidence": confidence,
     "retention": retention,
+    "power-retention": power_retention,
     "value": value,
+    "strength": strength,
 }
 curves = pytest.mark.parametrize("make", CURVES.values(), ids=CURVES.keys())
 
@@ -108,7 +144,7 @@ def test_decay_never_lifts_a_signal_above_where_it_began(make, data, keys, age):
     assert np.all(curve.value(age) <= curve.value(0.0) + ROUNDING)
 
 
-@pytest.mark.parametrize("name", [n for n in CURVES if n not in ("retention", "value")])
+@pytest.mark.parametrize("name", [n for n in CURVES if n not in ("retention", "power-retention", "value")])
 @LAW
 @given(data=rows, keys=settings_, age=days)
 def test_a_signal_is_its_base_at_age_0_and_never_above_it(name, data, keys, age):
@@ -295,3 +331,135 @@ def test_a_due_instant_lies_after_the_crossing_but_by_less_than_three_millisecon
 @pytest.mark.parametrize("age", [math.inf, HORIZON_DAYS + 1, 1e300])
 def test_what_happens_after_a_hundred_years_is_never_due(age):
     assert int(due_instants([0], [age])[0]) == int(NEVER)
+
+
+grades = st.integers(1, 4)
+stabilities = st.one_of(st.floats(0.001, 1.0), st.floats(0.001, 36_500.0))
+difficulties = st.floats(1.0, 10.0)
+
+
+@pytest.mark.parametrize("stability", [0.001, 1.0, 36_500.0])
+@pytest.mark.parametrize("decay", [0.1, DEFAULT_WEIGHTS[20], 0.5, 0.8])
+def test_after_as_many_days_as_its_stability_a_memory_keeps_nine_tenths(stability, decay):
+    curve = PowerRetention(np.array([stability]), decay)
+    assert float(curve.value(stability)[0]) == pytest.approx(0.9, rel=1e-12)
+    assert float(curve.crossing(0.9)[0]) == pytest.approx(stability, rel=1e-12)
+
+
+def test_the_power_law_with_decay_a_half_has_factor_19_by_81():
+    # 0.9^-2 - 1 = 19/81; retention is a half where 1 + 19/81 * t/S = 4, that is t = 3 * 81/19 * S
+    curve = PowerRetention(np.array([10.0]), 0.5)
+    assert float(curve.crossing(0.5)[0]) == pytest.approx(30 * 81 / 19, rel=1e-12)
+    assert float(curve.value(30 * 81 / 19)[0]) == pytest.approx(0.5, rel=1e-12)
+
+
+@LAW
+@given(data=rows, age=days, factor=st.floats(1.0, 50.0))
+def test_a_more_stable_memory_never_keeps_less(data, age, factor):
+    curve = power_retention(data, {})
+    assert np.all(PowerRetention(curve.stability * factor).value(age) >= curve.value(age) - ROUNDING)
+
+
+def test_a_first_review_gives_the_published_stability_and_difficulty():
+    stability, difficulty = initial([1, 2, 3, 4])
+    assert stability.tolist() == [0.212, 1.2931, 2.3065, 8.2956]
+    # 7.4133 - e^(0.8334 * (G - 1)): 1, 2.30113, 5.29520, and 12.185, which leaves less than 1
+    assert difficulty == pytest.approx([6.4133, 5.11217, 2.11810, 1.0], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [(DEFAULT_WEIGHTS, 53.62691), ((*DEFAULT_WEIGHTS[:17], 0.0, 0.0, 0.0, DEFAULT_WEIGHTS[20]), 53.335106)],
+    ids=["defaults", "without-the-same-day-step"],
+)
+def test_a_history_ends_where_the_published_implementations_end(weights, expected):
+    # test_memory_state of fsrs-rs, test_memo_state of py-fsrs
+    stability, difficulty = initial(1, weights)
+    for elapsed in (0, 1, 3, 8, 21):
+        stability, difficulty = reviewed(stability, difficulty, elapsed, 3, weights)
+    assert float(stability) == pytest.approx(expected, abs=1e-4)
+    assert float(difficulty) == pytest.approx(6.3574867, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("grade", "expected"),
+    [
+        # S = 1, D = 5, after 1 day (R = 0.9): e^1.8722 * 6 * (e^0.0796 - 1) = 6.502585 * 6 * 0.0828540 = 3.232590
+        (3, 1 + 3.232590),
+        (2, 1 + 3.232590 * 0.6014),
+        (4, 1 + 3.232590 * 1.8729),
+        # 1.4835 * 5^-0.0614 * (2^0.2629 - 1) * e^0.16483 = 1.4835 * 0.905914 * 0.199889 * 1.179193
+        (1, 0.316776),
+    ],
+)
+def test_a_review_after_a_day_follows_the_published_formulas(grade, expected):
+    assert float(reviewed(1.0, 5.0, 1.0, grade)[0]) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("grade", "before", "expected"),
+    [
+        (3, 1.0, 1.050720),  # e^(0.5425 * 0.0912)
+        (4, 1.0, 1.807557),  # e^(0.5425 * 1.0912)
+        (1, 1.0, 0.355047),  # e^(0.5425 * -1.9088)
+        (2, 1.0, 1.0),  # e^(0.5425 * -0.9088) is below 1
+        (3, 100.0, 100.0),  # 1.05072 * 100^-0.0658 is below 1
+    ],
+)
+def test_a_review_on_the_same_day_follows_the_short_term_formula(grade, before, expected):
+    assert float(reviewed(before, 5.0, 0.5, grade)[0]) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("grade", "before", "expected"),
+    [
+        # a thousandth of the way from there to D0(4) = 7.4133 - e^2.5002 = -4.771630
+        (3, 5.0, 4.990228),
+        (1, 5.0, 8.341762),  # 5 + 6.0388 * 5/9 = 8.354889
+        (4, 5.0, 3.314461),  # 5 - 3.0194 * 5/9 = 3.322556
+        (1, 10.0, 9.985228),  # at 10 nothing is added
+        (4, 1.0, 1.0),
+    ],
+)
+def test_difficulty_moves_less_the_nearer_it_is_to_10_and_reverts_to_easy(grade, before, expected):
+    assert float(reviewed(10.0, before, 5.0, grade)[1]) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "elapsed", "expected"),
+    [
+        # long forgotten and easy: the formula would say 0.015, but S / e^(0.5425 * 0.0912) is the most
+        ({}, 1000.0, 0.009517),
+        ({18: -1.0}, 1000.0, 0.01),  # that bound would be over S
+        ({19: 0.8}, 0.0, 0.01),  # on the same day: 0.355047 * 0.01^-0.8 would be 14 times S
+    ],
+)
+def test_a_lapse_of_an_unstable_memory_is_bounded_by_what_it_was(changed, elapsed, expected):
+    weights = [changed.get(i, weight) for i, weight in enumerate(DEFAULT_WEIGHTS)]
+    assert float(reviewed(0.01, 1.0, elapsed, 1, weights)[0]) == pytest.approx(expected, abs=1e-6)
+
+
+@LAW
+@given(before=stabilities, difficulty=difficulties, elapsed=days, grade=grades)
+def test_a_lapse_never_raises_stability_and_a_recall_never_lowers_it(before, difficulty, elapsed, grade):
+    after, harder = reviewed(before, difficulty, elapsed, grade)
+    assert 0.001 <= after <= 36_500.0
+    assert 1.0 <= harder <= 10.0
+    assert after <= before if grade == 1 else after >= before
+
+
+@LAW
+@given(before=stabilities, difficulty=difficulties, elapsed=days)
+def test_a_better_grade_never_gives_less_stability_or_more_difficulty(before, difficulty, elapsed):
+    stability, harder = reviewed([before] * 4, [difficulty] * 4, [elapsed] * 4, [1, 2, 3, 4])
+    assert np.all(np.diff(stability) >= 0.0)
+    assert np.all(np.diff(harder) <= 0.0)
+
+
+@LAW
+@given(st.lists(st.tuples(stabilities, difficulties, days, grades), min_size=1, max_size=20))
+def test_reviews_at_once_are_the_same_as_one_by_one(reviews):
+    together = reviewed(*(np.array(part) for part in zip(*reviews, strict=True)))
+    for i, review in enumerate(reviews):
+        alone = reviewed(*review)
+        assert [float(part[i]) for part in together] == pytest.approx([float(part) for part in alone], rel=1e-12)

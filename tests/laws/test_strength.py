@@ -1,0 +1,199 @@
+"""Laws of strength (seed 003): time alone lowers it, by no more than allowed, and reading it changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from laws.memories import LAW
+from perdure.formulas.curve import HORIZON_DAYS, due_instants
+from perdure.formulas.strength import Parameters, Strength, manually_decayed, never_forgotten_from, reinforced
+
+MS: Final = 1 / 86_400_000.0
+SECOND: Final = 1 / 86_400.0
+ROUNDING: Final = 1e-9
+
+Row = tuple[float, float, float]
+rows = st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 12.0), st.floats(0.0, 1.0)), min_size=1, max_size=3)
+half_lives = st.one_of(st.floats(1.0, 86_400.0), st.floats(1.0, 3e7))
+parameters = st.builds(
+    Parameters,
+    baseline=st.floats(0.0, 0.5),
+    passive_half_life=half_lives,
+    reinforcement_half_life=half_lives,
+    staleness_half_life=st.one_of(st.just(np.inf), half_lives),
+    max_decay_per_cycle=st.one_of(st.just(1.0), st.floats(1e-4, 1.0)),
+    manual_multiplier=st.floats(1.0, 5.0),
+    unit=st.floats(0.1, 3.0),
+    forgetting_threshold=st.floats(0.0, 0.5),
+    minimum=st.floats(0.0, 0.1),
+    maximum=st.floats(0.6, 1.0),
+    importance_weight=st.one_of(st.just(0.0), st.floats(0.001, 1.0)),
+    scale=st.floats(0.1, 10.0),
+    reinforcement_importance_weight=st.floats(0.0, 2.0),
+    max_level=st.floats(1.0, 20.0),
+    max_step=st.floats(0.01, 1.0),
+    forgetting_importance_weight=st.one_of(st.just(0.0), st.floats(0.001, 1.0)),
+    floor=st.floats(0.0, 0.1),
+)
+days = st.one_of(st.floats(0.0, 0.2), st.floats(0.0, 30.0), st.floats(0.0, 4000.0))
+amounts = st.one_of(st.just(0.0), st.floats(0.0, 20.0))
+
+
+def memories(data: list[Row], keys: Parameters) -> Strength:
+    """States in range: strength up to the maximum, level up to its bound."""
+    strength, level, importance = (np.array(part) for part in zip(*data, strict=True))
+    return Strength(np.minimum(strength, keys.maximum), np.minimum(level, keys.max_level), importance, keys)
+
+
+def spread(keys: Parameters, count: int) -> Parameters:
+    """The same parameters, one for each of n memories."""
+    names = [f.name for f in fields(Parameters) if f.name != "cycle_seconds"]
+    return replace(keys, **{name: np.full(count, getattr(keys, name)) for name in names})
+
+
+@LAW
+@given(data=rows, keys=parameters, age=days, reads=st.lists(days, max_size=6))
+def test_when_and_how_often_strength_was_read_makes_no_difference(data, keys, age, reads):
+    read, unread = memories(data, keys), memories(data, keys)
+    for at in reads:
+        read.value(at)
+        read.forgotten(at)
+        read.forgetting()
+    assert np.array_equal(read.value(age), unread.value(age))
+    assert np.array_equal(read.level_at(age), unread.level_at(age))
+    assert np.array_equal(read.strength, unread.strength)
+    assert np.array_equal(read.level, unread.level)
+
+
+@LAW
+@given(data=rows, keys=parameters, age=days)
+def test_strength_stays_between_its_baseline_and_where_it_began(data, keys, age):
+    curve = memories(data, keys)
+    now = curve.value(age)
+    assert np.all(now <= curve.strength)
+    assert np.all(now >= np.minimum(curve.strength, curve.baseline()))
+    assert np.all(now >= np.minimum(curve.strength, curve.target(age)))
+
+
+@LAW
+@given(data=rows, keys=parameters, age=days)
+def test_strength_below_its_target_stays_until_the_target_is_there(data, keys, age):
+    curve = memories(data, keys)
+    waiting = curve.strength <= curve.target(age)
+    assert np.array_equal(curve.value(age)[waiting], curve.strength[waiting])
+
+
+@LAW
+@given(data=rows, keys=parameters, age=days)
+def test_no_more_is_lost_than_the_cycles_allow(data, keys, age):
+    curve = memories(data, keys)
+    allowed = keys.max_decay_per_cycle * max(1.0, age * 24.0)
+    assert np.all(curve.strength - curve.value(age) <= allowed + ROUNDING)
+
+
+@LAW
+@given(data=rows, keys=parameters, halvings=st.floats(0.0, 40.0))
+def test_a_half_life_halves_the_gap_to_a_resting_target(data, keys, halvings):
+    free = replace(keys, max_decay_per_cycle=1.0)  # no gap is over 1: the cap never binds
+    curve = memories([(max(s, 0.6), 0.0, i) for s, _, i in data], free)
+    assume(np.all(curve.strength >= curve.baseline()))
+    left = curve.value(halvings * free.passive_half_life * SECOND) - curve.baseline()
+    gap = (curve.strength - curve.baseline()) * 0.5**halvings
+    assert left == pytest.approx(gap, abs=ROUNDING)
+
+
+@LAW
+@given(data=rows, keys=parameters, age=days, more=st.floats(0.0, 12.0))
+def test_more_level_never_leaves_less_strength(data, keys, age, more):
+    higher = [(s, level + more, i) for s, level, i in data]
+    assert np.all(memories(higher, keys).value(age) >= memories(data, keys).value(age) - ROUNDING)
+
+
+@LAW
+@given(data=rows, keys=parameters, more=st.floats(0.0, 1.0))
+def test_more_importance_is_never_forgotten_earlier(data, keys, more):
+    weightier = [(s, level, min(1.0, i + more)) for s, level, i in data]
+    assert np.all(memories(weightier, keys).forgetting() >= memories(data, keys).forgetting() - MS)
+
+
+@LAW
+@given(data=rows, keys=parameters)
+def test_what_falls_due_has_been_forgotten_and_was_not_shortly_before(data, keys):
+    curve = memories(data, keys)
+    forgetting = curve.forgetting()
+    due = due_instants(np.zeros(len(data)), forgetting)
+    never = ~np.isfinite(forgetting)
+    at = np.where(never, HORIZON_DAYS, due * MS)
+    before = np.maximum(np.where(never, HORIZON_DAYS, forgetting - 1.5 * MS), 0.0)
+    assert np.array_equal(curve.forgotten(at), ~never)
+    assert np.array_equal(curve.forgotten(before), curve.forgotten(0.0))
+
+
+@LAW
+@given(data=rows, keys=parameters, age=days)
+def test_parameters_for_all_are_the_same_as_parameters_for_each(data, keys, age):
+    shared, own = memories(data, keys), memories(data, keys)
+    own = replace(own, parameters=spread(keys, len(data)))
+    assert np.array_equal(shared.value(age), own.value(age))
+    assert np.array_equal(shared.forgetting(), own.forgetting())
+    assert np.array_equal(never_forgotten_from(own.parameters), np.full(len(data), never_forgotten_from(keys)))
+
+
+@LAW
+@given(data=rows, keys=parameters, amount=amounts)
+def test_a_reinforcement_never_lowers_and_stays_under_its_caps(data, keys, amount):
+    old = memories(data, keys)
+    strength, level = reinforced(old.strength, old.level, old.importance, amount, keys)
+    assert np.all(strength >= old.strength)
+    assert np.all(strength <= np.minimum(keys.maximum, old.strength + keys.max_step) + ROUNDING)
+    assert np.all(level >= old.level)
+    assert np.all(level <= keys.max_level)
+
+
+@LAW
+@given(data=rows, keys=parameters, amount=amounts, age=days)
+def test_a_reinforced_memory_is_never_weaker_later_than_one_that_was_not(data, keys, amount, age):
+    old = memories(data, keys)
+    strength, level = reinforced(old.strength, old.level, old.importance, amount, keys)
+    assert np.all(Strength(strength, level, old.importance, keys).value(age) >= old.value(age) - ROUNDING)
+
+
+@LAW
+@given(data=rows, keys=parameters, amount=amounts)
+def test_decay_by_hand_never_raises_and_stays_under_its_cap(data, keys, amount):
+    old = memories(data, keys)
+    strength, level = manually_decayed(old.strength, old.level, old.importance, amount, keys)
+    lost = old.strength - strength
+    assert np.all(lost >= 0.0)
+    assert np.all(lost <= keys.max_decay_per_cycle * keys.manual_multiplier + ROUNDING)
+    assert np.all(strength >= np.minimum(old.strength, old.baseline()))
+    assert np.all((level >= 0.0) & (level <= old.level))
+
+
+@LAW
+@given(data=rows, keys=parameters, amount=amounts)
+def test_less_than_nothing_counts_as_nothing(data, keys, amount):
+    old = memories(data, keys)
+    state = (old.strength, old.level, old.importance)
+    for change in (reinforced, manually_decayed):
+        negative, nothing = change(*state, -amount, keys), change(*state, 0.0, keys)
+        assert np.array_equal(negative[0], nothing[0])
+        assert np.array_equal(negative[1], nothing[1])
+
+
+@LAW
+@given(keys=parameters, importance=st.floats(0.0, 1.0))
+def test_above_the_importance_that_is_never_forgotten_the_baseline_is_over_the_threshold(keys, importance):
+    least = float(never_forgotten_from(keys))
+    assume(abs(importance - least) > ROUNDING)
+    curve = memories([(1.0, 0.0, importance)], keys)
+    gap = float((curve.baseline() - curve.threshold())[0])
+    assert gap > -ROUNDING if importance > least else gap <= ROUNDING
+    assume(gap > ROUNDING and curve.strength[0] >= curve.baseline()[0])
+    assert np.isinf(curve.forgetting()[0])
