@@ -14,6 +14,7 @@ from perdure.memory_upkeep import UpkeepVerbs
 from perdure.operations import absence, explain, ingest, journal, keep, recall, reembed, remember
 from perdure.operations import digest as digesting
 from perdure.operations.ports import Context, Progress
+from perdure.records.memory import Form
 from perdure.records.memory import Memory as Remembered
 from perdure.records.message import Message
 from perdure.records.plan import Plan
@@ -288,9 +289,15 @@ class Memory(SignalVerbs, FormVerbs, GroupVerbs, UpkeepVerbs):
         """Hide a memory; nothing is deleted."""
         return keep.archive(self._context, asking.identity(id), intake.checked_text(reason, "reason", longest=1000))
 
-    def restore(self, id: str) -> Remembered:
-        """Show an archived memory again; the next sweep does not take it back."""
-        return keep.restore(self._context, asking.identity(id))
+    def restore(self, id: str, level: str | None = None) -> Remembered:
+        """Show an archived memory again; the next sweep does not take it back.
+
+        Args:
+            id: Which one.
+            level: ``full`` brings back the whole text, byte for byte; ``summary`` a fuller form than keywords.
+        """
+        form = None if level is None else intake.checked_choice(level, Form, "level")
+        return keep.restore(self._context, asking.identity(id), form)
 
     # --- upkeep
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from perdure.operations.ports import Context
 from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Memory, State, Status
+from perdure.records.memory import Form, Memory, State, Status
+from perdure.rules.forms import LADDER, shown_as
 from perdure.rules.restoring import restored
 from perdure.rules.signals import views
 
@@ -53,22 +55,49 @@ def archive(ctx: Context, identity: str, reason: str) -> Memory:
     return _decided(ctx, identity, "archive", decide, f"archived by hand: {reason}")
 
 
-def restore(ctx: Context, identity: str) -> Memory:
-    """Show an archived memory again; its ages start anew, so that the next sweep does not take it back."""
+def restore(ctx: Context, identity: str, level: Form | None = None) -> Memory:
+    """Show an archived memory again, and more of its text where a form is named.
+
+    Its ages start anew, so that the next sweep does not take it back.
+
+    Raises:
+        InvalidInput: It is superseded, invalidated or consolidated; or the form is no fuller than what it shows.
+    """
+    now = ctx.clock()
 
     def decide(state: State) -> State:
-        if state.status is Status.ACTIVE:
-            return state
+        back = state if state.status is Status.ACTIVE else unarchived(state)
+        if level is None or level is state.form:
+            return back
+        if LADDER.index(level) > LADDER.index(state.form):
+            raise InvalidInput(
+                f"{identity} shows its {state.form}; {level} would be shorter.",
+                remedy="Name a fuller form. The policy's [compression] and `fit` make memories shorter.",
+            )
+        return replace(back, form=level, form_ms=now, firm=False, tokens=shown[level].tokens)
+
+    def unarchived(state: State) -> State:
         if state.status is not Status.ARCHIVED:
             raise InvalidInput(
                 f"{identity} is {state.status}; only archived memories can be restored.",
                 remedy="Use `undo` on the operation that made it so (`why` names it).",
             )
-        return restored(state, ctx.policy, ctx.clock())
+        return restored(state, ctx.policy, now)
 
-    return _decided(ctx, identity, "restore", decide, "restored by hand: ages start anew")
+    record = found(ctx, identity)
+    forms = () if level is None else (level,)
+    shown = {form: shown_as(record.content.text, form, ctx.policy.compression) for form in forms}
+    because = "restored by hand: ages start anew" if level is None else f"restored by hand: shows its {level} form"
+    return _decided(ctx, identity, "restore", decide, because, {form: s.text for form, s in shown.items()})
 
 
-def _decided(ctx: Context, identity: str, operation: str, decide: Callable[[State], State], because: str) -> Memory:
-    record = retried(lambda: decided(ctx, found(ctx, identity), operation, decide, because))
+def _decided(
+    ctx: Context,
+    identity: str,
+    operation: str,
+    decide: Callable[[State], State],
+    because: str,
+    shown: Mapping[Form, str | None] = MappingProxyType({}),
+) -> Memory:
+    record = retried(lambda: decided(ctx, found(ctx, identity), operation, decide, because, shown=shown))
     return views([record], ctx.policy, ctx.clock())[0]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from perdure.operations.compressing import carried
 from perdure.operations.ports import Context, Pairs
 from perdure.operations.writing import retried
 from perdure.records.errors import ConflictError
@@ -118,6 +119,7 @@ def _sweep_namespace(
                 stopped = _refusal(ctx, place, now, anew=anew)
             if stopped:
                 courses = [truncated(c) for c in _played(ctx, place, ids, now, hold=True)[0]]
+            courses, texts, measured = carried(ctx, place, courses, now)
             plan = course_plan(
                 courses,
                 ops,
@@ -129,7 +131,9 @@ def _sweep_namespace(
                 operation="sweep",
                 note=sweep_note(courses),
                 refusal=stopped or "",
+                shown=texts,
             )
+            plan = replace(plan, changes=(*plan.changes, *measured))
             if not dry_run and plan.changes:
                 ctx.store.apply(plan, fence=lease and lease.extended(ctx.clock()))
             return courses, plan, stopped

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
 from perdure.records.errors import ConflictError, NotFound
-from perdure.records.memory import Record, State
+from perdure.records.memory import Form, Record, State
+from perdure.records.policy import Policy
 from perdure.rules.birth import with_due
 from perdure.rules.lifecycle import Step, play
 from perdure.rules.upkeep import course_plan, truncated
@@ -36,15 +38,36 @@ def found(ctx: Context, identity: str, namespace: str | None = None) -> Record:
     return records[0]
 
 
-def decided(ctx: Context, record: Record, operation: str, decide: Callable[[State], State], because: str) -> Record:
+def unshortened(policy: Policy) -> Policy:
+    """Return a policy under which nothing is shortened: that needs texts, and waits for the next sweep."""
+    return replace(policy, compression=replace(policy.compression, rule="never"))
+
+
+def decided(
+    ctx: Context,
+    record: Record,
+    operation: str,
+    decide: Callable[[State], State],
+    because: str,
+    *,
+    shown: Mapping[Form, str | None] = MappingProxyType({}),
+) -> Record:
     """Apply a person's decision about one memory, and return it as it then is.
 
     What fell due before the decision happens first, so that a decision without a sweep before it ends where it would
-    have ended with one. Only hiding does not: whoever decides about a memory has it in view.
+    have ended with one. Only hiding and shortening do not: whoever decides about a memory has it in view.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        record: As read.
+        operation: The verb.
+        decide: State to state.
+        because: The reason for the journal.
+        shown: What the memory shows in the form that is decided on, if that changes.
     """
     now = ctx.clock()
     accesses = {record.id: tuple(pair for pair in record.accesses if pair[0] <= now)}
-    course = truncated(play({record.id: record.state}, accesses, now, ctx.policy, hold=True)[0])
+    course = truncated(play({record.id: record.state}, accesses, now, unshortened(ctx.policy), hold=True)[0])
     state = decide(course.after)
     if state == course.after:
         return replace(record, state=course.after, accesses=())
@@ -62,6 +85,10 @@ def decided(ctx: Context, record: Record, operation: str, decide: Callable[[Stat
         policy=ctx.policy,
         operation=operation,
         note=f"{operation} {record.id}",
+        shown={record.id: {record.state.form: record.content.shown, **shown}},
     )
     ctx.store.apply(plan)
-    return replace(record, state=state, op=plan_id, accesses=())
+    content = record.content
+    if state.form is not record.state.form:
+        content = replace(content, shown=shown[state.form])
+    return replace(record, state=state, content=content, op=plan_id, accesses=())

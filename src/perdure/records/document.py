@@ -20,6 +20,8 @@ class Shelf(StrEnum):
     """An open question about a memory: id is the memory, name what is asked; data has why and since when."""
     OUTCOME = "outcome"
     """What became of a hit: id is the memory, name the recall; data has outcome, query, at_ms."""
+    FORM = "form"
+    """What a shorter form keeps: id is the memory, name the form; data has tokens and preservation."""
     SESSION = "session"
     """A session of an agent: id is the session; data has where its transcript is and how far it was taken in."""
     UPKEEP = "upkeep"

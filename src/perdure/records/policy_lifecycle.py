@@ -101,7 +101,7 @@ class CompressionPolicy:
     embedding_value: float = key(0.2, "... at this value or below.", 0, 1)
     embedding_accesses: int = key(0, "... and at most so many accesses.", 0, 1000)
     summary_tokens: int = key(150, "A summary of a long text has about so many tokens.", 20, 10_000)
-    keyword_tokens: int = key(20, "Keywords have about so many tokens.", 5, 1000)
+    keyword_tokens: int = key(20, "Keywords have at most about so many tokens, of a short text a fifth.", 4, 1000)
     preservation: float = key(
         0.5, "A form whose meaning is less like the text's than this (cosine) is not taken.", 0, 1
     )

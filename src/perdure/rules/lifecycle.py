@@ -59,6 +59,8 @@ class Course:
     after: State
     counted: int
     """Accesses that were counted in."""
+    refused: str = ""
+    """Why the meaning guard refused a shorter form; the memory keeps the one it has."""
 
 
 def play(

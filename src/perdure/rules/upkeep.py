@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import State, Status
+from perdure.records.memory import Form, State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
 from perdure.records.report import Moved
@@ -87,6 +88,7 @@ def course_plan(
     operation: str,
     note: str,
     refusal: str = "",
+    shown: Mapping[str, Mapping[Form, str | None]] = MappingProxyType({}),
 ) -> Plan:
     """Return the plan that writes courses down: one change for each step.
 
@@ -101,10 +103,13 @@ def course_plan(
         operation: The verb.
         note: One line for people.
         refusal: Why hiding moves are held back; empty if they are not.
+        shown: Memory id -> what it shows in each form that its course leaves or reaches; None for the whole text.
     """
     changes: list[tuple[int, Change]] = []
     for course in courses:
-        changes += enumerate(_changes(course, ops[course.id], plan_id, refusal))
+        own = enumerate(_changes(course, ops[course.id], plan_id, refusal))
+        forms = shown.get(course.id, {})
+        changes += [(i, _with_shown(change, forms) if "form" in (change.after or {}) else change) for i, change in own]
         changes += [
             (0, Change(Target.ACCESS, course.id, {"at_ms": t, "times": n}, None, counted_reason(n)))
             for t, n in accesses.get(course.id, ())
@@ -127,10 +132,22 @@ def _changes(course: Course, op: str, plan_id: str, refusal: str) -> list[Change
         because = (
             counted_reason(course.counted) if course.counted else "next due instant computed anew under the policy"
         )
+        if course.refused:
+            because = f"keeps its form: {course.refused}"
         if course.after.held and not before.held:
             because = f"held back by the {refusal}"
         result.append(_change(course.id, before, course.after, op, plan_id, because))
     return result
+
+
+def _with_shown(change: Change, forms: Mapping[Form, str | None]) -> Change:
+    """Return a change of form with the texts that go with it."""
+    before, after = change.before or {}, change.after or {}
+    return replace(
+        change,
+        before={**before, "shown": forms[Form(before["form"])]},
+        after={**after, "shown": forms[Form(after["form"])]},
+    )
 
 
 def _change(identity: str, before: State, after: State, op: str, plan_id: str, because: str) -> Change:

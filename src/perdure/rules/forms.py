@@ -1,0 +1,154 @@
+"""Shorter forms of a memory's text: what each form shows, what it keeps, and when the meaning guard refuses it.
+
+May live here: the decision about one text, and what it does to a memory's course. May not: embedding, reading, writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from perdure.records.memory import Form
+from perdure.records.policy import Policy
+from perdure.records.policy_lifecycle import CompressionPolicy
+from perdure.records.vector import Vector
+from perdure.rules.birth import with_due
+from perdure.rules.lifecycle import Course, Step
+from perdure.rules.meaning import lost
+from perdure.rules.shortening import keywords, summary, telegraphic
+from perdure.rules.tokens import counted
+
+LADDER: Final = tuple(Form)
+"""From the fullest form to the barest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A text in one form.
+
+    Attributes:
+        form: Which form.
+        text: What is shown; None for the whole text.
+        tokens: Its tokens.
+        whole: Tokens of the whole text.
+        refused: Why the form is not taken; empty if it is.
+        preservation: Cosine between the meanings of this form and of the whole text, -1 to 1; None if not measured.
+    """
+
+    form: Form
+    text: str | None
+    tokens: int
+    whole: int
+    refused: str = ""
+    preservation: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        """How many times shorter it is than the whole text (seed 004 section 3.3: original tokens / tokens)."""
+        return self.whole / max(1, self.tokens)
+
+    @property
+    def efficiency(self) -> float | None:
+        """Ratio times preservation (seed 004 section 3.3)."""
+        return None if self.preservation is None else self.ratio * self.preservation
+
+    def told(self) -> str:
+        """Return the measures in words and numbers, for the journal."""
+        sizes = f"{self.whole} to {self.tokens} tokens (ratio {self.ratio:.2f})"
+        if self.preservation is None:
+            return sizes
+        return f"{sizes}, meaning kept {self.preservation:.3f}, efficiency {self.efficiency:.2f}"
+
+
+def shown_as(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> Shown:
+    """Return a text in a form, or why the meaning guard refuses it.
+
+    Args:
+        text: The whole text.
+        form: The form.
+        policy: How long forms are.
+        written: A summary that a model wrote; the deterministic one if None.
+    """
+    whole = counted(text)
+    if form is Form.FULL:
+        return Shown(form, None, whole, whole)
+    missing: tuple[str, ...] = ()
+    for short in (written,) if written is not None else _attempts(text, whole, form, policy):
+        tokens = counted(short)
+        if tokens >= whole:
+            break
+        missing = _missing(text, short, form)
+        if not missing:
+            return Shown(form, short, tokens, whole)
+    return Shown(form, None, whole, whole, f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter")
+
+
+def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> Iterator[str]:
+    """The shortest first: each next one is longer and keeps more."""
+    if form is Form.EMBEDDING:
+        yield ""
+    elif form is Form.SUMMARY:
+        yield summary(text, policy.summary_tokens)
+        yield telegraphic(text)
+    else:
+        limit = min(policy.keyword_tokens, max(4, whole // 5))
+        most = counted(telegraphic(text))
+        while limit < most:
+            yield keywords(text, limit)
+            limit *= 2
+
+
+def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
+    """What a form loses of what the guard keeps (design 1 D3); how sure a statement is, only a summary must keep."""
+    missing = lost(text, short)
+    return missing if form is Form.SUMMARY else tuple(m for m in missing if not m.startswith("modal"))
+
+
+def with_preservation(shown: Shown, cosine: float | None, policy: CompressionPolicy) -> Shown:
+    """Return a form with what was measured of its meaning; refused where too little of it is kept."""
+    if cosine is None or shown.refused or shown.form in (Form.FULL, Form.EMBEDDING):
+        return replace(shown, preservation=cosine)
+    low = f"its meaning is too little like the whole text's ({cosine:.3f} < {policy.preservation:g})"
+    return replace(shown, preservation=cosine, refused=low if cosine < policy.preservation else "")
+
+
+def cosine_of(one: Vector, other: Vector) -> float:
+    """Return the cosine of two unit vectors."""
+    return float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0))
+
+
+def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> Course:
+    """Return a course whose shortening steps have been carried out: sizes, measures, and a stop where one is refused.
+
+    Args:
+        course: As played.
+        forms: Each form that a step of it reaches.
+        policy: The policy in force, for the next due instant.
+    """
+    steps: list[Step] = []
+    form, since, tokens = course.before.form, course.before.form_ms, course.before.tokens
+    refused = ""
+    for step in course.steps:
+        because = step.because
+        if step.shrinks and not refused:
+            shown = forms[step.state.form]
+            refused = shown.refused
+            if not refused:
+                form, since, tokens = shown.form, step.at, shown.tokens
+                because = f"{because}; {shown.told()}"
+        if not (step.shrinks and refused):
+            state = replace(step.state, form=form, form_ms=since, tokens=tokens, firm=bool(refused))
+            steps.append(replace(step, state=state, because=because))
+    after = replace(course.after, form=form, form_ms=since, tokens=tokens, firm=bool(refused) or course.before.firm)
+    if refused:
+        after = with_due([after], policy)[0]
+    return replace(course, steps=tuple(steps), after=after, refused=refused)
+
+
+def shortened(courses: Sequence[Course]) -> dict[str, tuple[Form, ...]]:
+    """Return memory id -> the forms that its course would give it."""
+    found = {c.id: tuple(s.state.form for s in c.steps if s.shrinks) for c in courses}
+    return {i: forms for i, forms in found.items() if forms}
