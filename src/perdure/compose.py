@@ -33,6 +33,7 @@ from perdure.rules.policy_check import policy_from
 if TYPE_CHECKING:
     from perdure.stores.postgres.server import Address
     from perdure.stores.postgres.store import PostgresStore
+    from perdure.stores.sqlite.backup import Copied
 
 _LONGEST_PATH = 4096
 _CONNECTION = re.compile(r"^postgres(ql)?(\+\w+)?:|\b(password|dbname|host)\s*=", re.IGNORECASE)
@@ -332,4 +333,61 @@ def copy(
         return moving.copy(reads, writes, namespace=namespace, progress=progress)
 
 
-__all__ = ["EmbedderError", "EmbedderWarning", "Ids", "copy", "load_policy", "open", "policy_file"]
+def backup(url: str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
+    """Write a verified copy of a store's file as it is at one moment; others may use it meanwhile.
+
+    Args:
+        url: The store's file, as for ``open``.
+        target: The backup's file.
+        overwrite: Replace a file that is there.
+
+    Raises:
+        InvalidInput: The address names a server, or the target is there already.
+        StoreError: See ``perdure.stores.sqlite.backup``.
+    """
+    from perdure.stores.sqlite.backup import backup as run  # noqa: PLC0415  # only where it is used
+
+    return run(_own_file(url), target, overwrite=overwrite)
+
+
+def restore_backup(source: Path, url: str | os.PathLike[str], *, overwrite: bool = False) -> Copied:
+    """Put a verified copy of a backup where a store is wanted; a store that is replaced is kept beside it.
+
+    Args:
+        source: The backup's file.
+        url: The store's file, as for ``open``.
+        overwrite: Replace a store that is there; nothing else may use it.
+
+    Raises:
+        InvalidInput: The address names a server, or there is a store already.
+        StoreError: See ``perdure.stores.sqlite.backup``.
+    """
+    from perdure.stores.sqlite.backup import restore_backup as run  # noqa: PLC0415  # only where it is used
+
+    return run(source, Path(_own_file(url)), overwrite=overwrite)
+
+
+def _own_file(url: str | os.PathLike[str]) -> str:
+    """Return the file that an address names; a server has backups of its own."""
+    if isinstance(url, str) and is_server(url):
+        raise InvalidInput(
+            "A server's store is not backed up as a file.",
+            remedy="Use `pg_dump` and `pg_restore`, or the platform's backups; `perdure copy` makes a file of it.",
+        )
+    path = file_of(url)
+    if path == ":memory:":
+        raise InvalidInput("A store in memory has no file.", remedy="Name a file.")
+    return path
+
+
+__all__ = [
+    "EmbedderError",
+    "EmbedderWarning",
+    "Ids",
+    "backup",
+    "copy",
+    "load_policy",
+    "open",
+    "policy_file",
+    "restore_backup",
+]

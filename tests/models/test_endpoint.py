@@ -1,51 +1,11 @@
-import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from models.answering import cut_off, hang_up, send
 from perdure.models.endpoint import EndpointEmbedder
 from perdure.models.vectors import to_vector
 from perdure.records.errors import EmbedderError, InvalidInput
-
-
-class Server(ThreadingHTTPServer):
-    """Answers each request with the next of ``replies``, the last one for ever; keeps what it was asked."""
-
-    daemon_threads = True
-
-    def __init__(self, replies):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.replies = replies
-        self.asked = []
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        position = min(len(self.server.asked), len(self.server.replies) - 1)
-        self.server.asked.append((self.path, self.headers["Authorization"], asked))
-        self.server.replies[position](self, asked)
-
-    do_GET = do_POST  # noqa: N815  # the name that http.server looks for
-
-    def log_message(self, *_):
-        pass
-
-
-def send(status, content, **headers):
-    body = content if isinstance(content, bytes) else json.dumps(content).encode()
-
-    def reply(handler, _):
-        handler.send_response(status)
-        handler.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
-            handler.send_header(name.replace("_", "-"), value)
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return reply
 
 
 def row(text):
@@ -62,39 +22,9 @@ def shuffled(handler, asked):
     send(200, {"data": data[::-1]})(handler, asked)
 
 
-def hang_up(handler, _):
-    handler.close_connection = True
-
-
-def cut_off(handler, _):
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000")
-    handler.end_headers()
-    handler.wfile.write(b'{"data": [')
-    handler.close_connection = True
-
-
 def slow(handler, asked):
     time.sleep(0.5)
     good(handler, asked)
-
-
-@pytest.fixture
-def serve():
-    running = []
-
-    def start(*replies):
-        server = Server(replies)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        running.append((server, thread))
-        return server
-
-    yield start
-    for server, thread in running:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def embedder(server, **keywords):
@@ -147,7 +77,7 @@ def test_after_two_retries_the_failure_is_told(serve, bad, match):
 
 def test_the_pause_doubles_and_heeds_the_server(serve, monkeypatch):
     pauses = []
-    monkeypatch.setattr("perdure.models.endpoint.time.sleep", pauses.append)
+    monkeypatch.setattr("perdure.models.posting.time.sleep", pauses.append)
     embedder(serve(send(500, b""), send(500, b""), good), pause=0.5).embed(["a"], purpose="query")
     embedder(serve(send(429, b"", Retry_After="3"), send(429, b"", Retry_After="999"), good)).embed(
         ["a"], purpose="query"

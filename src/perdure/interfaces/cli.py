@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from perdure import __version__
-from perdure.interfaces import cli_move, cli_read, cli_server, cli_setup, cli_upkeep, cli_write
+from perdure.interfaces import cli_backup, cli_move, cli_read, cli_server, cli_setup, cli_upkeep, cli_write
 from perdure.interfaces.cli_call import MEANINGS, Body, Exit, Json, Namespace, PolicyFile, Store, print_json, verb
 from perdure.records.errors import NotFound, PerdureError
 
@@ -162,6 +162,7 @@ VERBS: dict[str, dict[str, Body]] = {
         "check": cli_upkeep.check,
     },
     "Move": {"export": cli_move.export, "import": cli_move.import_, "copy": cli_move.copy},
+    "Keep safe": {"backup": cli_backup.backup, "restore-backup": cli_backup.restore_backup},
     "On a server": {"migrate": cli_server.migrate, "maintain": cli_server.maintain, "postgres": cli_server.postgres},
     "Look back and take back": {"history": cli_read.history, "undo": cli_write.undo},
     "Set up": {"mcp": cli_setup.mcp, "mcp-config": cli_setup.mcp_config, "demo": cli_setup.demo},

@@ -12,9 +12,22 @@ from typing import Any, Final
 from perdure.interfaces.reading import Line, Source
 from perdure.records.message import Message
 
-_NOT_SAID: Final = ("<command-name>", "<command-message>", "<local-command-", "[Request interrupted by user")
+_NOT_SAID: Final = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "<user-prompt-submit-hook>",
+    "[Request interrupted by user",
+)
 """How the texts begin that Claude Code itself writes in a user's name."""
-_REMINDER: Final = ("<system-reminder>", "</system-reminder>")
+_ADDED: Final = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
+"""Tags around what Claude Code and editors add to a user's words."""
+_MADE_UP: Final = "<synthetic>"
+"""The model's name where Claude Code itself writes in its place."""
 _SECONDS_END: Final = 1e11
 """Larger epoch numbers are milliseconds: as seconds they would lie beyond the year 5100."""
 
@@ -87,7 +100,7 @@ def _plain(item: Mapping[str, Any], number: int, source: Source) -> Message | No
     )
 
 
-_ASIDE: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain")
+_ASIDE: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain", "isVisibleInTranscriptOnly")
 """Lines that nobody said to anybody here: a subagent's talk is between two programs."""
 
 
@@ -95,9 +108,9 @@ def _claude(item: Mapping[str, Any], number: int, source: Source) -> Message | N
     said = item.get("message")
     if item.get("type") not in ("user", "assistant") or not isinstance(said, dict):
         return None
-    if any(item.get(flag) for flag in _ASIDE):
+    if any(item.get(flag) for flag in _ASIDE) or said.get("model") == _MADE_UP:
         return None
-    words = _without_reminders(_words(said.get("content"), number, source)).strip()
+    words = _without_added(_words(said.get("content"), number, source)).strip()
     if not words or words.startswith(_NOT_SAID):
         return None
     return source.message(
@@ -111,15 +124,17 @@ def _claude(item: Mapping[str, Any], number: int, source: Source) -> Message | N
     )
 
 
-def _without_reminders(text: str) -> str:
-    """Leave out what Claude Code adds to a user's words. No pattern: openings without an end must stay cheap."""
-    begin, end = _REMINDER
-    kept: list[str] = []
-    at = 0
-    while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
-        kept.append(text[at:start])
-        at = stop + len(end)
-    return "".join([*kept, text[at:]])
+def _without_added(text: str) -> str:
+    """Leave out what was added to a user's words. No pattern: openings without an end must stay cheap."""
+    for tag in _ADDED:
+        begin, end = f"<{tag}>", f"</{tag}>"
+        kept: list[str] = []
+        at = 0
+        while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
+            kept.append(text[at:start])
+            at = stop + len(end)
+        text = "".join([*kept, text[at:]])
+    return text
 
 
 def _words(content: Any, number: int, source: Source) -> str:

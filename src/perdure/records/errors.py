@@ -170,5 +170,11 @@ class EmbedderError(PerdureError):
     fault: ClassVar[Fault] = "machine"
 
 
+class ModelError(PerdureError):
+    """A language model could not be asked, or its reply is not what was asked for; nothing was changed."""
+
+    fault: ClassVar[Fault] = "machine"
+
+
 class SpaceMismatch(StoreError):  # noqa: N818  # reads as the statement it makes
     """A vector belongs to another embedding space than the store's."""

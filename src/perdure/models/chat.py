@@ -1,0 +1,250 @@
+"""Any server that speaks OpenAI's chat protocol, asked for JSON. May live here: that protocol. May not: prompts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from perdure.models.posting import Posting, RefusedError, without_lone_surrogates
+from perdure.records.errors import InvalidInput, ModelError
+
+_LARGEST_REPLY: Final = 4 * 1024 * 1024
+"""Bytes; a model writes a few kilobytes."""
+_DEEPEST: Final = 8
+"""Levels of a schema."""
+_UNKNOWN_FORM: Final = frozenset({400, 415, 422})
+"""Statuses of a server that does not know a field of the request."""
+_CHECK_SERVER: Final = "Check that the server runs and speaks the OpenAI chat protocol, or name another model."
+_TYPES: Final = ("string", "number", "integer", "boolean", "array", "object")
+_FORM: Final = (
+    "Answer with one JSON object and nothing else: no explanation, no code fence. It must fit this JSON Schema:"
+)
+
+
+class ChatModel:
+    """Asks a language model and returns JSON that fits a schema. Safe to share between threads.
+
+    The schema is sent twice: as ``response_format``, and in words, because some servers ignore the one without a
+    word. A server that refuses ``response_format`` or the temperature is asked again without them, and from then on.
+    What the model writes is data: nothing of it is run, and nothing but what the schema names is returned.
+
+    Args:
+        base_url: Up to and without ``/chat/completions``, for example ``http://localhost:11434/v1``.
+        name: The model's name, as the server knows it.
+        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
+        timeout: Seconds to wait for the server at each step; a timeout is tried again like a busy server.
+        pause: Seconds before the first retry; doubled for the second.
+
+    Raises:
+        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        name: str,
+        key_variable: str | None = "OPENAI_API_KEY",
+        timeout: float = 30.0,
+        *,
+        pause: float = 0.5,
+    ) -> None:
+        if not name.strip():
+            raise InvalidInput("The model has no name.", remedy="Name it as the server knows it.")
+        self._post = Posting(
+            base_url,
+            "/chat/completions",
+            error=ModelError,
+            remedy=_CHECK_SERVER,
+            key_variable=key_variable,
+            timeout=timeout,
+            pause=pause,
+            largest=_LARGEST_REPLY,
+            patient=True,
+        )
+        self._name = name
+        self._form = 0
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._name
+
+    def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the model says about a text, as an object that fits a schema.
+
+        Args:
+            instruction: What to do; the system message.
+            text: What to do it with; the user's message. It is data, and the instruction should say so.
+            schema: A JSON Schema of type object. Known are ``type``, ``properties``, ``required``, ``items``,
+                ``enum``, ``minimum``, ``maximum`` and ``maxItems``; anything else is sent but not checked.
+
+        Returns:
+            The object. Fields that the schema does not name are left out; numbers are finite; text holds no lone
+            surrogates.
+
+        Raises:
+            InvalidInput: The schema is none that can be checked.
+            ModelError: The key is missing, the server cannot be reached or refuses, or its reply does not fit. 429,
+                5xx, timeouts and broken connections are tried twice more; a wrong reply is not.
+        """
+        _check_schema(schema, "schema")
+        if schema.get("type") != "object":
+            raise InvalidInput("The schema is not of type object.", remedy="Wrap it in an object.")
+        asked = {
+            "model": self._name,
+            "messages": [
+                {
+                    "role": "system",
+                    "content": without_lone_surrogates(f"{instruction}\n\n{_FORM}\n{json.dumps(schema)}"),
+                },
+                {"role": "user", "content": without_lone_surrogates(text)},
+            ],
+        }
+        content = self._content(self._reply(asked, _forms(schema)))
+        try:
+            found = json.loads(_unfenced(content), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            raise self._post.wrong("holds no JSON that can be read") from None
+        try:
+            fitting = _fitting(found, schema, "the answer")
+        except _UnfitError as unfit:
+            raise self._post.wrong(f"does not fit: {unfit}") from None
+        answer: Mapping[str, Any] = fitting
+        return answer
+
+    def _reply(self, asked: Mapping[str, Any], forms: tuple[Mapping[str, Any], ...]) -> bytes:
+        """Ask in the form that worked last, and in simpler ones where the server refuses it."""
+        for number in range(self._form, len(forms)):
+            try:
+                body = self._post({**asked, **forms[number]})
+            except RefusedError as refused:
+                if refused.status not in _UNKNOWN_FORM or number == len(forms) - 1:
+                    raise refused.told from refused.__cause__
+            else:
+                self._form = number
+                return body
+        raise AssertionError  # pragma: no cover  # the last form returns or raises
+
+    def _content(self, body: bytes) -> str:
+        """Return the words of the reply's first choice."""
+        try:
+            reply = json.loads(body)
+        except (ValueError, RecursionError):
+            raise self._post.wrong("is not JSON") from None
+        choices = reply.get("choices") if isinstance(reply, dict) else None
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            raise self._post.wrong("has no message")
+        if choice.get("finish_reason") == "length":
+            raise self._post.wrong("was cut short by the server's limit of tokens")
+        content = message.get("content")
+        if not isinstance(content, str) or not content.strip():
+            raise self._post.wrong("has a message without words")
+        return content
+
+
+class _UnfitError(Exception):
+    """What a reply's field is instead of what the schema says."""
+
+
+def _forms(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return what is added to a request, the most exact first."""
+    closed = _closed(schema)
+    wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": closed, "strict": _strict(schema)}}
+    return {"temperature": 0, "response_format": wanted}, {"response_format": wanted}, {}
+
+
+def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema with no room for further fields, as servers ask for that hold a model to it."""
+    made = dict(schema)
+    if "properties" in made:
+        made["properties"] = {name: _closed(part) for name, part in made["properties"].items()}
+    if "items" in made:
+        made["items"] = _closed(made["items"])
+    if made["type"] == "object":
+        made["additionalProperties"] = False
+    return made
+
+
+def _strict(schema: Mapping[str, Any]) -> bool:
+    """Whether every field is required, without which servers refuse to be strict."""
+    parts = list(schema.get("properties", {}).values()) + ([schema["items"]] if "items" in schema else [])
+    return set(schema.get("properties", {})) == set(schema.get("required", ())) and all(map(_strict, parts))
+
+
+def _check_schema(schema: Any, place: str, depth: int = 1) -> None:
+    if not isinstance(schema, Mapping) or schema.get("type") not in _TYPES or depth > _DEEPEST:
+        raise InvalidInput(
+            f"{place} is no schema that can be checked.", remedy=f"Give it a type: {', '.join(_TYPES)}; keep it flat."
+        )
+    properties = schema.get("properties", {})
+    if not isinstance(properties, Mapping) or not set(schema.get("required", ())) <= set(properties):
+        raise InvalidInput(f"{place} requires what it does not describe.", remedy="Add it to properties.")
+    for name, part in properties.items():
+        _check_schema(part, f"{place}.{name}", depth + 1)
+    if schema["type"] == "array":
+        _check_schema(schema.get("items"), f"{place}[]", depth + 1)
+
+
+def _unfenced(content: str) -> str:
+    """Return the text inside a code fence, if the whole of it stands in one."""
+    text = content.strip()
+    if not text.startswith("```"):
+        return text
+    first, _, rest = text.partition("\n")
+    # The fence may stand in one line: ```{"a": 1}```
+    inside = rest if rest and not first.strip("`").strip().startswith("{") else text.strip("`")
+    return inside.rstrip().removesuffix("```").strip()
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def _fitting(value: Any, schema: Mapping[str, Any], place: str) -> Any:
+    """Return a value as the schema describes it.
+
+    Raises:
+        _UnfitError: It is something else; the text names the place and never repeats the value.
+    """
+    kind = schema["type"]
+    if kind == "object":
+        return _fitting_object(value, schema, place)
+    if kind == "array":
+        if not isinstance(value, list) or len(value) > schema.get("maxItems", len(value)):
+            raise _UnfitError(f"{place} is no list of the length asked for.")
+        return [_fitting(item, schema["items"], f"{place}[{at}]") for at, item in enumerate(value)]
+    if kind == "string":
+        fits = isinstance(value, str)
+        value = without_lone_surrogates(value) if fits else value
+    elif kind == "boolean":
+        fits = isinstance(value, bool)
+    else:
+        fits = _is_number(value, schema)
+    if not fits or ("enum" in schema and value not in schema["enum"]):
+        raise _UnfitError(f"{place} is no {kind} that was asked for.")
+    return value
+
+
+def _fitting_object(value: Any, schema: Mapping[str, Any], place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _UnfitError(f"{place} is no object.")
+    for name in schema.get("required", ()):
+        if name not in value:
+            raise _UnfitError(f"{place} has no {name!r}.")
+    properties = schema.get("properties", {})
+    return {name: _fitting(value[name], part, f"{place}.{name}") for name, part in properties.items() if name in value}
+
+
+def _is_number(value: Any, schema: Mapping[str, Any]) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if schema["type"] == "integer" else int | float):
+        return False
+    # Also an integer may be too large to be reckoned with.
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:
+        return False
+    return finite and schema.get("minimum", value) <= value <= schema.get("maximum", value)

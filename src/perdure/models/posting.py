@@ -1,0 +1,236 @@
+"""Posting JSON to a server a person chose: key, retries, limits. May live here: HTTP. May not: any one protocol."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import time
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+
+from perdure.records.errors import InvalidInput, PerdureError
+
+_RETRIES: Final = 2
+_TOO_MANY_REQUESTS: Final = 429
+_FIRST_SERVER_FAULT: Final = 500
+_LONGEST_PAUSE: Final = 10.0
+"""Seconds; a server that asks for a longer pause is asked once more after this one."""
+_PIECE: Final = 64 * 1024
+_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_QUOTED: Final = 200
+"""Characters of a server's message that an error repeats."""
+
+
+class RefusedError(Exception):
+    """The server answered with a status that trying again does not mend.
+
+    Attributes:
+        status: The HTTP status.
+        told: The error that the caller of the model should see.
+    """
+
+    def __init__(self, status: int, told: PerdureError) -> None:
+        super().__init__(str(told))
+        self.status, self.told = status, told
+
+
+class Posting:
+    """Posts JSON to one address. Safe to share between threads.
+
+    Redirects are refused: following one would send the texts and the key to a place nobody chose.
+
+    Args:
+        base_url: Up to and without ``path``, for example ``http://localhost:11434/v1``.
+        path: What follows, for example ``/embeddings``.
+        error: What every failure is raised as.
+        remedy: What to do about a server that cannot be reached or answers nonsense.
+        key_variable: The environment variable that holds the bearer key; read at each call. None sends no key.
+        timeout: Seconds to wait for the server at each step, and for the whole body once it has begun.
+        pause: Seconds before the first retry; doubled for the second.
+        largest: Bytes of a reply; a longer one is refused.
+        patient: Whether a timeout is tried again.
+
+    Raises:
+        InvalidInput: ``base_url`` is not an http or https address, or another value is out of bounds.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        path: str,
+        *,
+        error: type[PerdureError],
+        remedy: str,
+        key_variable: str | None,
+        timeout: float,
+        pause: float,
+        largest: int,
+        patient: bool = False,
+    ) -> None:
+        self.url = _address(base_url) + path
+        if timeout <= 0 or pause < 0:
+            raise InvalidInput("timeout must be above 0 and pause not below 0 seconds.", remedy="Mend the values.")
+        self._error, self._remedy = error, remedy
+        self._key_variable = key_variable
+        self._timeout, self._pause = timeout, pause
+        self._largest, self._patient = largest, patient
+        # A server on this machine is never asked through a proxy: the texts would leave the machine for nothing.
+        proxies = [ProxyHandler({})] if urlsplit(base_url).hostname in _THIS_MACHINE else []
+        self._opener = build_opener(_NoRedirect, *proxies)
+
+    def __call__(self, content: Any) -> bytes:
+        """Return the body of the server's reply; try again where that can help.
+
+        Raises:
+            PerdureError: As ``error``: the key is missing, or the server cannot be reached, fails or says too much.
+            RefusedError: It answered with another status than 2xx, 429 or 5xx.
+        """
+        key = self._key()
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        body = json.dumps(content).encode("ascii")
+        request = Request(self.url, data=body, headers=headers, method="POST")  # noqa: S310  # http or https: checked
+        pause = self._pause
+        for _ in range(_RETRIES):
+            try:
+                return self._exchange(request, key)
+            except _PassingError as passing:
+                time.sleep(min(_LONGEST_PAUSE, max(pause, passing.asked)))
+                pause *= 2
+        try:
+            return self._exchange(request, key)
+        except _PassingError as passing:
+            raise passing.told from passing.__cause__
+
+    def wrong(self, what: str) -> PerdureError:
+        """Return the error for a reply that is not what was asked for; ``what`` follows "The reply of URL"."""
+        return self._error(f"The reply of {self.url} {what}.", remedy=self._remedy)
+
+    def _exchange(self, request: Request, key: str) -> bytes:
+        """Send the request once.
+
+        Raises:
+            _PassingError: A busy or broken server, or a broken connection.
+            RefusedError: Another status than 2xx.
+            PerdureError: Anything else that is not a reply.
+        """
+        try:
+            with self._opener.open(request, timeout=self._timeout) as reply:
+                return self._body(reply)
+        except HTTPError as error:
+            raise self._refusal(error, key) from error
+        except TimeoutError as error:
+            raise self._timed_out() from error
+        except (OSError, http.client.HTTPException) as error:
+            reason = error.reason if isinstance(error, URLError) else error
+            if isinstance(reason, TimeoutError):
+                raise self._timed_out() from error
+            told = self._error(f"{self.url} cannot be reached: {reason!r}.", remedy=self._remedy)
+            raise _PassingError(told) from error
+
+    def _body(self, reply: http.client.HTTPResponse) -> bytes:
+        """Read a reply piece by piece, so that one that trickles or never ends is given up."""
+        owed: int | None = reply.length
+        pieces: list[bytes] = []
+        size = 0
+        deadline = time.monotonic() + self._timeout
+        while owed is None or size < owed:
+            piece = reply.read1(_PIECE)
+            if not piece:
+                break
+            pieces.append(piece)
+            size += len(piece)
+            if size > self._largest:
+                raise self.wrong(f"is larger than {self._largest} bytes")
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        if owed is not None and size < owed:
+            raise http.client.IncompleteRead(b"", owed - size)
+        return b"".join(pieces)
+
+    def _refusal(self, error: HTTPError, key: str) -> Exception:
+        """Describe a status other than 2xx, with the start of the server's message and without the key."""
+        with error:
+            try:
+                said = error.read(4 * _QUOTED).decode("utf-8", "replace")
+            except (OSError, http.client.HTTPException):
+                said = ""
+        if key:
+            said = said.replace(key, "***")
+        message = f"{self.url} answered {error.code}: {' '.join(said.split())[:_QUOTED] or error.reason}."
+        if error.code == _TOO_MANY_REQUESTS or error.code >= _FIRST_SERVER_FAULT:
+            told = self._error(message, remedy="Try again later.")
+            return _PassingError(told, asked=_seconds(error.headers["Retry-After"]))
+        told = self._error(message, remedy="Check the address, the model's name and the key.")
+        return RefusedError(error.code, told)
+
+    def _timed_out(self) -> Exception:
+        told = self._error(f"{self.url} did not answer within {self._timeout:g} s.", remedy=self._remedy)
+        return _PassingError(told) if self._patient else told
+
+    def _key(self) -> str:
+        """Return the bearer key, or "" if none is wanted."""
+        if self._key_variable is None:
+            return ""
+        key = os.environ.get(self._key_variable, "").strip()
+        if not key:
+            raise self._error(
+                f"The environment variable {self._key_variable} is not set.",
+                remedy="Set it to the server's key, or name no variable if the server needs none.",
+            )
+        if not (key.isascii() and key.isprintable()):
+            raise self._error(
+                f"The environment variable {self._key_variable} holds characters that a header cannot carry.",
+                remedy="Set it to the key alone, in one line.",
+            )
+        return key
+
+
+class _PassingError(Exception):
+    """A failure that may pass.
+
+    Attributes:
+        told: What the caller sees after the last try.
+        asked: Seconds the server asked us to wait; 0 if it did not say.
+    """
+
+    def __init__(self, told: PerdureError, *, asked: float = 0.0) -> None:
+        super().__init__(str(told))
+        self.told, self.asked = told, asked
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Leaves every redirect an error."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow nothing."""
+
+
+def _address(base_url: str) -> str:
+    """Return an address without its last slash; refuse anything but http and https, such as ``file:``."""
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not (parts.query or parts.fragment)
+        usable = usable and parts.port != 0 and parts.username is None
+        usable = usable and base_url.isascii() and base_url.isprintable() and " " not in base_url
+    except ValueError:  # a malformed address or port
+        usable = False
+    if not usable:
+        raise InvalidInput(
+            "base_url is not a plain http or https address.", remedy="Example: https://api.openai.com/v1"
+        )
+    return base_url.rstrip("/")
+
+
+def without_lone_surrogates(text: str) -> str:
+    """Return the text with U+FFFD for each lone surrogate; servers refuse JSON that holds one."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _seconds(header: str | None) -> float:
+    """Return a Retry-After header given in seconds; 0 for a date or nothing, which our own pause then covers."""
+    return float(header) if header is not None and header.isascii() and header.isdigit() else 0.0

@@ -1,0 +1,317 @@
+"""Backing up a store's file while others write to it, and putting a backup in its place. Both verify before they name.
+
+The copy is made with SQLite's online backup inside one read transaction, so that it is one moment of the store. It
+grows under a name of its own, is checked there, flushed, and renamed: under the target's name there is never half of
+it. A backup needs no ``-wal`` file beside it and can be read where nothing may be written.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from perdure.records.errors import (
+    DiskFull,
+    InvalidInput,
+    NotAStore,
+    NotFound,
+    StoreBusy,
+    StoreDamaged,
+    StoreReadOnly,
+    StoreTooNew,
+)
+from perdure.stores.sqlite.checking import faults
+from perdure.stores.sqlite.connection import APPLICATION_ID, BUSY_MS, snapshot, translated
+from perdure.stores.sqlite.reading import fetched, single
+from perdure.stores.statements import migrations
+
+_PAGES: Final = 2048
+"""Pages that are copied at once."""
+_BESIDE: Final = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite keeps beside a store while it is used."""
+_ALONE_MS: Final = 2000
+"""How long a restore waits for others to close the store that it replaces."""
+_NO_RIGHT: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
+_KEPT: Final = "before-restore"
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A store that was copied whole.
+
+    Attributes:
+        path: Where to.
+        memories: How many, the archived ones included.
+        operations: Of the journal.
+        size: Of the file, in bytes.
+        kept: Where the store is now that was there before; None if there was none.
+    """
+
+    path: Path
+    memories: int
+    operations: int
+    size: int
+    kept: Path | None = None
+
+
+def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
+    """Write a verified copy of a store as it is at one moment; others may read and write meanwhile.
+
+    Args:
+        source: The store: its file, or an open connection outside of a transaction.
+        target: The backup's file.
+        overwrite: Replace a file that is there.
+
+    Raises:
+        NotFound, NotAStore, StoreTooNew: The source is no store that this version knows.
+        StoreDamaged: The copy does not pass the checks, so the store itself is damaged. The target is as it was.
+        InvalidInput: The target is there already, is the store itself, or is a store in use.
+        DiskFull, StoreReadOnly: The target cannot be written.
+    """
+    _check_target(target, overwrite=overwrite, stale=False)
+    if isinstance(source, apsw.Connection):
+        return _backed_up(source, source.filename, target, overwrite=overwrite)
+    place = Path(source)
+    with _opened(place, apsw.SQLITE_OPEN_READWRITE) as connection:
+        return _backed_up(connection, str(place), target, overwrite=overwrite)
+
+
+def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: bool) -> Copied:
+    like = Path(name) if name else None
+    if like is not None and target.exists() and target.samefile(like):
+        raise InvalidInput(f"{target} is the store itself.", remedy="Name another file.")
+    with translated(name or "The store"):
+        _check_identity(source, name)
+    with _appearing(target) as growing:
+        done = _copied(source, name or "The store", growing, target)
+        _take_rights(growing, like)
+        _check_target(target, overwrite=overwrite, stale=False)
+        growing.replace(target)
+    return done
+
+
+def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Copied:
+    """Put a verified copy of a backup where a store is wanted. The backup is not changed.
+
+    Args:
+        source: The backup.
+        target: The store's file.
+        overwrite: Replace a store that is there. Nothing else may use it. It is kept beside the new one, as
+            ``NAME.before-restore`` or, where that is taken, with a number behind.
+
+    Raises:
+        NotFound, NotAStore, StoreTooNew: The source is no backup that this version knows.
+        StoreDamaged: The backup does not pass the checks.
+        StoreBusy: Another process uses the store that would be replaced.
+        InvalidInput: The target is there already, or is the backup itself.
+        DiskFull, StoreReadOnly: The target cannot be written.
+    """
+    _check_target(target, overwrite=overwrite, stale=True)
+    if target.exists() and source.exists() and target.samefile(source):
+        raise InvalidInput(f"{target} is the backup itself.", remedy="Name the store's file.")
+    with _appearing(target) as growing:
+        with _opened(source, apsw.SQLITE_OPEN_READONLY) as connection:
+            done = _copied(connection, str(source), growing, target)
+        _take_rights(growing, target if target.exists() else source)
+        _check_target(target, overwrite=overwrite, stale=True)
+        kept = _set_aside(target)
+        growing.replace(target)
+    return replace(done, kept=kept)
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[apsw.Connection]:
+    """Open a store as it is: nothing is made, migrated or switched."""
+    if not path.is_file():
+        raise NotFound(f"There is no store at {path}.", remedy="Check the path.")
+    name = str(path)
+    # A file alone is read without the files that SQLite would else leave beside it, also from a read-only disk.
+    if flags == apsw.SQLITE_OPEN_READONLY and not any(Path(name + end).exists() for end in _BESIDE):
+        name, flags = path.absolute().as_uri() + "?immutable=1", flags | apsw.SQLITE_OPEN_URI
+    with translated(str(path)), closing(apsw.Connection(name, flags=flags)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
+        _check_identity(connection, str(path))
+        yield connection
+
+
+def _check_identity(connection: apsw.Connection, path: str) -> None:
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise NotAStore(f"{path} is no Perdure store.", remedy="Name another file; this one is left as it is.")
+    found, newest = connection.pragma("user_version"), migrations("sqlite")[-1][0]
+    if found > newest:
+        raise StoreTooNew(
+            f"{path} has schema {found}; this Perdure knows {newest}.", remedy="Upgrade with `pip install -U perdure`."
+        )
+
+
+def _copied(source: apsw.Connection, name: str, growing: Path, target: Path) -> Copied:
+    """Copy one moment of a store into a new file, check it there, and flush it."""
+    with translated(name), snapshot(source):
+        wanted = _counts(source)  # also begins the read transaction that the copy runs in
+        with closing(apsw.Connection(str(growing))) as made:
+            made.execute("PRAGMA synchronous = OFF")  # flushed once, when it is whole
+            try:
+                with made.backup("main", source, "main") as going:
+                    while not going.done:
+                        going.step(_PAGES)
+            except (apsw.FullError, apsw.IOError) as error:
+                raise DiskFull(f"{target} could not be written ({error}).", remedy="Free some space.") from error
+    with translated(name), closing(apsw.Connection(str(growing))) as made:
+        made.execute("PRAGMA journal_mode = DELETE")
+        made.execute("PRAGMA trusted_schema = OFF")
+        found = _faults(made)
+        if not found and _counts(made) != wanted:
+            found = [f"the copy has {_counts(made)} memories and operations, the store {wanted}."]
+    if found:
+        raise StoreDamaged(
+            f"{name} is damaged: {' '.join(found[:5])} Nothing was written.",
+            remedy="Use an older backup, or `perdure export --force` to save what can be read.",
+        )
+    _flush(growing)
+    return Copied(target, *wanted, size=growing.stat().st_size)
+
+
+def _counts(connection: apsw.Connection) -> tuple[int, int]:
+    """Return (memories, operations)."""
+    memories = sum(row[-1] for row in fetched(connection, "tally", {"namespace": None}))
+    places = [n for (n,) in fetched(connection, "namespaces")]
+    return memories, sum(int(single(connection, "moved_operation", {"namespace": n})) for n in places)
+
+
+def _faults(connection: apsw.Connection) -> list[str]:
+    """Return what is wrong with a store of any schema that we know; it is left as it is.
+
+    The checks are about the newest schema: an older store is migrated for them, and the transaction taken back.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.pragma("user_version")
+        for number, sql in migrations("sqlite"):
+            if number > version:
+                connection.execute(sql)
+        return faults(connection)
+    except apsw.Error as error:  # the file is ours alone: nothing but damage is left
+        return [f"SQLite: {error}."]
+    finally:
+        with suppress(apsw.Error):
+            connection.execute("ROLLBACK")
+
+
+def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
+    """Refuse a target before any work is done, and once more before it gets its name.
+
+    Args:
+        target: The file.
+        overwrite: Whether it may be there.
+        stale: Whether files that SQLite keeps beside a store may be there: they are set aside with it.
+    """
+    if target.is_dir():
+        raise InvalidInput(f"{target} is a folder.", remedy="Name a file.")
+    if not target.parent.is_dir():
+        raise InvalidInput(f"The folder {target.parent} does not exist.", remedy="Create it, or name another place.")
+    if target.exists() and not overwrite:
+        raise InvalidInput(f"{target} is there already.", remedy="Name another file, or add --force (overwrite=True).")
+    if not stale and any(Path(f"{target}{end}").exists() for end in _BESIDE):
+        raise InvalidInput(f"{target} looks like a store in use.", remedy="Name another file for the backup.")
+
+
+@contextmanager
+def _appearing(target: Path) -> Iterator[Path]:
+    """Give a name beside the target for a file to grow under; what is left there at the end is removed."""
+    growing = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    try:
+        os.close(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        yield growing
+        _flush(target.parent)
+    except OSError as error:
+        kind = StoreReadOnly if error.errno in _NO_RIGHT else DiskFull
+        raise kind(
+            f"{target} could not be written ({error.strerror}).", remedy="Check the folder and the space on the disk."
+        ) from error
+    finally:
+        for end in ("", *_BESIDE):
+            with suppress(OSError):
+                Path(f"{growing}{end}").unlink()
+
+
+def _set_aside(target: Path) -> Path | None:
+    """Give a store that is replaced another name, with whatever lies beside it; return that name.
+
+    A left-over ``-wal`` must not meet the new file: SQLite would write its pages into it.
+    """
+    there = [end for end in ("", *_BESIDE) if Path(f"{target}{end}").exists()]
+    if not there:
+        return None
+    if "" in there:
+        _leave_alone(target)
+    kept = _free_name(target)
+    for end in there:
+        with suppress(FileNotFoundError):  # folded into the file just now
+            _name_too(Path(f"{target}{end}"), Path(f"{kept}{end}"), keep=end == "")
+    return kept
+
+
+def _name_too(path: Path, name: Path, *, keep: bool) -> None:
+    """Give a file a second name, so that it is never without the first until another file takes it; or rename it."""
+    if keep:
+        with suppress(OSError):  # some file systems know no second names
+            name.hardlink_to(path)
+            return
+    path.replace(name)
+
+
+def _leave_alone(target: Path) -> None:
+    """Fold a store's ``-wal`` into its file, which works only where nobody else has it open.
+
+    Raises:
+        StoreBusy: Somebody has.
+    """
+    with suppress(apsw.Error), closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.set_busy_timeout(_ALONE_MS)
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except apsw.BusyError as error:
+            raise StoreBusy(
+                f"Another process uses {target}; nothing was changed.",
+                remedy="Stop what uses it (MCP servers, workers), then restore again.",
+            ) from error
+        # Any other error: the store is damaged, which may be why a backup is wanted. It is kept as it is.
+
+
+def _free_name(target: Path) -> Path:
+    """Return the first name for a store that is set aside under which nothing lies yet."""
+    for number in count(1):
+        name = target.with_name(f"{target.name}.{_KEPT}" + (f"-{number}" if number > 1 else ""))
+        if not any(Path(f"{name}{end}").exists() for end in ("", *_BESIDE)):
+            break
+    return name
+
+
+def _take_rights(path: Path, like: Path | None) -> None:
+    """Let those read a copy who may read what it stands for."""
+    if like is not None:
+        path.chmod(stat.S_IMODE(like.stat().st_mode))
+
+
+def _flush(path: Path) -> None:
+    """Make a file or a folder durable, where the system lets a folder be flushed."""
+    if path.is_dir() and os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not path.is_dir():  # some file systems cannot flush a folder; the file itself is flushed
+            raise
+    finally:
+        os.close(handle)
