@@ -279,6 +279,12 @@ def test_a_memory_merged_twice_keeps_its_whole_lineage():
     assert again.metadata["consolidated_from"] == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize(("theirs", "kept"), [("x", ["x"]), (5, []), (None, []), (["x", 5, {}], ["x"]), ({"k": 1}, [])])
+def test_what_a_user_wrote_in_the_place_of_the_lineage_does_no_harm(theirs, kept):
+    members = [record("a", metadata={"consolidated_from": theirs}), record("b")]
+    assert merged(members, Strategy.KEEP_OLDEST, []).metadata == {"consolidated_from": [*kept, "a", "b"]}
+
+
 def test_never_accessed_stays_never_accessed():
     assert merged([record("a"), record("b")], Strategy.KEEP_OLDEST, []).accessed_ms is None
 

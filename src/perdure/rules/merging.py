@@ -176,7 +176,7 @@ def _metadata(ordered: Sequence[Record]) -> dict[str, object]:
             if name != PROVENANCE:
                 result.setdefault(name, value)
             else:
-                before += [value] if isinstance(value, str) else value
+                before += [x for x in (value if isinstance(value, list | tuple) else [value]) if isinstance(x, str)]
     oldest_first = sorted(ordered, key=lambda r: (r.state.created_ms, r.id))
     result[PROVENANCE] = list(dict.fromkeys([*before, *(record.id for record in oldest_first)]))
     return result
