@@ -231,7 +231,7 @@ def _between(copies: Mapping[str, Sequence[Record]], pairs: Iterable[Pair]) -> l
     for pair in pairs:
         a, b = sorted((head[pair.a], head[pair.b]))
         if a != b and ((a, b) not in found or found[a, b].combined > pair.combined):
-            found[a, b] = replace(pair, a=a, b=b)
+            found[a, b] = pair if (a, b) == (pair.a, pair.b) else replace(pair, a=a, b=b)
     return [found[key] for key in sorted(found)]
 
 
