@@ -1,0 +1,107 @@
+"""How alike two texts are: the words they share, and words and meaning together (seed 000 sections 4.2 and 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from perdure.formulas.curve import Array
+
+CONTENT_WEIGHT: Final = 0.3
+
+_AT_ONCE: Final = 8192
+"""Pairs compared at once: with twenty words each, a few megabytes."""
+
+_SLACK: Final = 1e-6
+"""What a float32 cosine may have lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSets:
+    """n sets of tokens as numbers: those of set k are ``ids[starts[k]:starts[k + 1]]``, each once.
+
+    Attributes:
+        ids: int64 [total], from 0.
+        starts: int64 [n + 1].
+    """
+
+    ids: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Iterable[Iterable[str]]) -> TokenSets:
+        """Number the tokens of some texts; a token that stands in a text several times counts once."""
+        numbers: dict[str, int] = {}
+        ids: list[int] = []
+        starts = [0]
+        for tokens in texts:
+            ids += {numbers.setdefault(token, len(numbers)) for token in tokens}
+            starts.append(len(ids))
+        return cls(np.array(ids, np.int64), np.array(starts, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+def jaccard(sets: TokenSets, i: NDArray[np.integer], j: NDArray[np.integer]) -> Array:
+    """Return the share of tokens that two sets have in common, 0 to 1, for many pairs; 0 where both are empty.
+
+    Args:
+        sets: The sets.
+        i: Positions of sets, [p].
+        j: Positions of their partners, [p].
+
+    Returns:
+        float64 [p].
+    """
+    out = np.empty(len(i), np.float64)
+    for start in range(0, len(i), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        out[part] = _jaccard(sets, np.asarray(i[part], np.int64), np.asarray(j[part], np.int64))
+    return out
+
+
+def _jaccard(sets: TokenSets, i: NDArray[np.int64], j: NDArray[np.int64]) -> Array:
+    kinds = int(sets.ids.max(initial=0)) + 1
+    keys = np.sort(np.concatenate([_keys(sets, i, kinds), _keys(sets, j, kinds)]))
+    # A set holds a token once, so a key that stands there twice is in both sets of its pair.
+    twice = keys[1:][keys[1:] == keys[:-1]] // kinds
+    shared = np.bincount(twice, minlength=len(i))
+    sizes = np.diff(sets.starts)
+    union = sizes[i] + sizes[j] - shared
+    return np.asarray(shared / np.maximum(union, 1), dtype=np.float64)
+
+
+def _keys(sets: TokenSets, of: NDArray[np.int64], kinds: int) -> NDArray[np.int64]:
+    """For each token of each set asked for: the place of the question, times ``kinds``, plus the token."""
+    sizes = sets.starts[of + 1] - sets.starts[of]
+    ends = np.cumsum(sizes)
+    inside = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
+    tokens = sets.ids[np.repeat(sets.starts[of], sizes) + inside]
+    return np.asarray(np.repeat(np.arange(len(of)), sizes) * kinds + tokens, dtype=np.int64)
+
+
+def combined(cosine: ArrayLike, overlap: ArrayLike, content_weight: float = CONTENT_WEIGHT) -> Array:
+    """Return (1 - w) * cosine + w * overlap, shape [p].
+
+    Args:
+        cosine: -1 to 1, shape [p].
+        overlap: 0 to 1, shape [p].
+        content_weight: w, 0 to 1.
+    """
+    meaning, words = np.asarray(cosine, dtype=np.float64), np.asarray(overlap, dtype=np.float64)
+    return np.asarray((1.0 - content_weight) * meaning + content_weight * words, dtype=np.float64)
+
+
+def cosine_needed(threshold: float, content_weight: float = CONTENT_WEIGHT) -> float:
+    """Return the least cosine with which a pair may reach a combined threshold: its words would be the same.
+
+    A millionth less, so that rounding loses no pair; at least -1, where every pair may reach it.
+    """
+    if content_weight >= 1.0:
+        return -1.0
+    return max(-1.0, (threshold - content_weight) / (1.0 - content_weight) - _SLACK)
