@@ -1,0 +1,145 @@
+"""Extraction: seed 000 section 3, with its test names, and what it would otherwise cut or overrun."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perdure.rules.extracting import LONGEST, SHORTEST, candidates, scored
+
+
+def only(text, **options):
+    (found,) = candidates(text, **options)
+    return found
+
+
+def test_decision_pattern_extraction():
+    found = only("After a long talk we decided to use PostgreSQL 15.2 with config.yaml. Fine.")
+    assert (found.pattern, found.content) == ("decision", "to use PostgreSQL 15.2 with config.yaml")
+    assert found.confidence == pytest.approx(0.8 + 0.05)  # six words, and a technical term
+    for verb in ("chose", "are going with", "selected", "will use"):
+        assert only(f"We {verb} the blue paint for walls.").pattern == "decision"
+
+
+def test_solution_pattern_extraction():
+    found = only("Well, the fix was restarting the worker twice a day")
+    assert (found.pattern, found.content) == ("solution", "restarting the worker twice a day")
+    assert found.confidence == pytest.approx(0.85)
+
+
+def test_explicit_save_pattern():
+    found = only("Please remember that Alice is allergic to nuts!")
+    assert (found.pattern, found.content) == ("explicit", "Alice is allergic to nuts")
+    assert found.confidence == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "content", "confidence"),
+    [
+        ("Important: never deploy on a Friday.", "important", "never deploy on a Friday", 0.9),
+        ("key point: keys rotate", "important", "keys rotate", 0.8),
+        ("The bug was a missing lock around writes", "error", "a missing lock around writes", 0.8),
+        ("Pattern: retries need a random delay.", "pattern", "retries need a random delay", 0.85),
+        ("Our cache is warmed at every start.", "definition", "Our cache is warmed at every start.", 0.6),
+        ("SLO refers to a target of service.", "definition", "SLO refers to a target of service.", 0.6),
+    ],
+)
+def test_each_pattern_has_its_name_and_confidence(text, pattern, content, confidence):
+    found = only(text)
+    assert (found.pattern, found.content) == (pattern, content)
+    assert found.confidence == pytest.approx(confidence)
+
+
+def test_confidence_scoring():
+    assert scored("one two three four", 0.5) == pytest.approx(0.4)
+    assert scored("one two three four five", 0.5) == 0.5
+    assert scored("one two three four five six seven eight nine ten", 0.5) == pytest.approx(0.6)
+    assert scored("the API of this one house", 0.5) == pytest.approx(0.55)
+    assert scored("run ```make``` in this one folder", 0.5) == pytest.approx(0.6)
+    assert scored("first of all do this:\n    make", 0.5) == pytest.approx(0.6)
+    assert scored("a database error in ```code``` that was found on one of these days", 0.95) == 1.0
+    assert scored("x", 0.05) == 0.0
+
+
+def test_overlapping_deduplication():
+    text = "Remember that the fix is a restart of the blue server."
+    assert [(c.pattern, c.confidence) for c in candidates(text)] == [("explicit", pytest.approx(0.95))]
+    long = "The plan for all of the next year is what we decided here."  # a definition of 0.7, a decision below 0.8
+    assert [c.pattern for c in candidates(long + " The key is under the mat.")] == ["definition", "pattern"]
+
+
+def test_min_confidence_filtering():
+    text = "Our cache is warmed at every start. The fix was a restart of the server."
+    assert [c.pattern for c in candidates(text, min_confidence=0.5)] == ["definition", "solution"]
+    assert [c.pattern for c in candidates(text, min_confidence=0.7)] == ["solution"]
+    assert candidates(text, min_confidence=0.95) == []
+
+
+def test_a_question_defines_nothing_and_words_are_whole():
+    assert candidates("What is the name of the cat?") == []
+    assert candidates("Bookstore opened again. Keynote speakers talked.") == []
+
+
+def test_content_is_neither_too_short_nor_too_long():
+    assert candidates("We chose it now.") == []
+    assert only("We chose " + "a" * SHORTEST).content == "a" * SHORTEST
+    assert len(only("We chose " + "a" * LONGEST).content) == LONGEST
+    assert candidates("We chose " + "a" * (LONGEST + 1)) == []
+
+
+def test_the_most_confident_stay_in_the_order_of_the_text():
+    text = "Note: the door opens inwards now.\nThe sky is rather grey.\nSave the red file for me please.\nAll is well here."
+    assert [c.pattern for c in candidates(text, most=2)] == ["important", "explicit"]
+    assert [c.start for c in candidates(text)] == sorted(c.start for c in candidates(text))
+    assert len(candidates(text, most=0)) == 0
+
+
+def test_keywords_find_dense_sentences_that_no_pattern_knows():
+    dense = "Marta moved the billing service from Oslo to Bergen with three engineers last week."
+    chat = f"Hello there.\nHow are you doing?\n{dense}\nThat was fun.\nSee you later then."
+    (found,) = candidates(chat)
+    assert (found.pattern, found.content) == ("keywords", dense)
+    assert 0.5 <= found.confidence <= 0.75
+    assert candidates(chat.replace("Marta", "she").replace("Oslo", "here").replace("Bergen", "there")) == []
+    assert candidates(dense) == []  # nothing to compare with
+
+
+def test_blocks_of_code_are_not_searched():
+    assert candidates("```\nx = 1  # note that this one is important\n```") == []
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.sampled_from(
+            "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key".split(" ")
+        ),
+        max_size=60,
+    )
+)
+def test_finds_lie_in_the_text_apart_and_in_order(words):
+    text = " ".join(words)
+    found = candidates(text, min_confidence=0.0)
+    assert all(c.content in text[c.start : c.end] for c in found)
+    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(SHORTEST <= len(c.content) <= LONGEST and 0 <= c.confidence <= 1 for c in found)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["is ", "a", "x is y ", "note that ", "the fix is ", ".", ". ", "\n", "note: ", "is. ", "```\n", "é is 😀. ", " \t"],
+)
+def test_hostile_texts_cost_no_more_than_their_length(part):
+    def seconds(size):
+        text = "remember " + part * (size // len(part))
+        best = 9.0
+        for _ in range(3):
+            begun = perf_counter()
+            candidates(text)
+            best = min(best, perf_counter() - begun)
+        return best
+
+    assert seconds(50_000) < max(0.3, 30 * seconds(5_000))
