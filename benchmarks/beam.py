@@ -49,7 +49,7 @@ def _chat(name: str, batches: list[Any], asked: dict[str, list[Any]], roles: set
     ]
     known = {message.source for message in messages}
     questions = [
-        Question(entry["question"], frozenset(evidence))
+        Question(entry["question"], frozenset(evidence), str(entry.get("answer", "")))
         for entries in asked.values()
         for entry in entries
         if (evidence := {str(i) for i in _numbers(entry.get("source_chat_ids"))} & known)

@@ -36,6 +36,7 @@ class Question:
 
     text: str
     evidence: frozenset[str]
+    answer: str = ""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def _chat(sample: dict[str, Any]) -> Chat:
     for asked in sample["qa"]:
         named = {name for entry in asked["evidence"] for name in re.findall(r"D\d+:\d+", entry.replace("D:", "D"))}
         if asked["category"] != ADVERSARIAL and (evidence := named & known):
-            questions.append(Question(asked["question"], frozenset(evidence)))
+            questions.append(Question(asked["question"], frozenset(evidence), str(asked.get("answer", ""))))
     return Chat(sample["sample_id"], messages, questions)
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.operations.recall import recall
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import PerdureError
 from perdure.records.instant import Instant
-from perdure.records.memory import Form, Record
+from perdure.records.memory import Form, Record, State, Status
 from perdure.records.plan import Change, Target
-from perdure.rules.forms import Shown, carried_out, cosine_of, shortened, shown_as, with_preservation
+from perdure.records.recall import Filters
+from perdure.records.results_forms import CompressionReport
+from perdure.rules.forms import Shown, accuracy, carried_out, cosine_of, figures, shortened, shown_as, with_preservation
 from perdure.rules.lifecycle import Course
+
+PAGE: Final = 2000
 
 Texts = dict[str, dict[Form, str | None]]
 """Memory id -> what it shows in some forms; None for the whole text."""
@@ -70,6 +76,31 @@ def measured(ctx: Context, namespace: str, wanted: Sequence[tuple[Record, Form]]
     for key, meaning in zip(asked, meanings, strict=True):
         made[key] = with_preservation(made[key], cosine_of(vectors[key[0]], meaning), policy)
     return made
+
+
+def report(ctx: Context, namespace: str, queries: int) -> CompressionReport:
+    """Return what compression saves and keeps, and what became of past recalls' hits."""
+    states: dict[str, State] = {}
+    after = ""
+    while ids := ctx.store.every(namespace, after, PAGE):
+        after = ids[-1]
+        states |= {i: s for i, (s, _) in ctx.store.states(namespace, ids).items() if s.status is Status.ACTIVE}
+    ids = [i for i, s in states.items() if s.form is not Form.FULL]
+    kept = documents(ctx, namespace, ids) if ids else {}
+    pairs = []
+    for _, _, query, hits in ctx.store.recalls(namespace, queries):
+        again = recall(ctx, query, namespace, max(1, len(hits)), Filters(), touch=False)
+        pairs.append((list(hits), [h.memory.id for h in again.hits]))
+    precision, share, f1 = accuracy(pairs)
+    return CompressionReport(
+        namespace,
+        sum(s.tokens for s in states.values()),
+        figures(states, {key: d.data for key, d in kept.items()}),
+        len(pairs),
+        precision,
+        share,
+        f1,
+    )
 
 
 def documents(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[tuple[str, str], Document]:

@@ -64,6 +64,17 @@ def budget(value: Any) -> int | None:
     return value
 
 
+def token_budget(value: Any, policy: Policy) -> int:
+    """Return the tokens that recall may return: as given, else the policy's."""
+    tokens = policy.compression.visible_tokens or None if value is None else value
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
+        raise InvalidInput(
+            f"tokens must be a whole number of at least 1, not {tokens!r}.",
+            remedy="Give a number, or set compression.visible_tokens in the policy.",
+        )
+    return tokens
+
+
 def profile(value: Any) -> str | None:
     """Return the name of a digest profile."""
     if value is None:

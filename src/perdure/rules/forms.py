@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from perdure.records.memory import Form
+from perdure.records.memory import Form, State
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
+from perdure.records.results_forms import FormFigures
 from perdure.records.vector import Vector
 from perdure.rules.birth import with_due
 from perdure.rules.lifecycle import Course, Step
@@ -152,3 +153,42 @@ def shortened(courses: Sequence[Course]) -> dict[str, tuple[Form, ...]]:
     """Return memory id -> the forms that its course would give it."""
     found = {c.id: tuple(s.state.form for s in c.steps if s.shrinks) for c in courses}
     return {i: forms for i, forms in found.items() if forms}
+
+
+def figures(
+    states: Mapping[str, State], measured: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> dict[str, FormFigures]:
+    """Return form -> what it keeps, over the memories that show it.
+
+    Args:
+        states: Memory id -> state, of all visible memories.
+        measured: (id, form) -> tokens, whole, preservation, as kept when the form was taken.
+    """
+    found: dict[str, FormFigures] = {}
+    for form in LADDER:
+        shown = {i: s for i, s in states.items() if s.form is form}
+        if not shown:
+            continue
+        data = [measured.get((i, form.value), {}) for i in shown]
+        tokens = sum(s.tokens for s in shown.values())
+        whole = sum(int(d.get("whole", s.tokens)) for d, s in zip(data, shown.values(), strict=True))
+        kept = [float(d["preservation"]) for d in data if d.get("preservation") is not None]
+        ratio = whole / max(1, tokens)
+        mean = sum(kept) / len(kept) if kept else None
+        found[form.value] = FormFigures(
+            len(shown), tokens, whole, round(ratio, 4), mean and round(mean, 4), mean and round(ratio * mean, 4)
+        )
+    return found
+
+
+def accuracy(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of (hits before, hits after) over some queries (seed 004 section 3.3).
+
+    Where nothing was found before, recall is 1: there was nothing to find; where nothing is found now, precision is 0.
+    """
+    if not pairs:
+        return 1.0, 1.0, 1.0
+    precision = sum(len(set(a) & set(b)) / len(set(b)) if b else 0.0 for a, b in pairs) / len(pairs)
+    share = sum(len(set(a) & set(b)) / len(set(a)) if a else 1.0 for a, b in pairs) / len(pairs)
+    f1 = 2 * precision * share / (precision + share) if precision + share else 0.0
+    return round(precision, 4), round(share, 4), round(f1, 4)
