@@ -66,6 +66,9 @@ OPPOSED = [
     ("Alice's brother lives in Paris.", "Alice lives in Paris."),
     ("The staging database uses Postgres.", "The database uses Postgres."),
     ("If it rains, deploys stop.", "Deploys stop."),
+    ("Deploys are allowed on weekends.", "Deploys are allowed."),
+    ("Deploys are allowed, with approval.", "Deploys are allowed."),
+    ("Alice lives in Paris, Texas.", "Alice lives in Paris."),
     ("Does Alice like tea?", "Alice likes tea."),
     ("Open the door. Close the window.", "Close the window. Open the door."),
     ("a > b", "a < b"),
@@ -107,7 +110,8 @@ def test_what_says_the_same_may_be_merged_either_way(one, other):
     ("keeper", "loser"),
     [
         ("Alice adopted a dog.\nShe named it Rex.", "Alice adopted a dog."),
-        ("Alice lives in Paris with two cats.", "Alice lives in Paris."),
+        ("Alice lives in Paris and has two cats.", "Alice lives in Paris."),
+        ("Alice lives in Paris, which she loves.", "Alice lives in Paris."),
         ("Alice likes tea. Bob does not like coffee.", "Alice likes tea."),
     ],
 )
