@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from time import perf_counter
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.rules.extracting import LONGEST, SHORTEST, candidates, scored
+
+WORDS = "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key"
 
 
 def only(text, **options):
@@ -91,7 +94,7 @@ def test_content_is_neither_too_short_nor_too_long():
 
 
 def test_the_most_confident_stay_in_the_order_of_the_text():
-    text = "Note: the door opens inwards now.\nThe sky is rather grey.\nSave the red file for me please.\nAll is well here."
+    text = "Note: the door opens inwards now.\nThe sky is grey.\nSave the red file for me please.\nAll is well here."
     assert [c.pattern for c in candidates(text, most=2)] == ["important", "explicit"]
     assert [c.start for c in candidates(text)] == sorted(c.start for c in candidates(text))
     assert len(candidates(text, most=0)) == 0
@@ -114,9 +117,7 @@ def test_blocks_of_code_are_not_searched():
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(
     st.lists(
-        st.sampled_from(
-            "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key".split(" ")
-        ),
+        st.sampled_from(WORDS.split(" ")),
         max_size=60,
     )
 )
@@ -124,13 +125,27 @@ def test_finds_lie_in_the_text_apart_and_in_order(words):
     text = " ".join(words)
     found = candidates(text, min_confidence=0.0)
     assert all(c.content in text[c.start : c.end] for c in found)
-    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(found))
     assert all(SHORTEST <= len(c.content) <= LONGEST and 0 <= c.confidence <= 1 for c in found)
 
 
 @pytest.mark.parametrize(
     "part",
-    ["is ", "a", "x is y ", "note that ", "the fix is ", ".", ". ", "\n", "note: ", "is. ", "```\n", "é is 😀. ", " \t"],
+    [
+        "is ",
+        "a",
+        "x is y ",
+        "note that ",
+        "the fix is ",
+        ".",
+        ". ",
+        "\n",
+        "note: ",
+        "is. ",
+        "```\n",
+        "é is 😀. ",
+        " \t",
+    ],
 )
 def test_hostile_texts_cost_no_more_than_their_length(part):
     def seconds(size):

@@ -66,6 +66,9 @@ OPPOSED = [
     ("Alice's brother lives in Paris.", "Alice lives in Paris."),
     ("The staging database uses Postgres.", "The database uses Postgres."),
     ("If it rains, deploys stop.", "Deploys stop."),
+    ("Deploys are allowed on weekends.", "Deploys are allowed."),
+    ("Deploys are allowed, with approval.", "Deploys are allowed."),
+    ("Alice lives in Paris, Texas.", "Alice lives in Paris."),
     ("Does Alice like tea?", "Alice likes tea."),
     ("Open the door. Close the window.", "Close the window. Open the door."),
     ("a > b", "a < b"),
@@ -107,7 +110,8 @@ def test_what_says_the_same_may_be_merged_either_way(one, other):
     ("keeper", "loser"),
     [
         ("Alice adopted a dog.\nShe named it Rex.", "Alice adopted a dog."),
-        ("Alice lives in Paris with two cats.", "Alice lives in Paris."),
+        ("Alice lives in Paris and has two cats.", "Alice lives in Paris."),
+        ("Alice lives in Paris, which she loves.", "Alice lives in Paris."),
         ("Alice likes tea. Bob does not like coffee.", "Alice likes tea."),
     ],
 )
@@ -120,7 +124,7 @@ def test_the_reason_says_what_is_in_the_way():
     assert conflict("It takes 30 seconds.", "It takes 40 seconds.") == "number: 40 is not 30"
     assert conflict("It works.", "It does not work.") == "negation: not is not none"
     assert conflict("It is purple.", "It is cyan.") == "not in what is kept: 'cyan'"
-    assert "another order" in conflict("Alice likes Bob, she said.", "Bob likes Alice, she said.")
+    assert "another order" in conflict("Yes, Alice likes Bob.", "Yes, Bob likes Alice.")
     assert conflict("", "It is purple.") == "the text that is kept says nothing"
 
 
@@ -161,10 +165,11 @@ def test_what_a_compression_loses_is_named(original, shorter, missing):
     assert lost(original, shorter) == missing
 
 
-words = st.sampled_from(
-    "the a Alice Bob likes not n't never 30 1,000 15.2 before after tea red max_retries config.yaml must may Monday . , ? ! "
-    "and or 😀 \n `x y` it's don't --x 我不 '' -".split(" ")
+WORDS = (
+    "the a Alice Bob likes not n't never 30 1,000 15.2 before after tea red max_retries config.yaml must may Monday . ,"
+    " ? ! and or 😀 \n `x y` it's don't --x 我不 '' -"
 )
+words = st.sampled_from(WORDS.split(" "))
 
 
 @ANY
@@ -172,14 +177,12 @@ words = st.sampled_from(
 def test_a_text_loses_nothing_to_itself_and_may_stand_for_itself(text):
     assert lost(text, text) == ()
     assert conflict(text, text) == ""
-    assert conflict(text.upper() if "max_retries" not in text and "`" not in text and "-" not in text else text, text) in {
-        "",
-        conflict(text.upper(), text),
-    }
 
 
 @ANY
-@given(st.lists(words, min_size=1, max_size=15), st.integers(0, 14), st.sampled_from(["31", "Carol", "not", "cyan", "b_c"]))
+@given(
+    st.lists(words, min_size=1, max_size=15), st.integers(0, 14), st.sampled_from(["31", "Carol", "not", "cyan", "b_c"])
+)
 def test_a_text_with_one_thing_more_is_never_lost_in_one_without(parts, at, more):
     without, added = " ".join(parts), " ".join([*parts[:at], more, *parts[at:]])
     if "`" not in without and not without.endswith("-"):

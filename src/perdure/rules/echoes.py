@@ -17,6 +17,7 @@ ECHO: Final = 0.9
 _SHINGLE: Final = 3
 """Content words in a row that are more than coincidence."""
 
+_PLURAL_FROM: Final = 4
 _POLITE: Final = listed("thank thanks ok okay sure course according note notes memory remember recall")
 """With such words people introduce what they repeat."""
 
@@ -78,7 +79,8 @@ def _content(text: str) -> list[_Words]:
 def _plain(said: Said) -> Said:
     """Return a word without its plural: "deploys happen" is quoted by "the deploy happens"."""
     kind, value = said
-    plural = kind == "word" and len(value) > 3 and value.endswith("s") and not value.endswith(("ss", "us", "is"))  # noqa: PLR2004
+    long = kind in {"word", "name"} and len(value) >= _PLURAL_FROM
+    plural = long and value.endswith("s") and not value.endswith(("ss", "us", "is"))
     return kind, value[:-1] if plural else value
 
 

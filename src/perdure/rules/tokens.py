@@ -63,7 +63,7 @@ class Piece:
     said: tuple[Said, ...]
 
 
-_CHUNK: Final = re.compile(r"```(?s:.*?)(?:```|\Z)|`[^`\n]{1,300}`|[^\s`]+|`+")
+_CHUNK: Final = re.compile(r"```(?s:.*?)(?:```|\Z)|`[^`\n]+`|[^\s`]+|`+")
 _CODE: Final = re.compile(
     r"""(?:https?://|www\.).+                    # a URL
       | --?[A-Za-z][\w-]*(?:=.*)?                # a flag
@@ -121,7 +121,7 @@ def pieces(text: str) -> list[Piece]:
 def _split(chunk: str, at: int) -> list[tuple[int, int, bool]]:
     """Cut a run without white space into (start, end, whether it is code)."""
     if chunk[0] == "`":
-        return [(at, at + len(chunk), len(chunk.strip("`")) > 0)]
+        return [(at, at + len(chunk), bool(chunk.strip("`").strip()))]
     core = chunk.lstrip(_BEFORE)
     lead = len(chunk) - len(core)
     core = core.rstrip(_AFTER)
