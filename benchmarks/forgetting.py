@@ -209,6 +209,24 @@ def measured(
     return found
 
 
+def lasting(chats: Sequence[Chat], embedder: Kept, days: int) -> list[tuple[str, float, float, int]]:
+    """Return (conversation, recall of everything, recall after so many days of daily upkeep, archived)."""
+    found = []
+    for chat in chats:
+        clock = Clock()
+        with perdure.open(":memory:", policy={}, clock=clock, embedder=embedder) as memory:
+            replayed(memory, clock, chat, (), feedback="none")
+            before = statistics.mean(s.recall for s in scored(memory, chat, chat.questions))
+            for _ in range(days):
+                clock.now += timedelta(days=1)
+                memory.sweep()
+            after = statistics.mean(s.recall for s in scored(memory, chat, chat.questions))
+            hidden = memory.stats(chat.name).statuses.get("archived", 0)
+            found.append((chat.name, before, after, hidden))
+            say(f"  {chat.name}: {before:.3f} before, {after:.3f} after {days} days, {hidden} archived")
+    return found
+
+
 def told(title: str, found: Figures) -> list[str]:
     """Return the Markdown table of some figures."""
     lines = [f"### {title}", "", "| way | tokens | recall@10 | of it readable | answer words in 300 tokens |", "|---|---|---|---|---|"]
@@ -230,6 +248,7 @@ def main() -> None:
     made = parser(__doc__)
     made.add_argument("--set", choices=("locomo", "beam", "both"), default="both")
     made.add_argument("--feedback", choices=("none", "access", "useful"), default="access")
+    made.add_argument("--days", type=int, default=0, help="only: daily upkeep for so many days without any feedback")
     made.add_argument("--quick", action="store_true", help="without the other ways of forgetting")
     arguments = made.parse_args()
     embedder = Kept()
@@ -237,6 +256,11 @@ def main() -> None:
     for name, (title, chats) in sets.items():
         if arguments.set in (name, "both"):
             say(title)
+            if arguments.days:
+                kept = lasting(chats(), embedder, arguments.days)
+                before, after = (statistics.mean(x[i] for x in kept) for i in (1, 2))
+                print(f"{title}: recall@10 {before:.3f} before, {after:.3f} after, {after / before:.1%} kept")
+                continue
             found = measured(chats(), embedder, feedback=arguments.feedback, policy={}, compare=not arguments.quick)
             print("\n".join(told(f"{title}, feedback: {arguments.feedback}", found)))
 

@@ -20,7 +20,7 @@ FULL_ACCESSES: Final = 20
 HELPED: Final = 0.5
 """What each reinforcement, up to four of them, adds."""
 
-LOSS: Final[dict[Form, float]] = {Form.FULL: 0.0, Form.SUMMARY: 0.1, Form.KEYWORDS: 0.6, Form.EMBEDDING: 1.0}
+LOSS: Final[dict[Form, float]] = {Form.FULL: 0.0, Form.SUMMARY: 0.02, Form.KEYWORDS: 0.3, Form.EMBEDDING: 1.0}
 """The share of a memory's worth that is out of sight in each form; docs/evidence.md has the measurements."""
 
 
