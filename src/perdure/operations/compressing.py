@@ -8,7 +8,7 @@ from typing import Final
 from perdure.operations.ports import Context
 from perdure.operations.recall import recall
 from perdure.records.document import Document, Shelf
-from perdure.records.errors import PerdureError
+from perdure.records.errors import ConflictError, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Record, State, Status
 from perdure.records.plan import Change, Target
@@ -53,6 +53,8 @@ def carried(
         whole = carried_out(course, forms, ctx.policy)
         done.append(whole)
         record = records[course.id]
+        if record.state.form is not course.before.form:
+            raise ConflictError("Another process has just shortened it.", (course.id,), remedy="Read again and retry.")
         texts[course.id] = {record.state.form: record.content.shown, **{f: s.text for f, s in forms.items()}}
         taken = [forms[s.state.form] for s in whole.steps if s.shrinks]
         changes += [c for shown in taken for c in measures(course.id, shown, now, kept)]

@@ -1,0 +1,132 @@
+"""A year of use: daily conversation, hourly upkeep, two processes on one file, random kills."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from dataclasses import MISSING, fields
+
+from conftest import opened, python
+from perdure.records.memory import State
+
+DAYS, KILLS, BUDGET = 365, 40, 400
+POLICY = {
+    "preset": "retention",
+    "embedder": {"model": "none"},
+    "gates": {"loss_free_count": 40},
+    "compression": {"visible_tokens": 20_000},
+}
+
+WORKER = f"""
+import sys, warnings
+from datetime import UTC, datetime, timedelta
+import random
+import perdure
+
+class Clock:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    def __call__(self):
+        return self.now
+
+clock = Clock()
+memory = perdure.open(sys.argv[1], policy={POLICY!r}, clock=clock)
+me = sys.argv[2]
+print("ready", flush=True)
+topics = "garden release budget holiday piano recipe invoice router bicycle novel".split()
+for line in sys.stdin:
+    day = int(line)
+    chance = random.Random(f"{{me}} {{day}}")
+    for hour in range(24):
+        clock.now = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day, hours=hour)
+        memory.sweep()
+        if hour == 9:
+            topic = chance.choice(topics)
+            talk = [
+                {{"role": "user", "content": f"On day {{day}} the {{topic}} of {{me}} costs {{chance.randint(10, 99)}} euros, "
+                  f"and I would like to talk about it again when the others are back from their trip."}},
+                {{"role": "assistant", "content": f"Noted: the {{topic}} again, {{chance.choice(topics)}} later."}},
+            ]
+            memory.ingest(talk, session=f"{{me}}-{{day}}")
+            memory.remember(f"{{me}} decided on day {{day}} to look after the {{topic}} himself.", tags=[topic])
+        if hour == 15:
+            found = memory.recall(f"what about the {{chance.choice(topics)}} and its euros", limit=3)
+            if found.hits and chance.random() < 0.3:
+                memory.used([found.hits[0].memory.id], "helpful", recall_id=found.id)
+    details = memory.digest_details(budget_tokens={BUDGET})
+    print("done", day, details.tokens, flush=True)
+"""
+
+
+def replay(entries):
+    """The columns of a memory as the journal tells them, from its birth on."""
+    defaults = {f.name: f.default for f in fields(State) if f.default is not MISSING}
+    row = None
+    for entry in entries:
+        if entry.target != "memory":
+            continue
+        if entry.before is None:
+            row = {**defaults, **entry.after}
+            continue
+        for column, value in entry.before.items():
+            if column in defaults or column in State.__slots__:
+                assert column == "held" or row.get(column) == value, (entry.operation, column)
+        row.update(entry.after)
+    return row
+
+
+def test_a_year_of_use_ends_sound_and_explained(tmp_path):  # one story
+    path = tmp_path / "year.db"
+    chance = random.Random(1)  # noqa: S311  # repeatable on purpose
+    doomed = sorted(chance.sample(range(DAYS), KILLS))
+    workers = {}
+
+    def worker(name):
+        if name not in workers or workers[name].poll() is not None:
+            workers[name] = python(WORKER, path, name, stdin=subprocess.PIPE)
+            assert workers[name].stdout.readline() == "ready\n", workers[name].stderr.read()
+        return workers[name]
+
+    within = 0
+    for day in range(DAYS):
+        pair = [worker("ann"), worker("ben")]
+        for one in pair:
+            one.stdin.write(f"{day}\n")
+            one.stdin.flush()
+        if day in doomed:
+            victim = pair[day % 2]
+            time.sleep(chance.random() * 0.05)
+            victim.send_signal(signal.SIGKILL)
+            victim.communicate()
+        for one in pair:
+            if one.returncode is None:
+                line = one.stdout.readline()
+                assert line.startswith(f"done {day} "), one.communicate()
+                tokens = line.split()[2]
+                assert int(tokens) <= BUDGET
+                within += 1
+    for one in workers.values():
+        if one.returncode is None:
+            _, err = one.communicate(timeout=60)
+            assert one.returncode == 0, err
+    assert within >= 2 * DAYS - KILLS
+
+    memory = opened(path, policy=POLICY)
+    assert memory.check() == []
+    store = memory._context.store
+    ids = store.every("default", "", 100_000)
+    assert len(ids) > DAYS
+    forms, tiers = set(), set()
+    for identity in ids:
+        state, op = store.states("default", [identity])[identity]
+        told = replay(memory.history(identity))
+        assert told["op"] == op
+        assert {n: told[n] for n in State.__slots__ if n != "held"} == {
+            n: getattr(state, n) for n in State.__slots__ if n != "held"
+        }
+        forms.add(state.form.value)
+        tiers.add(state.tier.value)
+    assert len(forms) > 1
+    assert len(tiers) > 1
+    memory.close()
