@@ -44,8 +44,8 @@ for line in sys.stdin:
         if hour == 9:
             topic = chance.choice(topics)
             talk = [
-                {{"role": "user", "content": f"On day {{day}} the {{topic}} of {{me}} costs {{chance.randint(10, 99)}} euros, "
-                  f"and I would like to talk about it again when the others are back from their trip."}},
+                {{"role": "user", "content": f"On day {{day}} the {{topic}} of {{me}} costs {{chance.randint(10, 99)}} "
+                  f"euros, and I would like to talk about it again when the others are back from their trip."}},
                 {{"role": "assistant", "content": f"Noted: the {{topic}} again, {{chance.choice(topics)}} later."}},
             ]
             memory.ingest(talk, session=f"{{me}}-{{day}}")
@@ -76,57 +76,66 @@ def replay(entries):
     return row
 
 
-def test_a_year_of_use_ends_sound_and_explained(tmp_path):  # one story
-    path = tmp_path / "year.db"
-    chance = random.Random(1)  # noqa: S311  # repeatable on purpose
-    doomed = sorted(chance.sample(range(DAYS), KILLS))
-    workers = {}
+class Workers:
+    """Two processes that live through the year, each started anew after it was killed."""
 
-    def worker(name):
-        if name not in workers or workers[name].poll() is not None:
-            workers[name] = python(WORKER, path, name, stdin=subprocess.PIPE)
-            assert workers[name].stdout.readline() == "ready\n", workers[name].stderr.read()
-        return workers[name]
+    def __init__(self, path):
+        self.path, self.alive = path, {}
 
-    within = 0
-    for day in range(DAYS):
-        pair = [worker("ann"), worker("ben")]
+    def of(self, name):
+        if name not in self.alive or self.alive[name].poll() is not None:
+            self.alive[name] = python(WORKER, self.path, name, stdin=subprocess.PIPE)
+            assert self.alive[name].stdout.readline() == "ready\n", self.alive[name].communicate()
+        return self.alive[name]
+
+    def live(self, day, *, kill_after=None):
+        """Send both through a day, and return the tokens of their digests; one may be killed on the way."""
+        pair = [self.of("ann"), self.of("ben")]
         for one in pair:
             one.stdin.write(f"{day}\n")
             one.stdin.flush()
-        if day in doomed:
-            victim = pair[day % 2]
-            time.sleep(chance.random() * 0.05)
-            victim.send_signal(signal.SIGKILL)
-            victim.communicate()
+        if kill_after is not None:
+            time.sleep(kill_after)
+            pair[day % 2].send_signal(signal.SIGKILL)
+            pair[day % 2].communicate()
+        tokens = []
         for one in pair:
             if one.returncode is None:
                 line = one.stdout.readline()
                 assert line.startswith(f"done {day} "), one.communicate()
-                tokens = line.split()[2]
-                assert int(tokens) <= BUDGET
-                within += 1
-    for one in workers.values():
-        if one.returncode is None:
-            _, err = one.communicate(timeout=60)
-            assert one.returncode == 0, err
-    assert within >= 2 * DAYS - KILLS
+                tokens.append(int(line.split()[2]))
+        return tokens
+
+    def end(self):
+        for one in self.alive.values():
+            if one.returncode is None:
+                _, err = one.communicate(timeout=60)
+                assert one.returncode == 0, err
+
+
+def test_a_year_of_use_ends_sound_and_explained(tmp_path):
+    path = tmp_path / "year.db"
+    chance = random.Random(1)  # noqa: S311  # repeatable on purpose
+    doomed = set(chance.sample(range(DAYS), KILLS))
+    workers = Workers(path)
+    digests = []
+    for day in range(DAYS):
+        digests += workers.live(day, kill_after=chance.random() * 0.05 if day in doomed else None)
+    workers.end()
+    assert len(digests) >= 2 * DAYS - KILLS
+    assert max(digests) <= BUDGET
 
     memory = opened(path, policy=POLICY)
     assert memory.check() == []
     store = memory._context.store
     ids = store.every("default", "", 100_000)
     assert len(ids) > DAYS
-    forms, tiers = set(), set()
-    for identity in ids:
-        state, op = store.states("default", [identity])[identity]
+    states = store.states("default", ids)
+    kept = [n for n in State.__slots__ if n != "held"]  # holding and releasing is bookkeeping, not journalled
+    for identity, (state, op) in states.items():
         told = replay(memory.history(identity))
         assert told["op"] == op
-        assert {n: told[n] for n in State.__slots__ if n != "held"} == {
-            n: getattr(state, n) for n in State.__slots__ if n != "held"
-        }
-        forms.add(state.form.value)
-        tiers.add(state.tier.value)
-    assert len(forms) > 1
-    assert len(tiers) > 1
+        assert {n: told[n] for n in kept} == {n: getattr(state, n) for n in kept}
+    assert len({state.form for state, _ in states.values()}) > 1
+    assert len({state.tier for state, _ in states.values()}) > 1
     memory.close()
