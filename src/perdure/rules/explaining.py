@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perdure.formulas.confidence import amplifier
-from perdure.formulas.curve import NEVER
-from perdure.records.instant import Instant, text_of
+from perdure.formulas.curve import NEVER, due_instants
+from perdure.formulas.strength import Strength, never_forgotten_from
+from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Memory, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry, Explanation
-from perdure.rules.columns import Columns, confidence_curve, value_curve
+from perdure.rules.columns import TASK, Columns, confidence_curve, strength_curve, value_curve
 from perdure.rules.lifecycle import play
 from perdure.rules.moves import next_falls
 from perdure.rules.reasons import reason
@@ -47,9 +48,11 @@ def explanation(
         f"before they lengthen it, floor {policy.importance.floor:g}",
         "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "
         f"{truth_age:.1f} days",
-        "retention": f"{memory.retention:.3f}: {age:.1f} days, strength {policy.retention.strength_days:g} days x "
-        f"{policy.retention.growth:g}^{state.reinforcements}"
-        + ("; a review is suggested" if memory.retention < policy.retention.review_below else ""),
+        "strength": _strength(memory, policy, now),
+        "retention": f"{memory.retention:.3f}: {age:.1f} days, {_lasting(state, policy)}"
+        + ("; a review is suggested" if memory.retention < policy.retention.threshold else ""),
+        "form": f"{state.form.value} since {text_of(state.form_ms)}, {state.tokens} tokens"
+        + ("; the meaning guard refused a shorter form" if state.firm else ""),
         "value": f"{memory.value:.3f} = " + " + ".join(f"{shares[n]:g} x {n} {v:.3f}" for n, v in parts.items()),
     }
     next_move = _next(state, policy, now)
@@ -67,6 +70,36 @@ def explanation(
         value_parts={n: round(shares[n] * v, 6) for n, v in parts.items()},
         links=tuple(links),
     )
+
+
+def _lasting(state: State, policy: Policy) -> str:
+    """What carries retention, under the curve that is chosen."""
+    if policy.retention.curve == "fsrs":
+        return f"stability {state.stability:.2f} days (retention 0.9 after so many), difficulty {state.difficulty:.2f}"
+    return f"strength {policy.retention.strength_days:g} days x {policy.retention.growth:g}^{state.reinforcements}"
+
+
+def _strength(memory: Memory, policy: Policy, now: Instant) -> str:
+    columns = Columns.of([memory.state])
+    curve = strength_curve(columns, policy)
+    level = float(curve.level_at(max(0, now - memory.state.strength_ms) / DAY_MS)[0])
+    return (
+        f"{memory.strength:.3f}: level {level:.3f}, baseline {float(curve.baseline()[0]):.3f}, threshold "
+        f"{float(curve.threshold()[0]):.3f}; {_forgotten(columns, curve, policy)}"
+    )
+
+
+def _forgotten(columns: Columns, curve: Strength, policy: Policy) -> str:
+    """When a memory is forgotten, or why never."""
+    if policy.archive.rule != "strength":
+        return f"hides nothing, because archive.rule is {policy.archive.rule}"
+    if columns.fact[0] or columns.scope[0] == TASK:
+        return f"never forgotten, because it is a {'fact' if columns.fact[0] else 'memory of a task'}"
+    at = int(due_instants(columns.strength_since, curve.forgetting())[0])
+    if at < NEVER:
+        return f"forgotten at {text_of(max(at, int(columns.status_since[0])))}, without reinforcement"
+    safe = float(never_forgotten_from(curve.parameters)[0])
+    return f"never forgotten, because its importance {float(columns.importance[0]):.3f} is above {safe:.3f}"
 
 
 def _fading(state: State, policy: Policy) -> str:
