@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from perdure.formulas.confidence import amplifier
 from perdure.formulas.curve import NEVER, due_instants
@@ -30,19 +30,38 @@ def explanation(
         policy: The policy in force.
         now: The instant of reading.
     """
-    state = memory.state
+    state, parts = memory.state, _parts(memory.state, policy, now)
+    next_move = _next(state, policy, now)
+    summary = (
+        f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
+        f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
+        f"Last entry: {history[-1].because if history else 'none'}. {next_move}"
+    )
+    return Explanation(
+        id=memory.id,
+        summary=summary,
+        signals=_signals(memory, parts, policy, now),
+        history=tuple(history),
+        next_move=next_move,
+        value_parts={n: round(getattr(policy.value, n) * v, 6) for n, v in parts.items()},
+        links=tuple(links),
+    )
+
+
+def _parts(state: State, policy: Policy, now: Instant) -> dict[str, float]:
+    """Part of value -> what it is now, before its share."""
     columns = Columns.of([state])
+    parts = value_curve(columns, policy).parts(columns.days_since_anchor(now))
+    return {name: float(values[0]) for name, values in parts.items()}
+
+
+def _signals(memory: Memory, parts: Mapping[str, float], policy: Policy, now: Instant) -> dict[str, str]:
+    """Signal -> how it comes about, in words and numbers."""
+    state, columns = memory.state, Columns.of([memory.state])
     days = columns.days_since_anchor(now)
-    parts = {name: float(values[0]) for name, values in value_curve(columns, policy).parts(days).items()}
-    shares = {
-        "frequency": policy.value.frequency,
-        "uniqueness": policy.value.uniqueness,
-        "confidence": policy.value.confidence,
-        "recency": policy.value.recency,
-    }
     _, lag = confidence_curve(columns, policy)
     age, truth_age = float(days[0]), max(0.0, float(days[0] + lag[0]))
-    signals = {
+    return {
         "importance": f"{memory.importance:.3f}: base {state.importance:.3f}, {age:.1f} days since the last access or "
         f"creation, {state.access_count} accesses, half-life {policy.importance.half_life_days:g} days "
         f"before they lengthen it, floor {policy.importance.floor:g}",
@@ -53,23 +72,9 @@ def explanation(
         + ("; a review is suggested" if memory.retention < policy.retention.threshold else ""),
         "form": f"{state.form.value} since {text_of(state.form_ms)}, {state.tokens} tokens"
         + ("; the meaning guard refused a shorter form" if state.firm else ""),
-        "value": f"{memory.value:.3f} = " + " + ".join(f"{shares[n]:g} x {n} {v:.3f}" for n, v in parts.items()),
+        "value": f"{memory.value:.3f} = "
+        + " + ".join(f"{getattr(policy.value, n):g} x {n} {v:.3f}" for n, v in parts.items()),
     }
-    next_move = _next(state, policy, now)
-    summary = (
-        f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
-        f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"Last entry: {history[-1].because if history else 'none'}. {next_move}"
-    )
-    return Explanation(
-        id=memory.id,
-        summary=summary,
-        signals=signals,
-        history=tuple(history),
-        next_move=next_move,
-        value_parts={n: round(shares[n] * v, 6) for n, v in parts.items()},
-        links=tuple(links),
-    )
 
 
 def _lasting(state: State, policy: Policy) -> str:
