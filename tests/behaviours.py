@@ -1082,12 +1082,6 @@ _DOORS: Final = (
 
 _LATER: Final = (
     _later(
-        "W1",
-        "design §2",
-        "Strength: how activated a memory is.",
-        _LIFECYCLE,
-    ),
-    _later(
         "W2",
         "design §1 D",
         "The recall gate replays canaries inside the transaction.",
@@ -1097,36 +1091,6 @@ _LATER: Final = (
         "W3",
         "design §1 D",
         "The meaning guard stops a merge or a compression that loses a number or a name.",
-        _LIFECYCLE,
-    ),
-    _later(
-        "W4",
-        "seed 000 §1.3",
-        "decay: schema, ranges, defaults, dry run by default.",
-        _LIFECYCLE,
-    ),
-    _later(
-        "W5",
-        "seed 000 §1.4",
-        "decay: DecayResult and DecayedMemory.",
-        _LIFECYCLE,
-    ),
-    _later(
-        "W6",
-        "seed 000 §2.3",
-        "reinforce: additive, multiplicative, set_value; defaults.",
-        _LIFECYCLE,
-    ),
-    _later(
-        "W7",
-        "seed 000 §2.4",
-        "reinforce: result with not_found.",
-        _LIFECYCLE,
-    ),
-    _later(
-        "W8",
-        "seed 000 §2.3",
-        "reinforce: update_access.",
         _LIFECYCLE,
     ),
     _later(
@@ -1178,12 +1142,6 @@ _LATER: Final = (
         _LIFECYCLE,
     ),
     _later(
-        "W17",
-        "seed 004 §4.2",
-        "A user's explicit reference brings a memory to hot.",
-        _LIFECYCLE,
-    ),
-    _later(
         "W18",
         "seed 004 §4.5",
         "Deletion only by erase or by a policy that says so.",
@@ -1192,8 +1150,8 @@ _LATER: Final = (
     _later(
         "W19",
         "design §2",
-        "The presets spatial, evolution, knowledge and strength.",
-        _LIFECYCLE,
+        "The preset knowledge.",
+        _KNOWLEDGE,
     ),
     _later(
         "W20",

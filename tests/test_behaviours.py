@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from behaviours import BEHAVIOURS, Behaviour
+from behaviours import Behaviour
 
 ROOT = Path(__file__).parent.parent
+LEDGERS = sorted(p.stem for p in (ROOT / "tests").glob("behaviours*.py"))
+BEHAVIOURS: list[Behaviour] = [b for name in LEDGERS for b in import_module(name).BEHAVIOURS]
 LEDGERED = [*sorted((ROOT / "tests" / "laws").glob("test_*.py")), ROOT / "tests" / "rules" / "test_seed_numbers.py"]
 """Files in which every test must have a line in the ledger."""
 

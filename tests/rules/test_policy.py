@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from dataclasses import fields
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from perdure.compose import load_policy
+from perdure.formulas.strength import never_forgotten_from
 from perdure.records.errors import PerdureError, PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
+from perdure.rules.columns import strength_parameters
 from perdure.rules.policy_check import policy_from
 
 KEYS = [(name, f) for name, section in sections().items() for f in fields(section)]
@@ -188,6 +193,11 @@ def test_the_weight_of_words_cannot_exceed_all():
         # e^(-λ·36525) is still over 0.3 where the factor is above 0.3^(1/36525) = 0.999967
         ({"confidence": {"daily_factor": 0.99997}}, "archive.confidence_below"),
         ({"tiers": {"warm_keep_value": 0.0}}, "tiers.warm_keep_value"),
+        # (1 + 0.98 t / 2.3065)^-0.1542 is still over 0.2 after 78,000 days
+        ({"retention": {"curve": "fsrs", "fsrs_review_below": 0.2}}, "retention.fsrs_review_below"),
+        ({"compression": {"summary_value": 0.0}}, "compression.summary_value"),
+        ({"compression": {"keywords_value": 0.0}}, "compression.keywords_value"),
+        ({"compression": {"embedding_value": 0.0}}, "compression.embedding_value"),
     ],
 )
 def test_a_threshold_that_no_curve_reaches_in_a_hundred_years_is_refused(data, words):
@@ -205,10 +215,47 @@ def test_a_threshold_that_no_curve_reaches_in_a_hundred_years_is_refused(data, w
         {"archive": {"rule": "confidence", "value_below": 0.0}},
         {"archive": {"rule": "value", "confidence_below": 0.0}},
         {"archive": {"value_below": 0.001}},
+        {"retention": {"curve": "fsrs", "fsrs_review_below": 0.25}},
+        {"retention": {"fsrs_review_below": 0.2}},
+        {"retention": {"strength_days": 3650.0, "review_below": 0.01}},
+        {"retention": {"curve": "fsrs", "review_below": 0.01, "strength_days": 3650.0}},
+        {"compression": {"rule": "never", "summary_value": 0.0}},
     ],
 )
 def test_a_threshold_that_is_reached_or_not_used_is_accepted(data):
     assert problems(data) == ()
+
+
+NOTHING_SINKS = {"forgetting_threshold": 0.0}
+"""The threshold of importance 0 is then 0 + 0.5 x 0.08 = 0.04, under both baselines (0.06 and 0.08)."""
+
+
+@pytest.mark.parametrize(
+    ("data", "stops"),
+    [
+        ({"strength_session": NOTHING_SINKS, "strength_long_term": NOTHING_SINKS}, True),
+        ({"strength_long_term": NOTHING_SINKS}, False),  # sessions are still forgotten
+        ({"strength_session": NOTHING_SINKS}, False),
+        ({"strength": {"minimum": 0.5}}, True),  # no baseline is under any threshold
+        ({"strength": {"minimum": 0.5, "floor": 0.5}}, False),
+        ({}, False),
+    ],
+)
+def test_a_rule_of_strength_under_which_nothing_is_ever_forgotten_is_refused(data, stops):
+    found = problems({"preset": "strength", **data})
+    assert ["never hide anything" in fault for fault in found] == [True] * stops
+    assert problems(data) == ()  # another rule does not ask
+
+
+def test_the_documents_say_which_importances_are_never_forgotten():
+    """field.md, trap in 003: with the defaults above about 0.12 to 0.30."""
+    policy = Policy()
+    keys = strength_parameters(policy, np.arange(3))
+    safe = dict(zip(("task", "session", "long-term"), never_forgotten_from(keys).tolist(), strict=True))
+    assert safe == pytest.approx({"task": 0.27, "session": 0.30, "long-term": 0.12}, abs=0.005)
+    text = (Path(__file__).resolve().parents[2] / "docs" / "explanation.md").read_text("utf-8")
+    said = dict(re.findall(r"^\| (task|session|long-term) \| above (\d\.\d\d) \|", text, re.MULTILINE))
+    assert said == {scope: f"{importance:.2f}" for scope, importance in safe.items()}
 
 
 # --- presets, versions, files

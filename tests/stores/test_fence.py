@@ -174,6 +174,7 @@ def known(alice):
         "entry": [1],
         "reference": "x",
         "part": "x",
+        "width": 80,
         "cursor": "",
     }
 
@@ -328,6 +329,13 @@ def verbs(ids, operations):
         "unpin": lambda m: m.unpin(ids[0]),
         "archive": lambda m: m.archive(ids[0], "mine now"),
         "restore": lambda m: m.restore(ids[0]),
+        "decay": lambda m: [m.decay("alice"), m.decay(dry_run=False)],
+        "reinforce": lambda m: m.reinforce(ids).reinforced,
+        "weaken": lambda m: m.weaken(ids).weakened,
+        "used": lambda m: m.used(ids).counted,
+        "review": lambda m: m.review("alice"),
+        "settle": lambda m: m.settle(ids[0]),
+        "move": lambda m: m.move(ids[0], "cold", "mine now"),
         "sweep": lambda m: m.sweep(),
         "maintain": lambda m: m.maintain("mallory").swept,
         "forecast": lambda m: m.forecast(3650),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -17,6 +17,8 @@ ACCESS_CAP: Final = 20
 DIMINISHING_UNIT: Final = 0.1
 _FIRST_STEP: Final = 0.5
 _SECOND_STEP: Final = 0.25
+_HALVINGS: Final = 60
+"""Enough to end at neighbouring numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,24 @@ class Importance:
                 days = np.where(time > _FIRST_STEP, h, np.where(time > _SECOND_STEP, 2.0 * h, np.inf))
         never = (goal <= np.minimum(self.floor, self.base)) | ~(time > 0.0)
         return np.where(goal > self.base, 0.0, np.where(never, np.inf, days))
+
+    def worth_then(self, goal: ArrayLike, days: ArrayLike, highest: ArrayLike) -> Array:
+        """Return the least base, shape [n], that is worth the goal at an age; ``highest`` where none below it is.
+
+        A larger base is worth more at every age and has a longer half-life, so the base is searched by halving.
+
+        Args:
+            goal: Importance wanted at that age, shape [n].
+            days: The age.
+            highest: The largest base allowed, 0 to 1, shape [n].
+        """
+        low, high = np.zeros_like(self.base), np.broadcast_to(np.asarray(highest, np.float64), self.base.shape).copy()
+        wanted = np.asarray(goal, dtype=np.float64)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            enough = replace(self, base=middle).value(days) >= wanted
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return high
 
 
 def boost(amount: ArrayLike, boosted: ArrayLike, *, diminishing: float, daily_cap: float) -> Array:

@@ -90,7 +90,7 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
         due_now=ctx.store.count_due(namespace, now),
         due_soon=ctx.store.count_due(namespace, now + SOON_DAYS * DAY_MS),
         at_risk=at_risk(fading, sample),
-        review_suggested=sum(1 for m in sample if m.retention < ctx.policy.retention.review_below),
+        review_suggested=sum(1 for m in sample if m.retention < ctx.policy.retention.threshold),
         without_vector=ctx.store.count_without_vector(namespace),
         space=None if space is None else space.name,
         sampled=len(sample),

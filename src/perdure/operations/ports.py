@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from perdure.records.document import Document, Shelf
+from perdure.records.gauge import Gauge
 from perdure.records.glimpse import Glimpse
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
@@ -79,6 +80,7 @@ class Around(Protocol):
     def of_task(self, namespace: str, task: str, after: str, limit: int) -> list[str]: ...
     def of_session(self, namespace: str, session: str, after: str, limit: int) -> list[str]: ...
     def visible_tokens(self, namespace: str) -> int: ...
+    def gauges(self, namespace: str, after: str, limit: int, width: int) -> list[Gauge]: ...
 
 
 class Store(Protocol):

@@ -65,6 +65,11 @@ class RetentionPolicy:
     review_below: float = key(0.5, "A review is suggested below this retention.", 0.01, 0.99)
     fsrs_review_below: float = key(0.7, "The same under the curve of FSRS, which falls far more slowly.", 0.01, 0.99)
 
+    @property
+    def threshold(self) -> float:
+        """The retention below which a review is suggested, under the curve that is chosen."""
+        return self.fsrs_review_below if self.curve == "fsrs" else self.review_below
+
 
 @dataclass(frozen=True, slots=True)
 class ValuePolicy:

@@ -35,6 +35,8 @@ FORMS: Final = tuple(Form)
 _FORM_CODE: Final = {form: code for code, form in enumerate(FORMS)}
 _SCOPE_CODE: Final = {scope: code for code, scope in enumerate(Scope)}
 TASK: Final = _SCOPE_CODE[Scope.TASK]
+SESSION: Final = _SCOPE_CODE[Scope.SESSION]
+LONG_TERM: Final = _SCOPE_CODE[Scope.LONG_TERM]
 
 
 @dataclass(slots=True)

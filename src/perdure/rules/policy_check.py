@@ -11,10 +11,13 @@ import numpy as np
 
 from perdure.formulas.confidence import Confidence
 from perdure.formulas.curve import HORIZON_DAYS, Curve
+from perdure.formulas.fsrs import GOOD, PowerRetention, initial
 from perdure.formulas.retention import Retention
+from perdure.formulas.strength import Strength, reinforced
 from perdure.formulas.value import Value, Weights
 from perdure.records.errors import PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
+from perdure.rules.columns import LONG_TERM, SESSION, strength_parameters
 
 _ROUNDING: Final = 1e-9
 
@@ -107,33 +110,51 @@ def contradictions(policy: Policy) -> Iterator[str]:
 
 def unreachable(policy: Policy) -> Iterator[str]:
     """Yield each threshold that its curve does not reach within 100 years, not even for the least valued memory."""
-    one = np.ones(1)
-    fading = Confidence(one, one * -math.log(policy.confidence.daily_factor))
-    worst = Value(
-        one,
-        one * 0.0,
-        Confidence(one * 0.0, one),
-        one * 0.0,
-        one * 0.0,
-        Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency),
-    )
-    checks: list[tuple[str, Curve, float, bool]] = [
-        (
-            "retention.review_below",
-            Retention(one * 0.0, policy.retention.strength_days, policy.retention.growth),
-            policy.retention.review_below,
-            True,
-        ),
-        (
-            "archive.confidence_below",
-            fading,
-            policy.archive.confidence_below,
-            policy.archive.rule in ("confidence", "both"),
-        ),
-        ("archive.value_below", worst, policy.archive.value_below, policy.archive.rule in ("value", "both")),
-        ("tiers.warm_keep_value", worst, policy.tiers.warm_keep_value, True),
-        ("tiers.hot_keep_value", worst, policy.tiers.hot_keep_value, True),
-    ]
-    for name, curve, threshold, used in checks:
+    for name, curve, threshold, used in (*_of_retention(policy), *_of_confidence_and_value(policy)):
         if used and not float(curve.crossing(threshold)[0]) <= HORIZON_DAYS:
             yield f"{name} = {threshold:g} is never reached: its curve stays above it for 100 years."
+    if policy.archive.rule == "strength" and not _something_is_forgotten(policy):
+        yield (
+            "archive.rule = 'strength' would never hide anything: neither session nor long-term memories, not even of "
+            "importance 0, fall to their forgetting_threshold within 100 years."
+        )
+
+
+Check = tuple[str, Curve, float, bool]
+"""Key, curve of the least valued memory, threshold, whether the policy uses it."""
+
+
+def _of_retention(policy: Policy) -> list[Check]:
+    keys, one = policy.retention, np.ones(1)
+    exponential = Retention(one * 0.0, keys.strength_days, keys.growth)
+    newborn = PowerRetention(one * initial(GOOD)[0])
+    return [
+        ("retention.review_below", exponential, keys.review_below, keys.curve == "exponential"),
+        ("retention.fsrs_review_below", newborn, keys.fsrs_review_below, keys.curve == "fsrs"),
+    ]
+
+
+def _of_confidence_and_value(policy: Policy) -> list[Check]:
+    one, archive, compression = np.ones(1), policy.archive, policy.compression
+    fading = Confidence(one, one * -math.log(policy.confidence.daily_factor))
+    shares = Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency)
+    worst = Value(one, one * 0.0, Confidence(one * 0.0, one), one * 0.0, one * 0.0, shares)
+    shrinks = compression.rule == "triggers"
+    return [
+        ("archive.confidence_below", fading, archive.confidence_below, archive.rule in ("confidence", "both")),
+        ("archive.value_below", worst, archive.value_below, archive.rule in ("value", "both")),
+        ("tiers.warm_keep_value", worst, policy.tiers.warm_keep_value, True),
+        ("tiers.hot_keep_value", worst, policy.tiers.hot_keep_value, True),
+        ("compression.summary_value", worst, compression.summary_value, shrinks),
+        ("compression.keywords_value", worst, compression.keywords_value, shrinks),
+        ("compression.embedding_value", worst, compression.embedding_value, shrinks),
+    ]
+
+
+def _something_is_forgotten(policy: Policy) -> bool:
+    """Whether a memory of importance 0, just learned and never used, is forgotten in one of the two scopes."""
+    nothing = np.zeros(2)
+    keys = strength_parameters(policy, np.array([SESSION, LONG_TERM]))
+    resting = Strength(nothing, nothing, nothing, keys).baseline()
+    learned = Strength(*reinforced(resting, nothing, nothing, 1.0, keys), nothing, keys)
+    return bool(np.any(learned.forgetting() <= HORIZON_DAYS))

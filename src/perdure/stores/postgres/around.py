@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from perdure.records.document import Document, Shelf
+from perdure.records.gauge import Gauge
 from perdure.records.memory import Record
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
@@ -54,6 +55,11 @@ class PostgresAround:
     def visible_tokens(self, namespace: str) -> int:
         """Return the tokens of all that is visible of a namespace."""
         return self._server.read(namespace, lambda s: int(s.value("visible_tokens")))
+
+    def gauges(self, namespace: str, after: str, limit: int, width: int) -> list[Gauge]:
+        """Return the next visible memories by id, each with the first ``width`` characters of what is shown of it."""
+        key = {"after": after, "limit": limit, "width": width}
+        return [Gauge._make(values) for values in self._server.read(namespace, lambda s: s.rows("gauges", **key))]
 
     def _documents(self, namespace: str, statement: str, **key: Any) -> list[Document]:
         rows = self._server.read(namespace, lambda s: s.rows(statement, **key))

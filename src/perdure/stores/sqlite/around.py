@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 import apsw
 
 from perdure.records.document import Document, Shelf
+from perdure.records.gauge import Gauge
 from perdure.records.memory import Record
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
@@ -57,6 +58,12 @@ class SqliteAround:
         """Return the tokens of all that is visible of a namespace."""
         with self._use() as connection:
             return int(read.single(connection, "visible_tokens", {"namespace": namespace}))
+
+    def gauges(self, namespace: str, after: str, limit: int, width: int) -> list[Gauge]:
+        """Return the next visible memories by id, each with the first ``width`` characters of what is shown of it."""
+        key = {"namespace": namespace, "after": after, "limit": limit, "width": width}
+        with self._use() as connection:
+            return [Gauge._make(values) for values in read.run(connection, "gauges", key)]
 
     def _documents(self, name: str, key: Mapping[str, object]) -> list[Document]:
         with self._use() as connection:

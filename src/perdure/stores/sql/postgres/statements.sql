@@ -394,6 +394,14 @@ ORDER BY due_ms, row LIMIT :limit;
 -- kind: routed
 SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AND id > :after ORDER BY id LIMIT :limit;
 
+-- name: gauges
+-- kind: routed
+SELECT m.id, m.op, m.tier, m.pinned, m.importance, m.access_count, m.anchor_ms, m.decayed, m.decayed_ms,
+  substr(coalesce(c.shown, c.text), 1, CAST(:width AS integer))
+FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
+WHERE m.namespace = :namespace AND m.id > :after AND m.status = 'active'
+ORDER BY m.id LIMIT :limit;
+
 -- name: all_ids
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit;

@@ -1,0 +1,133 @@
+"""Open questions to a person, the most valuable doubt first, and the answers that close them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from perdure.operations.deciding import Verdict, decided_all
+from perdure.operations.ports import Context
+from perdure.operations.writing import found, retried
+from perdure.records.document import Document, Shelf
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Memory, Record, State, Status
+from perdure.records.plan import Change, Target
+from perdure.records.results import Question
+from perdure.rules.decaying import preview
+from perdure.rules.reinforcing import validated
+from perdure.rules.signals import views
+
+PAGE: Final = 1000
+
+Answer = Literal["keep", "drop"]
+
+
+def review(ctx: Context, namespace: str, limit: int) -> list[Question]:
+    """Return open questions, the highest value at risk first; memories that are hidden are not asked about.
+
+    Args:
+        ctx: Store, policy, clock.
+        namespace: Where.
+        limit: How many at most.
+    """
+    now = ctx.clock()
+    about = _open(ctx, namespace)
+    ids = list(about)
+    asked: list[Question] = []
+    for start in range(0, len(ids), PAGE):
+        memories = views(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now)
+        asked += [_question(m, about[m.id]) for m in memories if m.status is Status.ACTIVE]
+    asked.sort(key=lambda q: (-q.value_at_risk, q.id))
+    return asked[:limit]
+
+
+def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
+    """Return memory id -> the open reviews of it."""
+    about: dict[str, list[Document]] = {}
+    cursor = ("", "")
+    while documents := ctx.store.around.documents(namespace, Shelf.REVIEW, cursor, PAGE):
+        cursor = (documents[-1].id, documents[-1].name)
+        for document in documents:
+            about.setdefault(document.id, []).append(document)
+    return about
+
+
+def _question(memory: Memory, documents: Sequence[Document]) -> Question:
+    day = text_of(memory.state.created_ms).partition(" ")[0]
+    since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
+    return Question(
+        id=memory.id,
+        namespace=memory.namespace,
+        question=f"On {day} this was remembered: '{preview(memory.content)}'. Is it right?",
+        why="; ".join(dict.fromkeys(str(d.data.get("why", d.name)) for d in documents)),
+        since=text_of(since),
+        value_at_risk=memory.value * (1.0 - memory.confidence),
+    )
+
+
+def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Memory:
+    """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it.
+
+    Raises:
+        NotFound: There is no such memory, or no open question about it.
+        InvalidInput: It is to be kept, but is hidden by now.
+    """
+    record = retried(lambda: _settled(ctx, identity, verdict, reason))
+    return views([record], ctx.policy, ctx.clock())[0]
+
+
+def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Record:
+    now = ctx.clock()
+    record = found(ctx, identity)
+    questions = ctx.store.around.documents_of(record.namespace, Shelf.REVIEW, [identity])
+    if not questions:
+        raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
+    hidden = record.state.status is not Status.ACTIVE
+    if hidden and verdict == "keep":
+        raise InvalidInput(
+            f"{identity} is {record.state.status} by now and so cannot be kept.", remedy="Restore it first."
+        )
+    decide = _validating(now) if verdict == "keep" else _archiving(now, reason)
+    told = f": {reason}" if reason else ""
+    closed = [
+        Change(
+            Target.DOCUMENT,
+            identity,
+            {"shelf": Shelf.REVIEW, "name": d.name, "data": dict(d.data)},
+            None,
+            f"a person answered {verdict}{told}",
+        )
+        for d in questions
+    ]
+    decided_all(
+        ctx,
+        record.namespace,
+        [] if hidden else [record],
+        decide,
+        operation="settle" if verdict == "keep" else "archive",  # what a person hides is no loss of upkeep
+        note=f"settle {identity}: {verdict}{told}",
+        now=now,
+        documents=closed,
+    )
+    return found(ctx, identity, record.namespace)
+
+
+def _validating(now: Instant) -> Callable[[list[State]], list[Verdict]]:
+    def decide(states: list[State]) -> list[Verdict]:
+        return [
+            Verdict(o.state, f"a person said that it is right: {o.because}")
+            for o in (validated(s, now) for s in states)
+        ]
+
+    return decide
+
+
+def _archiving(now: Instant, reason: str | None) -> Callable[[list[State]], list[Verdict]]:
+    because = "archived: a person said that it is not right" + (f": {reason}" if reason else "")
+
+    def decide(states: list[State]) -> list[Verdict]:
+        return [Verdict(replace(s, status=Status.ARCHIVED, status_ms=now, held=False), because) for s in states]
+
+    return decide

@@ -1,0 +1,232 @@
+"""What the verbs about signals and groups answer: the four tools of seed 000, use, weakening, open questions.
+
+May live here: frozen data with ``to_dict``; fields of the four tools are exactly seed 000's, lists included. May not:
+how any of it comes about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class DecayedMemory:
+    """A memory whose importance has decayed (seed 000 section 1.4).
+
+    Attributes:
+        id: Which memory.
+        content_preview: The beginning of what is shown of it.
+        old_importance: Its base, 0 to 1: what it would be worth had no time passed.
+        new_importance: What it is worth now.
+        decay_factor: The share of the base that time and access leave, before the floor, 0 to 1.
+        days_since_access: Whole days since the last access, or since creation.
+        access_count: Accesses so far.
+    """
+
+    id: str
+    content_preview: str
+    old_importance: float
+    new_importance: float
+    decay_factor: float
+    days_since_access: int
+    access_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecayResult:
+    """What decay has made of importance (seed 000 section 1.4).
+
+    Attributes:
+        memories_analyzed: Visible memories that were looked at: all there are.
+        memories_decayed: Those that are worth less than their base.
+        avg_decay_factor: Mean factor of all that were looked at; 1 where there is none.
+        decayed_memories: Those that are worth less, by namespace and age, oldest first.
+        dry_run: Whether nothing was written.
+    """
+
+    memories_analyzed: int
+    memories_decayed: int
+    avg_decay_factor: float
+    decayed_memories: list[DecayedMemory]
+    dry_run: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        names = DecayedMemory.__slots__  # asdict would take a second for a hundred thousand
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return {**plain, "decayed_memories": [{n: getattr(m, n) for n in names} for m in self.decayed_memories]}
+
+
+@dataclass(frozen=True, slots=True)
+class ReinforcedMemory:
+    """A memory that was reinforced (seed 000 section 2.4).
+
+    Attributes:
+        id: Which memory.
+        content_preview: The beginning of what is shown of it.
+        old_importance: Its current importance before, 0 to 1.
+        new_importance: Its current importance right after.
+        boost_applied: The difference; below 0 where a value was set that is lower.
+    """
+
+    id: str
+    content_preview: str
+    old_importance: float
+    new_importance: float
+    boost_applied: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReinforceResult:
+    """What a reinforcement did (seed 000 section 2.4).
+
+    Attributes:
+        memories_reinforced: How many.
+        avg_boost: Mean of ``boost_applied``; 0 where none was reinforced.
+        reinforced: In the order asked for.
+        not_found: Ids of no visible memory, in the order asked for.
+    """
+
+    memories_reinforced: int
+    avg_boost: float
+    reinforced: list[ReinforcedMemory]
+    not_found: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedMemory:
+    """A candidate that was found in a text (seed 000 section 3.5)."""
+
+    content: str
+    confidence: float
+    pattern_matched: str
+    start_pos: int
+    end_pos: int
+    stored: bool
+    """False if it repeats what is known."""
+    memory_id: str | None
+    """Set if stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractResult:
+    """What was extracted from a text (seed 000 section 3.5)."""
+
+    candidates_found: int
+    memories_created: int
+    deduplicated_count: int
+    extractions: list[ExtractedMemory]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationGroup:
+    """Memories that are alike (seed 000 section 4.5)."""
+
+    representative_id: str
+    member_ids: list[str]
+    avg_similarity: float
+    action_taken: str
+    """merged, deleted or preview."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateResult:
+    """What a consolidation did, or would do (seed 000 section 4.5)."""
+
+    groups_found: int
+    memories_merged: int
+    memories_deleted: int
+    groups: list[ConsolidationGroup]
+    dry_run: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class WeakenedMemory:
+    """A memory whose strength was lowered by hand (seed 003, "Manual decay")."""
+
+    id: str
+    content_preview: str
+    old_strength: float
+    new_strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class WeakenResult:
+    """What a decay of strength by hand did.
+
+    Attributes:
+        memories_weakened: How many.
+        avg_drop: Mean loss of strength, 0 or more; 0 where none was weakened.
+        weakened: In the order asked for.
+        not_found: Ids of no visible memory, in the order asked for.
+    """
+
+    memories_weakened: int
+    avg_drop: float
+    weakened: list[WeakenedMemory]
+    not_found: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What was made of the news that memories were helpful, wrong or unused.
+
+    Attributes:
+        outcome: As told.
+        counted: Memories for which it counted now, in the order asked for.
+        repeated: Memories for which it had been told already; it changed nothing.
+        not_found: Ids of no visible memory, in the order asked for.
+        operations: Ids of the operations, for ``undo``.
+    """
+
+    outcome: str
+    counted: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    not_found: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An open question to a person about one memory.
+
+    Attributes:
+        id: The memory.
+        namespace: Where it is.
+        question: What to ask: it names the day and the words.
+        why: Why it is asked.
+        since: When the question came up, as ``2026-11-21 09:30 UTC``.
+        value_at_risk: value x (1 - confidence) now, 0 to 1.
+    """
+
+    id: str
+    namespace: str
+    question: str
+    why: str
+    since: str
+    value_at_risk: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as plain JSON data."""
+        return asdict(self)

@@ -1,0 +1,129 @@
+"""review and settle: open questions, the most valuable doubt first, and the answers that close them."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import logical
+from perdure.records.errors import InvalidInput, NotFound
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture
+def doubtful(memory, clock):
+    """Three memories that were wrong, most valuable last; of one namespace."""
+    made = [memory.remember(f"note {i}", confidence=0.9) for i in range(3)]
+    for times, one in enumerate(made):
+        for _ in range(times * 3):
+            memory.recall(one.content, limit=1)
+    clock.passes(days=1)
+    memory.used([m.id for m in made], "wrong")
+    return made
+
+
+def test_the_highest_value_at_risk_comes_first(memory, doubtful):
+    questions = memory.review()
+    assert [q.id for q in questions] == [m.id for m in reversed(doubtful)]
+    for question in questions:
+        one = memory.get(question.id)
+        assert question.value_at_risk == pytest.approx(one.value * (1 - one.confidence))
+    assert [q.id for q in memory.review(limit=1)] == [doubtful[2].id]
+    assert memory.review("elsewhere") == []
+
+
+def test_a_question_names_the_day_and_the_words(memory, doubtful):
+    question = memory.review()[0]
+    assert question.question == "On 2026-01-01 this was remembered: 'note 2'. Is it right?"
+    assert question.since == "2026-01-02 00:00 UTC"
+    assert set(question.to_dict()) == {"id", "namespace", "question", "why", "since", "value_at_risk"}
+
+
+def test_asking_changes_nothing(memory, doubtful, path):
+    before = logical(path)
+    assert len(memory.review()) == 3
+    assert logical(path) == before
+    assert memory.get(doubtful[0].id).access_count == 0
+
+
+def test_more_questions_than_a_page_are_all_asked(memory):
+    made = memory.remember_many([f"note {i}" for i in range(1100)])
+    memory.used([m.id for m in made], "wrong")
+    assert len(memory.review(limit=1000)) == 1000
+    for one in made[:200]:
+        memory.archive(one.id, "test")
+    assert {q.id for q in memory.review(limit=1000)} == {m.id for m in made[200:]}
+
+
+def test_keep_validates_and_closes(memory, clock):
+    kept = memory.remember("the deploy is on tuesday", kind="fact", confidence=0.8)
+    clock.passes(days=40)
+    memory.used([kept.id], "wrong")
+    clock.passes(days=1)
+    doubted = memory.get(kept.id)
+    back = memory.settle(kept.id, reason="asked Ann")
+    assert back.confidence == pytest.approx(0.42)  # base 0.4 + 0.02, counted from now
+    assert back.state.validated_ms == kept.state.created_ms + 41 * DAY_MS
+    assert back.state.reinforcements == doubted.state.reinforcements + 1
+    assert back.access_count == doubted.access_count  # a validation is no access
+    assert back.state.anchor_ms == doubted.state.anchor_ms
+    assert memory.review() == []
+    assert "asked Ann" in memory.history()[0].note
+    assert memory.get(kept.id).confidence == back.confidence
+
+
+def test_keep_starts_the_truth_clock_of_other_kinds_anew(opening, clock):
+    memory = opening(
+        {"embedder": {"model": "none"}, "confidence": {"daily_factor": 0.95}, "archive": {"rule": "never"}}
+    )
+    kept = memory.remember("a note", confidence=0.8)
+    memory.used([kept.id], "wrong")
+    clock.passes(days=10)
+    assert memory.get(kept.id).confidence == pytest.approx(0.4 * 0.95**10)
+    back = memory.settle(kept.id)
+    assert (back.confidence, back.access_count) == (pytest.approx(0.42), 0)
+    clock.passes(days=10)
+    assert memory.get(kept.id).confidence == pytest.approx(0.42 * 0.95**10)
+
+
+def test_drop_archives_and_closes(memory, doubtful):
+    gone = memory.settle(doubtful[0].id, "drop", "no longer so")
+    assert gone.status == "archived"
+    assert memory.get(gone.id) is None
+    assert len(memory.review()) == 2
+    assert "no longer so" in memory.history(gone.id)[-2].because + memory.history(gone.id)[-1].because
+    assert memory.history()[0].hides == 0  # what a person hides is no loss of upkeep
+    assert memory.restore(gone.id).status == "active"
+
+
+def test_what_was_hidden_meanwhile_is_not_asked_about_but_can_be_closed(memory, doubtful):
+    one, two, _ = doubtful
+    memory.archive(one.id, "test")
+    memory.archive(two.id, "test")
+    assert len(memory.review()) == 1
+    with pytest.raises(InvalidInput, match="Restore it first"):
+        memory.settle(one.id, "keep")
+    assert memory.settle(one.id, "drop").status == "archived"
+    memory.restore(one.id)
+    memory.restore(two.id)
+    assert {q.id for q in memory.review()} == {two.id, doubtful[2].id}
+
+
+@pytest.mark.parametrize("verdict", ["keep", "drop"])
+def test_undo_brings_the_question_back(memory, doubtful, path, verdict):
+    questions, before = memory.review(), logical(path)
+    memory.settle(doubtful[1].id, verdict)
+    memory.undo(memory.history()[0].id)
+    assert (memory.review(), logical(path)) == (questions, before)
+
+
+def test_there_must_be_a_question(memory, doubtful):
+    other = memory.remember("never doubted")
+    with pytest.raises(NotFound, match="no open question"):
+        memory.settle(other.id)
+    with pytest.raises(NotFound):
+        memory.settle("nobody")
+    with pytest.raises(InvalidInput, match="keep, drop"):
+        memory.settle(doubtful[0].id, "maybe")
+    with pytest.raises(InvalidInput, match="1 to 1000"):
+        memory.review(limit=0)
