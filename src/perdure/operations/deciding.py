@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from perdure.operations.ports import Context
+from perdure.operations.writing import unshortened
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, Status
 from perdure.records.plan import Change
@@ -73,7 +74,7 @@ def decided_all(
     """
     accesses = {r.id: tuple(pair for pair in r.accesses if pair[0] <= now) for r in records}
     states = {r.id: r.state for r in records}
-    before = [truncated(c) for c in play(states, accesses, now, ctx.policy, hold=True)]
+    before = [truncated(c) for c in play(states, accesses, now, unshortened(ctx.policy), hold=True)]
     verdicts = decide([c.after for c in before])
     changed = [
         _decided(c, v, operation, now, ctx.policy)
@@ -103,7 +104,7 @@ def _decided(course: Course, verdict: Verdict, operation: str, now: Instant, pol
     step = Step(now, replace(verdict.state, held=False), operation, verdict.because)
     steps, after = (*course.steps, step), step.state
     if verdict.accessed:
-        plain = replace(policy, importance=replace(policy.importance, on_access=0.0))
+        plain = replace(unshortened(policy), importance=replace(policy.importance, on_access=0.0))
         later = truncated(play({course.id: after}, {course.id: ((now, 1),)}, now, plain, hold=True)[0])
         steps, after = (*steps, *later.steps), later.after
     after = with_due([replace(after, held=False)], policy)[0]
