@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import statistics
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from perdure.rules.words import query_words
 from report import parser, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SHARES = (0.5, 0.25, 0.1)
 CONTEXT_TOKENS = 300
@@ -185,28 +186,37 @@ def measured(
     found: Figures = defaultdict(list)
     for chat in chats:
         past, test = halves(chat)
-        clock = Clock()
-        gates = {**dict(policy.get("gates", {})), **OPEN_GATES}
-        with perdure.open(":memory:", policy={**policy, "gates": gates}, clock=clock, embedder=embedder) as memory:
-            replayed(memory, clock, chat, past, feedback=feedback)
-            everything = scored(memory, chat, test)
-            found["everything", 1.0] += everything
+        with opened(chat, past, embedder, feedback, {**policy, "compression": {"rule": "never"}}) as memory:
+            found["everything", 1.0] += scored(memory, chat, test)
             total = sum(m.tokens for m in _all(memory, chat.name))
             say(f"  {chat.name}: {len(chat.messages)} messages, {total} tokens, {len(past)} past, {len(test)} test")
-            for share in SHARES:
-                budget = int(share * total)
-                for name, order in baselines(chat).items() if compare else ():
-                    undo = whole_turns(memory, chat.name, budget, order)
+            for share in SHARES if compare else ():
+                for name, order in baselines(chat).items():
+                    undo = whole_turns(memory, chat.name, int(share * total), order)
                     found[name.rstrip(" 0123456789"), share] += scored(memory, chat, test)
                     if undo:
                         memory.undo(undo)
-                result = memory.fit(chat.name, budget, accept_loss="measuring what is kept")
+        with opened(chat, past, embedder, feedback, policy) as memory:
+            for share in SHARES:
+                result = memory.fit(chat.name, int(share * total), accept_loss="measuring what is kept")
                 found["perdure", share] += scored(memory, chat, test)
-                if result.after > budget:
-                    say(f"    {share:.0%}: {result.after} tokens of {budget}")
+                if result.after > share * total:
+                    say(f"    {share:.0%}: {result.after} tokens of {int(share * total)}")
                 for operation in reversed(result.operations):
                     memory.undo(operation)
     return found
+
+
+@contextmanager
+def opened(
+    chat: Chat, past: Sequence[Question], embedder: Kept, feedback: str, policy: Mapping[str, Any]
+) -> Iterator[perdure.Memory]:
+    """Replay a conversation into a new store, and give it for the length of a block."""
+    clock = Clock()
+    gates = {**dict(policy.get("gates", {})), **OPEN_GATES}
+    with perdure.open(":memory:", policy={**policy, "gates": gates}, clock=clock, embedder=embedder) as memory:
+        replayed(memory, clock, chat, past, feedback=feedback)
+        yield memory
 
 
 def lasting(chats: Sequence[Chat], embedder: Kept, days: int) -> list[tuple[str, float, float, int]]:
@@ -229,7 +239,12 @@ def lasting(chats: Sequence[Chat], embedder: Kept, days: int) -> list[tuple[str,
 
 def told(title: str, found: Figures) -> list[str]:
     """Return the Markdown table of some figures."""
-    lines = [f"### {title}", "", "| way | tokens | recall@10 | of it readable | answer words in 300 tokens |", "|---|---|---|---|---|"]
+    lines = [
+        f"### {title}",
+        "",
+        "| way | tokens | recall@10 | of it readable | answer words in 300 tokens |",
+        "|---|---|---|---|---|",
+    ]
     for (way, share), scores in sorted(found.items(), key=lambda x: (-x[0][1], x[0][0] != "perdure", x[0][0])):
         words = [s.words for s in scores if s.words is not None]
         cells = [
