@@ -30,7 +30,7 @@ FAN_OUT = [n for n, s in STATEMENTS.items() if s.kind == "fan-out"]
 PARTS = tuple(n for n, s in STATEMENTS.items() if s.kind == "part")
 TABLES = {
     *("namespace", "lease", "memory", "content", "tag", "posting", "embedding", "link", "access", "recall_log"),
-    *("idempotency", "operation", "journal"),
+    *("idempotency", "operation", "journal", "document"),
 }
 
 
@@ -92,7 +92,7 @@ def known(alice):
         **columns,
         **{f"new_{c}": v for c, v in columns.items()},
         **{f"old_{c}": v for c, v in columns.items()},
-        **dict.fromkeys(("namespace_after", "id_after", "kind_after", "other_after"), ""),
+        **dict.fromkeys(("namespace_after", "id_after", "kind_after", "other_after", "shelf_after", "name_after"), ""),
         **dict.fromkeys(("row_after", "number_after", "space_after", "position_after", "at_ms_after"), -1),
         "id": one,
         "ids": many,
@@ -175,6 +175,11 @@ def known(alice):
         "reference": "x",
         "part": "x",
         "cursor": "",
+        "inside": "talk",
+        "shelf": "edge",
+        "names": ["e1"],
+        "shown": ["x"],
+        "packed": [""],
     }
 
 
