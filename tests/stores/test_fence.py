@@ -197,6 +197,7 @@ def filled_out(name):
 
 SPECIAL = {
     "insert_content": {"tags": ['["secret"]']},
+    "insert_document": {"data": ["{}"]},
     "insert_vector": {"data": Halfvecs([np.ones(64, np.int8)])},
     "without_vector": {"after": 0},
 }
