@@ -132,7 +132,8 @@ UNSEEN = {"row", "changed", "held"}
 """Where a memory lies, news for searches, and whether a gate waits: any change of the namespace releases it."""
 
 LOGICAL = {
-    "content": "SELECT namespace, id, text, tags, source, task, metadata, digest FROM content",
+    "content": "SELECT namespace, id, text, tags, source, task, metadata, digest, shown, packed FROM content",
+    "document": "SELECT namespace, shelf, id, name, data FROM document",
     "vector": "SELECT v.namespace, v.space, m.id, v.data FROM vector AS v LEFT JOIN memory AS m USING (row)",
     "link": "SELECT * FROM link",
     "tag": "SELECT t.namespace, t.tag, m.id FROM tag AS t LEFT JOIN memory AS m USING (row)",

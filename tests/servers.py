@@ -183,7 +183,8 @@ def _tables(url: str) -> dict[str, list[tuple[Any, ...]]]:
 
 UNSEEN = {"row", "changed", "held"}
 LOGICAL = {
-    "content": "SELECT namespace, id, text, tags, source, task, metadata, digest FROM content",
+    "content": "SELECT namespace, id, text, tags, source, task, metadata, digest, shown, packed FROM content",
+    "document": "SELECT namespace, shelf, id, name, data FROM document",
     "vector": "SELECT v.namespace, v.space, m.id, v.data"
     " FROM embedding AS v LEFT JOIN memory AS m USING (namespace, row)",
     "link": "SELECT namespace, id, kind, other, weight FROM link",
@@ -210,7 +211,7 @@ def _logical(url: str) -> dict[str, list[tuple[Any, ...]]]:
         chosen = ", ".join(c for c in columns if c not in UNSEEN)
         queries = {"memory": f"SELECT {chosen} FROM memory", **LOGICAL}
         found = {name: connection.execute(sql).fetchall() for name, sql in queries.items()}
-    found["content"] = [(*r[:3], _json(list(r[3])), *r[4:6], _json(r[6]), r[7]) for r in found["content"]]
+    found["content"] = [(*r[:3], _json(list(r[3])), *r[4:6], _json(r[6]), *r[7:]) for r in found["content"]]
     found["vector"] = [
         (*r[:3], np.array(r[3][1:-1].split(","), np.float32).astype(np.int8).tobytes()) for r in found["vector"]
     ]

@@ -24,7 +24,7 @@ ids, hits = [], 0
 for i in range(500):
     ids.append(memory.remember(f"zebra {name} number {i}", session=name).id)
     if i % 5 < 2:
-        hits += len(memory.recall(f"zebra {i}", limit=4).hits)
+        hits += len(memory.recall(f"zebra {i}", limit=4, inside=name).hits)
 memory.close()
 print(json.dumps([ids, hits]))
 """
@@ -57,11 +57,10 @@ def test_four_processes_lose_nothing_and_count_exactly(path, kind):
     assert len(set(ids)) == 2000
     records = memory._context.store.get("default", ids)
     assert len(records) == 2000
-    page, total = memory.list(limit=1000), 0
-    while page:
-        total += sum(m.access_count for m in page)
-        page = memory.list(limit=1000, before=page[-1])
-    assert total == sum(hits for _, hits in told) > 2000
+    seen = [m for n in range(4) for m in memory.list(limit=1000, inside=f"w{n}")]  # each sees its own
+    assert sorted(m.id for m in seen) == sorted(ids)
+    total = sum(m.access_count for m in seen)
+    assert total == sum(hits for _, hits in told) > 1000
     turns = sorted((r.content.session, r.content.turn) for r in records)
     assert turns == sorted((f"w{n}", t) for n in range(4) for t in range(500))
     assert memory.check() == []
@@ -196,7 +195,7 @@ def test_one_session_is_numbered_once_though_two_write_to_it(opening):
 
     store.apply = slow
     memory.remember("second", session="s")
-    turns = [r.content.turn for r in store.get("default", [m.id for m in memory.list()])]
+    turns = [r.content.turn for r in store.get("default", [m.id for m in memory.list(inside="s")])]
     assert sorted(turns) == [0, 1, 2]
 
 
@@ -276,7 +275,7 @@ def test_eight_threads_on_one_memory(opening):
             for i in range(40):
                 own = memory.remember(f"zebra thread {n} number {i}", session=f"t{n}").id
                 ids.append(own)
-                hits.append(len(memory.recall(f"zebra {n} {i}", limit=3).hits))
+                hits.append(len(memory.recall(f"zebra {n} {i}", limit=3, inside=f"t{n}").hits))
                 if i % 10 == n:
                     memory.sweep()
                     memory.stats()
@@ -294,9 +293,11 @@ def test_eight_threads_on_one_memory(opening):
         thread.join()
     assert failures == []
     assert len(set(ids)) == 320
-    found = memory.list(limit=1000)
+    assert len(memory.list(limit=1000)) == 50
+    found = memory._context.store.get("default", [*ids, *(m.id for m in memory.list(limit=1000))])
     assert len(found) == 370
-    assert sum(m.access_count for m in found) == sum(hits)
+    counted = sum(r.state.access_count + sum(times for _, times in r.accesses) for r in found)
+    assert counted == sum(hits)
     turns = sorted((r.content.session, r.content.turn) for r in memory._context.store.get("default", ids))
     assert turns == [(f"t{n}", t) for n in range(8) for t in range(40)]
     assert memory.check() == []

@@ -172,7 +172,7 @@ def test_eight_threads_on_one_memory_share_its_connections(place):
             for i in range(20):
                 own = memory.remember(f"zebra thread {n} number {i}", session=f"t{n}").id
                 ids.append(own)
-                hits.append(len(memory.recall(f"zebra {n} {i}", limit=3).hits))
+                hits.append(len(memory.recall(f"zebra {n} {i}", limit=3, inside=f"t{n}").hits))
                 if i % 10 == n:
                     memory.sweep()
                     memory.stats()
@@ -189,7 +189,7 @@ def test_eight_threads_on_one_memory_share_its_connections(place):
     for thread in threads:
         thread.join()
     assert failures == []
-    found = everything(memory)
+    found = [*everything(memory), *(m for n in range(8) for m in memory.list(session=f"t{n}", limit=1000))]
     assert Counter(m.id for m in found if m.session) == Counter(ids)
     assert len(found) == 210
     assert sum(m.access_count for m in found) == sum(hits)

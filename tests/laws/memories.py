@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from perdure.records.draft import Draft
-from perdure.records.memory import Kind, Scope, State, Status, Tier
+from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.birth import Newborn, newborn_states, with_due
 from perdure.rules.policy_check import policy_from
@@ -29,10 +29,10 @@ DAY: Final = 24 * HOUR
 START: Final = 1_767_225_600_000
 """2026-01-01T00:00Z: where every history begins."""
 
-PRESETS: Final = ("balanced", "retention")
+PRESETS: Final = ("balanced", "evolution", "retention", "spatial", "strength")
 POLICIES: Final[dict[str, Policy]] = {
     **{name: policy_from({"preset": name}) for name in PRESETS},
-    # The two archive rules that no preset of this issue uses, with thresholds that are often crossed.
+    # The same rules with thresholds that are often crossed.
     "confidence": policy_from(
         {"confidence": {"daily_factor": 0.95}, "archive": {"rule": "confidence", "confidence_below": 0.4}}
     ),
@@ -44,11 +44,22 @@ POLICIES: Final[dict[str, Policy]] = {
             "tiers": {"burst_accesses": 2, "vault_value": 0.6, "vault_accesses": 2},
         }
     ),
+
+    "forgetful": policy_from(
+        {
+            "preset": "strength",
+            "strength_session": {"forgetting_threshold": 0.4},
+            "strength_long_term": {"passive_half_life": 4e6, "forgetting_threshold": 0.5},
+            "compression": {"rule": "triggers", "least_tokens": 10, "summary_hours": 5.0, "keywords_days": 0.0},
+        }
+    ),
 }
 
 shares = st.floats(0.0, 1.0)
 policies = st.sampled_from(sorted(POLICIES)).map(POLICIES.__getitem__)
 fading_presets = st.sampled_from(PRESETS).map(POLICIES.__getitem__)
+slow_presets = st.sampled_from(["balanced", "retention", "spatial"]).map(POLICIES.__getitem__)
+"""Those under which nothing is hidden within a month, whatever its confidence and strength."""
 
 
 @st.composite
@@ -78,6 +89,14 @@ def states(draw: st.DrawFn, *, tiers: tuple[Tier, ...] = tuple(Tier), **fixed: o
         "validated_ms": draw(st.one_of(st.none(), st.integers(born, START))),
         "tier_ms": draw(st.integers(born, START)),
         "status_ms": born,
+        "strength": draw(shares),
+        "level": draw(st.floats(0.0, 12.0)),
+        "strength_ms": draw(st.integers(born, START)),
+        "stability": draw(st.floats(0.1, 100.0)),
+        "form": draw(st.sampled_from([Form.FULL, Form.FULL, *Form])),
+        "form_ms": draw(st.integers(born, START)),
+        "firm": draw(st.integers(0, 9)) == 0,
+        "tokens": draw(st.integers(0, 80)),
     }
     return State(**{**values, **fixed})  # type: ignore[arg-type]
 

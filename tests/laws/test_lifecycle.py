@@ -24,18 +24,20 @@ from laws.memories import (
     newborns,
     policies,
     settled,
+    slow_presets,
     states,
 )
-from perdure.records.memory import Kind, Scope, State, Status, Tier
+from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import Course, Step, counted_in, play
 from perdure.rules.restoring import restored
 from perdure.rules.signals import signals
 
 ROUNDING: Final = 1e-9
-SIGNALS: Final = ("importance", "confidence", "retention", "value")
+SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
 FEW: Final = settings(SLOW_LAW, max_examples=15)
 LIVELY: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
+FORMS: Final = tuple(Form)
 
 
 def played(state: State, accesses: tuple[tuple[int, int], ...], now: int, policy: Policy) -> Course:
@@ -70,8 +72,8 @@ def same(one: State, other: State) -> None:
             assert mine == theirs, name
 
 
-def dated(steps: list[Step] | tuple[Step, ...]) -> list[tuple[int, str, Tier, Status, str]]:
-    return [(s.at, s.rule, s.state.tier, s.state.status, s.because) for s in steps]
+def dated(steps: list[Step] | tuple[Step, ...]) -> list[tuple[int, str, Tier, Status, Form, str]]:
+    return [(s.at, s.rule, s.state.tier, s.state.status, s.state.form, s.because) for s in steps]
 
 
 # --- one sweep, many sweeps
@@ -146,7 +148,7 @@ def test_a_fresh_memory_is_unchanged_by_a_sweep(data, policy):
 def test_a_pinned_memory_never_moves(state, accesses, policy):
     course = played(state, accesses, START + 1000 * DAY, policy)
     assert course.steps == ()
-    assert (course.after.tier, course.after.status) == (state.tier, state.status)
+    assert (course.after.tier, course.after.status, course.after.form) == (state.tier, state.status, state.form)
     assert course.after.due_ms is None
 
 
@@ -155,7 +157,7 @@ def test_a_pinned_memory_never_moves(state, accesses, policy):
 def test_nothing_leaves_the_vault_by_itself(state, accesses, policy):
     course = played(state, accesses, START + 1000 * DAY, policy)
     assert course.steps == ()
-    assert course.after.tier is Tier.VAULT
+    assert (course.after.tier, course.after.form) == (Tier.VAULT, state.form)
     assert course.after.due_ms is None
 
 
@@ -170,7 +172,7 @@ def test_a_hidden_memory_stays_as_it_is(data, status, accesses, policy):
     state = data.draw(states(status=status))
     course = played(state, accesses, START + 1000 * DAY, policy)
     assert course.steps == ()
-    assert (course.after.tier, course.after.status) == (state.tier, status)
+    assert (course.after.tier, course.after.status, course.after.form) == (state.tier, status, state.form)
     assert course.after.due_ms is None
 
 
@@ -179,7 +181,10 @@ def test_a_hidden_memory_stays_as_it_is(data, status, accesses, policy):
 def test_72_hourly_sweeps_move_an_untouched_memory_at_most_twice(data, policy):
     state = data.draw(newborns(policy))
     _, moves = swept(state, (), [START + hour * HOUR for hour in range(73)], policy)
-    assert len(moves) <= 2
+    assert len([m for m in moves if not m.shrinks]) <= 2
+    forms = [state.form, *(m.state.form for m in moves)]
+    assert len([m for m in moves if m.shrinks]) <= 3
+    assert [FORMS.index(f) for f in forms] == sorted(FORMS.index(f) for f in forms)
 
 
 @LAW
@@ -195,12 +200,13 @@ def test_an_untouched_memory_only_sinks(state, policy):
 @given(state=states(), back=st.integers(1, 5000 * DAY), policy=policies)
 def test_a_clock_that_steps_back_changes_nothing(state, back, policy):
     state = settled(state, policy)
-    born = min(state.created_ms, state.tier_ms, state.anchor_ms, state.status_ms)
+    born = min(state.created_ms, state.tier_ms, state.anchor_ms, state.status_ms, state.strength_ms, state.form_ms)
     course = played(state, (), born - back, policy)
     assert course.steps == ()
     assert course.after == state
     if state.kind is not Kind.FACT:  # a fact's confidence has its own anchor, which may lie before the others
-        assert current(state, policy, state.anchor_ms - back) == current(state, policy, state.anchor_ms)
+        first = min(state.anchor_ms, state.strength_ms)
+        assert current(state, policy, first - back) == current(state, policy, first)
 
 
 # --- due instants
@@ -236,8 +242,30 @@ def reached(step: Step, before: State, policy: Policy) -> bool:
         "faded_both": now["value"] <= archive.value_below + ROUNDING
         and now["confidence"] <= archive.confidence_below + ROUNDING
         and stay >= archive.cold_days * DAY,
+        "forgotten": now["strength"] <= threshold(before, policy) + ROUNDING and before.scope is not Scope.TASK,
     }
-    return low[step.rule]
+    return low[step.rule] if step.rule in low else shortened(step, before, now["value"], policy)
+
+
+def threshold(state: State, policy: Policy) -> float:
+    """Seed 003's forgetting threshold: lower for what is important, never below the floor."""
+    column = {Scope.TASK: policy.strength, Scope.SESSION: policy.strength_session}.get(
+        state.scope, policy.strength_long_term
+    )
+    adjusted = column.forgetting_threshold + (0.5 - state.importance) * policy.strength.forgetting_importance_weight
+    return min(policy.strength.maximum, max(policy.strength.floor, adjusted))
+
+
+def shortened(step: Step, before: State, value: float, policy: Policy) -> bool:
+    """Whether all conditions of seed 004's trigger for the next form hold."""
+    p, age = policy.compression, step.at - before.created_ms
+    old, bound, most = {
+        "to_summary": (p.summary_hours * HOUR, p.summary_value, p.summary_accesses),
+        "to_keywords": (p.keywords_days * DAY, p.keywords_value, p.keywords_accesses),
+        "to_embedding": (p.embedding_days * DAY, p.embedding_value, p.embedding_accesses),
+    }[step.rule]
+    kept = before.firm or before.tier is Tier.HOT or (before.form is Form.FULL and before.tokens < p.least_tokens)
+    return not kept and age >= old and value <= bound + ROUNDING and before.access_count <= most
 
 
 @LAW
@@ -248,9 +276,35 @@ def test_each_move_of_an_untouched_memory_satisfies_the_rule_that_it_names(state
         state = step.state
 
 
-def by_hand(state: State, hours: int, policy: Policy) -> list[tuple[Tier, Status]]:
+def hidden_by_hand(state: State, tier: Tier, stay: int, signal: dict[str, float], preset: str) -> bool:
+    """What each preset's seed hides."""
+    doubted = signal["confidence"] < 0.3 and state.scope is Scope.LONG_TERM
+    cold = tier is Tier.COLD and stay >= 30 * DAY
+    forgotten = max(0.02, (0.12 if state.scope is Scope.SESSION else 0.08) + (0.5 - state.importance) * 0.08)
+    hides = {
+        "spatial": False,
+        "evolution": doubted,
+        "strength": state.scope is not Scope.TASK and signal["strength"] <= forgotten,
+        "retention": cold and signal["value"] < 0.1 and state.access_count == 0,
+        "balanced": cold and signal["value"] < 0.2 and doubted,
+    }
+    return hides[preset] and state.kind is not Kind.FACT
+
+
+def next_form_by_hand(form: Form, tier: Tier, age: int, value: float, preset: str) -> Form:
+    """Seed 004, section 3.2, for a memory that nobody accessed; only its own preset compresses so short a text."""
+    if preset != "retention" or tier is Tier.HOT:
+        return form
+    if form is Form.FULL and age >= 24 * HOUR and value <= 0.6:
+        return Form.SUMMARY
+    if form is Form.SUMMARY and age >= 7 * DAY and value <= 0.4:
+        return Form.KEYWORDS
+    return Form.EMBEDDING if form is Form.KEYWORDS and age >= 30 * DAY and value <= 0.2 else form
+
+
+def by_hand(state: State, hours: int, policy: Policy) -> list[tuple[Tier, Status, Form]]:
     """The design's table (section 4), looked at every three hours: signals of then, no inverses."""
-    tier, since, status, seen = state.tier, state.tier_ms, state.status, []
+    tier, since, status, form, seen = state.tier, state.tier_ms, state.status, state.form, []
     for hour in range(0, hours + 1, 3):
         now = START + hour * HOUR
         signal = current(state, policy, now)
@@ -261,14 +315,13 @@ def by_hand(state: State, hours: int, policy: Policy) -> list[tuple[Tier, Status
             target = Tier.WARM if value >= 0.5 else Tier.COLD
         elif tier is Tier.WARM and (value < 0.3 or quiet >= 7 * DAY):
             target = Tier.COLD
-        elif tier is Tier.COLD and stay >= 30 * DAY and state.kind is not Kind.FACT:
-            doubted = signal["confidence"] < 0.3 and state.scope is Scope.LONG_TERM
-            worthless = value < (0.2 if policy.preset == "balanced" else 0.1)
-            if worthless and (doubted if policy.preset == "balanced" else state.access_count == 0):
-                status = Status.ARCHIVED
-        if target is not tier:
+        if status is Status.ACTIVE and hidden_by_hand(state, tier, stay, signal, policy.preset):
+            status = Status.ARCHIVED
+        if status is Status.ACTIVE and target is not tier:
             tier, since = target, now
-        seen.append((tier, status))
+        if status is Status.ACTIVE:
+            form = next_form_by_hand(form, tier, now - state.created_ms, value, policy.preset)
+        seen.append((tier, status, form))
     return seen
 
 
@@ -283,16 +336,16 @@ def test_an_untouched_memory_follows_the_designs_table(preset, data):
     days = 45
     moves = played(state, (), START + days * DAY, policy).steps
     seen = by_hand(state, days * 24, policy)
-    tier, status = state.tier, state.status
+    tier, status, form = state.tier, state.status, state.form
     left = list(moves)
     for look, found in enumerate(seen):
         now = START + look * 3 * HOUR
         while left and left[0].at <= now:
             step = left.pop(0)
-            tier, status = step.state.tier, step.state.status
+            tier, status, form = step.state.tier, step.state.status, step.state.form
         # Each look may come three hours late, and so may each that rests on it.
         near = any(abs(now - m.at) <= 9 * HOUR for m in moves)
-        assert found == (tier, status) or near, f"after {look * 3} hours"
+        assert found == (tier, status, form) or near, f"after {look * 3} hours"
 
 
 # --- accesses
@@ -330,7 +383,7 @@ def test_a_memory_just_accessed_is_never_lower_in_tier_than_before(state, access
 
 
 @LAW
-@given(state=states(tiers=(Tier.COLD,)), at=st.integers(1, 5 * DAY), policy=fading_presets)
+@given(state=states(tiers=(Tier.COLD,)), at=st.integers(1, 5 * DAY), policy=slow_presets)
 def test_an_access_wakes_a_cold_memory(state, at, policy):
     state = replace(state, tier_ms=START, status_ms=START)
     after = played(state, ((START + at, 1),), START + at, policy).after
@@ -371,22 +424,29 @@ def test_an_access_by_a_clock_that_stepped_back_neither_rejuvenates_nor_ages(sta
 @given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
 def test_since_instants_never_go_back(state, accesses, policy):
     steps = played(state, accesses, START + 200 * DAY, policy).steps
-    tier_ms, status_ms, at = state.tier_ms, state.status_ms, -(2**60)
+    tier_ms, status_ms, form_ms, at = state.tier_ms, state.status_ms, state.form_ms, -(2**60)
     for step in steps:
         assert step.at >= at
         assert step.state.tier_ms >= tier_ms
         assert step.state.status_ms >= status_ms
-        assert step.at in (step.state.tier_ms, step.state.status_ms)
+        assert step.at in (step.state.tier_ms, step.state.status_ms, step.state.form_ms)
+        assert step.state.form_ms >= form_ms
+        form_ms = step.state.form_ms
         tier_ms, status_ms, at = step.state.tier_ms, step.state.status_ms, step.at
 
 
 @LAW
 @given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
 def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, accesses, policy):
-    tier = state.tier
+    tier, form = state.tier, state.form
     for step in played(state, accesses, START + 200 * DAY, policy).steps:
-        assert step.state.tier is not tier or step.state.status is Status.ARCHIVED
-        if step.state.status is Status.ACTIVE:
+        changed = (step.state.tier is not tier, step.state.status is Status.ARCHIVED, step.state.form is not form)
+        assert sum(changed) == 1
+        if step.shrinks:
+            assert FORMS.index(step.state.form) == FORMS.index(form) + 1
+            assert step.because.startswith(f"{form} to {step.state.form}:")
+            form = step.state.form
+        elif step.state.status is Status.ACTIVE:
             assert step.because.startswith(f"{tier} to {step.state.tier}:") or step.because.startswith("to vault:")
         else:
             assert step.because.startswith("archived:")
@@ -398,11 +458,12 @@ def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, 
 def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy):
     for step in played(state, (), START + 500 * DAY, policy).steps:
         now = current(state, policy, step.at)
-        decided = "confidence" if step.rule == "faded_confidence" else "value"
+        decided = {"faded_confidence": "confidence", "forgotten": "strength"}.get(step.rule, "value")
         shown = re.search(rf"\b{decided} (\d\.\d{{3}})\b", step.because)
         assert shown, step.because
         assert float(shown[1]) == pytest.approx(now[decided], abs=0.0006)
-        assert re.search(r"due \d{4}-\d\d-\d\d \d\d:\d\d UTC$", step.because)
+        ends = rf" \(strength [\d.]+, threshold {threshold(state, policy):.3f}\)$" if decided == "strength" else "$"
+        assert re.search(rf"due \d{{4}}-\d\d-\d\d \d\d:\d\d UTC{ends}", step.because)
         state = step.state
 
 
@@ -410,7 +471,7 @@ def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy
 
 
 @SLOW_LAW
-@given(data=st.data(), policy=fading_presets, away=st.integers(0, 400 * DAY))
+@given(data=st.data(), policy=slow_presets, away=st.integers(0, 400 * DAY))
 def test_what_was_restored_stays_in_view_for_a_month_of_daily_sweeps(data, policy, away):
     state = data.draw(states(tiers=LIVELY, status=Status.ARCHIVED))
     now = START + away
@@ -419,6 +480,20 @@ def test_what_was_restored_stays_in_view_for_a_month_of_daily_sweeps(data, polic
     for day in range(30):
         back = played(back, (), now + day * DAY, policy).after
         assert back.status is Status.ACTIVE
+
+
+@pytest.mark.parametrize("preset", ["evolution", "strength"])
+@pytest.mark.parametrize("kind", [Kind.NOTE, Kind.EPISODE, Kind.SUMMARY])
+def test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps(preset, kind):
+    """Under these two a month would be too long: their own numbers hide what nobody uses within weeks, or hours."""
+    policy = POLICIES[preset]
+    gone = played(newborn(policy, kind=kind, importance=0.0), (), START + 400 * DAY, policy).after
+    assert gone.status is Status.ARCHIVED
+    back = restored(gone, policy, START + 500 * DAY)
+    for hours in range(7):
+        back = played(back, (), START + 500 * DAY + hours * HOUR, policy).after
+        assert back.status is Status.ACTIVE, f"after {hours} hours"
+    assert played(back, (), START + 900 * DAY, policy).after.status is Status.ARCHIVED  # and fades like any other
 
 
 def test_a_restored_memory_of_doubtful_truth_is_vouched_for():

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from laws.conftest import World
-from laws.memories import PRESETS
 
 SIGNALS = ("importance", "confidence", "retention", "value")
 # The embedder of these stores gives each first letter a direction: memories alone, and twins that nobody will miss.
@@ -36,6 +35,10 @@ def visits(each: World, day: int) -> None:
             each.memory.recall(text, limit=1)
             each.clock.forward(minutes=10)
         each.clock.forward(minutes=-10 * (1 + day % 4))
+
+
+PRESETS = ("balanced", "retention")
+"""Those under which a crowd of memories is hidden within the loss budget."""
 
 
 def comparable(each: World) -> dict[str, dict[str, Any]]:

@@ -138,9 +138,10 @@ def test_any_text_goes_through_the_whole_api_unchanged_or_is_refused(texts):
             assert kept.content == text
             assert memory.get(kept.id).content == text
             stored.add(kept.id)
-            memory.recall(text, touch=False)
-            memory.digest()
-        assert {m.id for m in memory.list(limit=100)} == stored
+            memory.recall(text, inside="s", touch=False)
+            memory.digest(inside="s")
+        assert {m.id for m in memory.list(limit=100, inside="s")} == stored
+        assert memory.list(limit=100) == []
         assert memory.check() == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -21,7 +22,11 @@ from perdure.rules.policy_check import policy_from
 KEYS = [(name, f) for name, section in sections().items() for f in fields(section)]
 BOUNDED = [(n, f) for n, f in KEYS if f.metadata["low"] is not None]
 CHOSEN = [(n, f) for n, f in KEYS if f.metadata["choices"]]
-OTHER_TEXT = {"embedder.base_url", "embedder.name", "embedder.key_variable"}
+OTHER_TEXT = {
+    *("embedder.base_url", "embedder.name", "embedder.key_variable", "gates.golden", "upkeep.backup_folder"),
+    *("model.base_url", "model.name", "model.key_variable"),
+}
+SWITCHES = [(n, f) for n, f in KEYS if isinstance(f.default, bool)]
 
 
 def named(pairs):
@@ -50,7 +55,8 @@ def test_every_key_has_a_default_within_its_bounds_and_a_meaning(name, key):
     assert key.metadata["help"].endswith(".")
     assert not refused(f"{name}.{key.name}", key.default)
     bounded = key.metadata["low"] is not None and key.metadata["high"] is not None
-    assert bounded or key.metadata["choices"] or f"{name}.{key.name}" in OTHER_TEXT
+    known = key.metadata["choices"] or isinstance(key.default, bool) or f"{name}.{key.name}" in OTHER_TEXT
+    assert bounded or known
 
 
 @pytest.mark.parametrize(("name", "key"), BOUNDED, ids=named(BOUNDED))
@@ -69,6 +75,22 @@ def test_bounds_are_inclusive_and_what_lies_outside_is_refused(name, key):
 def test_numbers_must_be_finite_numbers(name, key):
     for value in (math.nan, math.inf, -math.inf, True, False, "1", None, [1], {}):
         assert refused(f"{name}.{key.name}", value), value
+
+
+@pytest.mark.parametrize(("name", "key"), SWITCHES, ids=named(SWITCHES))
+def test_a_switch_is_true_or_false_and_nothing_else(name, key):
+    for value in (True, False):
+        assert not refused(f"{name}.{key.name}", value)
+    for value in (0, 1, 1.0, "true", "", None, []):
+        assert refused(f"{name}.{key.name}", value), value
+
+
+@pytest.mark.parametrize("full", sorted(OTHER_TEXT))
+def test_a_text_may_be_empty_but_must_be_text(full):
+    assert not refused(full, "")
+    assert not refused(full, "any")
+    for value in (0, 1.5, True, None, ["any"]):
+        assert refused(full, value), value
 
 
 @pytest.mark.parametrize(("name", "key"), [(n, f) for n, f in BOUNDED if isinstance(f.default, int)])
@@ -285,6 +307,8 @@ def changed(key) -> object:
     """A value of the key other than its default, within its bounds."""
     if key.metadata["choices"]:
         return next(c for c in key.metadata["choices"] if c != key.default)
+    if isinstance(key.default, bool):
+        return not key.default
     if isinstance(key.default, str):
         return "other"
     low, high = key.metadata["low"], key.metadata["high"]
@@ -307,7 +331,7 @@ def toml(policy: Policy) -> str:
     for name, section in policy.to_dict().items():
         if name != "preset":
             lines.append(f"[{name}]")
-            lines += [f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v!r}" for k, v in section.items()]
+            lines += [f"{k} = {json.dumps(v)}" for k, v in section.items()]  # texts, numbers and switches are alike
     return "\n".join(lines)
 
 

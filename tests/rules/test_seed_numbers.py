@@ -346,10 +346,12 @@ def test_ages_are_not_floored_to_days():
 
 
 def moves(memory, hours: float, accesses=(), policy=SEED):
+    """What became of its tier and status; shorter forms have tests of their own (test_compression_moves.py)."""
     course = play({"m": memory}, {"m": tuple(accesses)}, START + int(hours * HOUR), policy)[0]
     return [
         (s.state.tier.value if s.state.status is Status.ACTIVE else "archived", (s.at - START) / HOUR)
         for s in course.steps
+        if not s.shrinks
     ]
 
 

@@ -17,7 +17,7 @@ from importlib.resources import files
 import sqlglot
 from sqlglot import exp
 
-from perdure.stores.rows import STATE_COLUMNS
+from perdure.stores.rows import CONTENT_COLUMNS, STATE_COLUMNS
 from perdure.stores.statements import filled, migrations, registry, with_columns
 
 FOLDER = files("perdure.stores") / "sql"
@@ -41,12 +41,15 @@ COUNTED = {"sqlite": {"memory"}}
 
 COMMANDS = {
     "postgres": re.compile(
-        r"CREATE EXTENSION IF NOT EXISTS vector|ALTER TABLE \w+ (ENABLE|FORCE) ROW LEVEL SECURITY"
+        r"CREATE EXTENSION IF NOT EXISTS vector|ALTER TABLE \w+ (ENABLE|(NO )?FORCE) ROW LEVEL SECURITY"
         r"|CREATE POLICY \w+ ON .*",
         re.DOTALL,
     )
 }
 """What sqlglot takes as it is, without parsing: the only texts of this sort that may be."""
+
+CONTENT_WRITTEN = (*CONTENT_COLUMNS, "text", "packed")
+"""What the statement that rewrites contents may set."""
 
 SAMPLES = {"{dimensions}": "64", "{index}": "embedding_a", "{place}": "'a'", "{space}": "1"}
 """What stands in slots that a store fills with a number or a name of its own."""
@@ -87,7 +90,9 @@ def statements(engine: str) -> dict[str, tuple[str, str]]:
             sql = filled(engine, name, filters)
         elif "{sets:" in sql:
             types = tuple((column, "text") for column in STATE_COLUMNS)
-            sql = with_columns(engine, name, STATE_COLUMNS, STATE_COLUMNS, news[0] if news else "", types)
+            chosen = CONTENT_WRITTEN if name == "update_content" else STATE_COLUMNS
+            told = news[0] if news and name == "update_memory" else ""
+            sql = with_columns(engine, name, chosen, chosen, told, types)
         for slot, sample in SAMPLES.items():
             sql = sql.replace(slot, sample)
         found[name] = (statement.kind, sql)

@@ -30,7 +30,7 @@ FAN_OUT = [n for n, s in STATEMENTS.items() if s.kind == "fan-out"]
 PARTS = tuple(n for n, s in STATEMENTS.items() if s.kind == "part")
 TABLES = {
     *("namespace", "lease", "memory", "content", "tag", "posting", "embedding", "link", "access", "recall_log"),
-    *("idempotency", "operation", "journal"),
+    *("idempotency", "operation", "journal", "document"),
 }
 
 
@@ -92,7 +92,7 @@ def known(alice):
         **columns,
         **{f"new_{c}": v for c, v in columns.items()},
         **{f"old_{c}": v for c, v in columns.items()},
-        **dict.fromkeys(("namespace_after", "id_after", "kind_after", "other_after"), ""),
+        **dict.fromkeys(("namespace_after", "id_after", "kind_after", "other_after", "shelf_after", "name_after"), ""),
         **dict.fromkeys(("row_after", "number_after", "space_after", "position_after", "at_ms_after"), -1),
         "id": one,
         "ids": many,
@@ -176,6 +176,11 @@ def known(alice):
         "part": "x",
         "width": 80,
         "cursor": "",
+        "inside": "talk",
+        "shelf": "edge",
+        "names": ["e1"],
+        "shown": ["x"],
+        "packed": [""],
     }
 
 
@@ -193,6 +198,7 @@ def filled_out(name):
 
 SPECIAL = {
     "insert_content": {"tags": ['["secret"]']},
+    "insert_document": {"data": ["{}"]},
     "insert_vector": {"data": Halfvecs([np.ones(64, np.int8)])},
     "without_vector": {"after": 0},
 }

@@ -38,7 +38,13 @@ def filled(memory, clock):
         )
     for m in kept[::7]:
         memory.archive(m.id, "test")
-    return kept
+    return [m.id for m in kept]
+
+
+def everything_of(memory, ids):
+    """Every memory, whoever may see it, newest first."""
+    found = [memory.get(i, include_archived=True) for i in ids]
+    return sorted(found, key=lambda m: (m.created_at, m.id), reverse=True)
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +54,8 @@ def worlds(store, tmp_path_factory):
         for embedder in (None, HashEmbedder()):
             clock = Clock()
             memory = opened(elsewhere(), WORDS_ONLY, clock, embedder)
-            filled(memory, clock)
-            made.append((memory, memory.list(limit=1000, include_archived=True)))
+            ids = filled(memory, clock)
+            made.append((memory, everything_of(memory, ids)))
         yield made
         for memory, _ in made:
             memory.close()
@@ -62,6 +68,7 @@ FILTERS = st.fixed_dictionaries(
         "scopes": st.lists(st.sampled_from(["task", "session", "long_term"]), max_size=2),
         "tags": st.lists(st.sampled_from([*TAGS, "unknown"]), max_size=2),
         "session": st.sampled_from(["s1", "s2", "s3"]),
+        "inside": st.sampled_from(["s1", "s2", "s3"]),
         "since": st.integers(-9, 30).map(lambda d: START + timedelta(days=d)),
         "until": st.integers(-9, 30).map(lambda d: START + timedelta(days=d)),
         "min_confidence": st.sampled_from([0.0, 0.2, 0.45, 0.85]),
@@ -78,7 +85,9 @@ ONLY_RECALL = st.fixed_dictionaries(
 
 
 def passes(m, wanted):
+    inside = wanted.get("inside") or wanted.get("session")
     tests = (
+        m.scope == "long_term" or (inside is not None and m.session == inside),
         wanted.get("include_archived") or m.status == "active",
         not wanted.get("kinds") or m.kind in wanted["kinds"],
         not wanted.get("scopes") or m.scope in wanted["scopes"],
@@ -107,11 +116,13 @@ def test_filters_give_what_looking_at_every_memory_gives(worlds, shared, more):
 
 def test_pages_of_a_list_hold_every_memory_once(worlds):
     memory, everything = worlds[0]
-    page, ids = memory.list(limit=7, include_archived=True), []
-    while page:
-        ids += [m.id for m in page]
-        page = memory.list(limit=7, include_archived=True, before=page[-1])
-    assert ids == [m.id for m in everything]
+    for wanted in ({"include_archived": True}, {"include_archived": True, "inside": "s1"}):
+        page, ids = memory.list(limit=7, **wanted), []
+        while page:
+            ids += [m.id for m in page]
+            page = memory.list(limit=7, before=page[-1], **wanted)
+        assert ids == [m.id for m in everything if passes(m, wanted)]
+    assert {m.session for m in everything} == {None, "s1", "s2"}
 
 
 # --- narrow filters in a large store: what passes must be found, however much there is that does not
@@ -148,12 +159,17 @@ def crowded(request, store, tmp_path_factory):
 )
 def test_a_narrow_filter_in_a_large_store_still_finds(crowded, narrow):
     memory, wanted, _ = crowded
-    assert [h.memory.id for h in memory.recall("deploy", touch=False, **narrow).hits] == [wanted.id]
+    assert [h.memory.id for h in memory.recall("deploy", touch=False, inside="rare", **narrow).hits] == [wanted.id]
+    for place in ({}, {"inside": "another"}):
+        others = {k: v for k, v in narrow.items() if k != "session"}
+        seen = memory.recall("deploy", touch=False, limit=100, **place, **others)
+        assert wanted.id not in [h.memory.id for h in seen.hits]
 
 
 def test_a_list_page_is_full_where_enough_pass(crowded):
     memory, wanted, _ = crowded
-    assert [m.id for m in memory.list(limit=50, min_confidence=0.8)] == [wanted.id]
+    assert [m.id for m in memory.list(limit=50, min_confidence=0.8, inside="rare")] == [wanted.id]
+    assert memory.list(limit=50, min_confidence=0.8) == []
 
 
 def test_an_entity_filter_brings_no_neighbours_without_it(opening):
@@ -199,7 +215,7 @@ SYNTAX = [
 @pytest.mark.parametrize("query", SYNTAX)
 def test_a_query_may_hold_any_character(worlds, query):
     for memory, everything in worlds:
-        before = len(everything)
+        before = sum(passes(m, {"include_archived": True}) for m in everything)
         for text in (query, f"deploy {query}"[:10_000], f"{query[:5000]} deploy {query[:4000]}"):
             found = memory.recall(text, limit=3, touch=False)
             assert not {h.memory.id for h in found.hits} - {m.id for m in everything}

@@ -15,6 +15,11 @@ WORDS = ["tea", "rain", "deploy", "tuesday", "alice", "bob", "river", "stone"]
 QUERIES = ["tea rain", "alice deploy tuesday", "stone"]
 
 
+def everything(memory, **wanted):
+    """What all sessions see together."""
+    return list({m.id: m for word in WORDS for m in memory.list(limit=1000, inside=word, **wanted)}.values())
+
+
 class Following(RuleBasedStateMachine):
     @initialize()
     def begin(self):
@@ -32,7 +37,7 @@ class Following(RuleBasedStateMachine):
         self.clock.passes(seconds=1)
         text = f"{' '.join(words)} n{self.number}"
         self.both[who].remember_many(
-            [{"content": text, "tags": words[:1], "session": words[0]}], embed="later" if later else "now"
+            [{"content": text, "tags": words[:1], **({"session": words[0]} if self.number % 3 else {})}], embed="later" if later else "now"
         )
 
     @rule(who=st.integers(0, 1))
@@ -43,7 +48,7 @@ class Following(RuleBasedStateMachine):
     @rule(who=st.integers(0, 1), which=st.integers(0, 30))
     def archive_or_restore(self, who, which):
         self.clock.passes(seconds=1)
-        found = self.both[who].list(include_archived=True)
+        found = everything(self.both[who], include_archived=True)
         if not found:
             return
         chosen = found[which % len(found)]
@@ -83,13 +88,14 @@ class Following(RuleBasedStateMachine):
         store, embedder = memory._context.store, memory._context.embedder
         answers = []
         for query in QUERIES:
-            for filters in ({}, {"tags": ["tea"]}, {"include_archived": True}, {"session": "rain"}):
+            narrow = ({"tags": ["tea"]}, {"include_archived": True, "inside": "tea"}, {"session": "rain"})
+            for filters in ({}, {"inside": "deploy"}, *narrow):
                 hits = memory.recall(query, limit=50, touch=False, **filters).hits
                 answers.append(sorted((h.memory.id, round(h.score, 6)) for h in hits))
             vector = embedder.embed([query], purpose="query")[0]
             near = store.nearest("default", [vector], 100)[0] if store.space() else []
             answers.append(sorted((i, round(c, 5)) for i, c in near))
-            assert {i for i, _ in near} <= {m.id for m in memory.list(limit=1000)}
+            assert {i for i, _ in near} <= {m.id for m in everything(memory)}
         return answers
 
     def teardown(self):

@@ -21,8 +21,11 @@ from perdure.compose import store_at
 from perdure.interfaces.exchange import reading, write
 from perdure.operations.importing import imported
 from perdure.operations.moving import exported, pages, tally
+from perdure.records.document import Shelf
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
+from perdure.records.memory import Form
 from perdure.records.moving import PARTS
+from stores.planning import applied, document, shortened
 
 POLICY = {**WORDS_ONLY, "preset": "retention"}
 WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
@@ -74,6 +77,20 @@ def own(origins, at, kind, other):
     return source, at(other)(), told
 
 
+def written_beside(memory, told):
+    """Documents on every shelf, and two memories that show less than they hold; one is too short to be packed."""
+    key, large = told["key"].id, told["large"].id
+    told["short"] = memory.remember("brief \U0001f5fc words")
+    applied(
+        memory,
+        *(document(shelf, key, f"{shelf} ü", None, {"n": 1.0, "deep": [1, None, {"ü": 0.1}]}) for shelf in Shelf),
+        document(Shelf.EDGE, large, "", None, {}),
+    )
+    applied(memory, document(Shelf.EDGE, large, "", {}, {"weight": 0.3}), document(Shelf.UPKEEP, "sweep", "", None, {}))
+    applied(memory, document(Shelf.UPKEEP, "sweep", "", {}, None))
+    applied(memory, shortened(memory, large, "long …", Form.SUMMARY), shortened(memory, told["short"].id, "", Form.EMBEDDING))
+
+
 def lived(place):
     """Make a store in which everything has happened that can happen; returns what the tests ask about."""
     clock, told = Clock(), {}
@@ -93,6 +110,7 @@ def lived(place):
         memory.archive(memory.remember("to be hidden").id, "no longer so")
         told["undone"] = memory.undo(memory.history()[0].id)
         memory.archive(memory.remember("to stay hidden, said 3").id, "hidden")
+        written_beside(memory, told)
         clock.passes(days=3)
         memory.recall("river")
         memory.recall("staging")
@@ -298,8 +316,9 @@ class Tampering:
 
         class Mover(type(mover)):
             def write(self, namespace, which, rows, before):
-                change = {"memory": {"importance": 0.123}, "journal": {"because": "x"}, "recall": {"hits": []}}
-                changed = [{**rows[0], **change[part]}, *rows[1:]] if which == part else rows
+                change = {"memory": {"importance": 0.123}, "journal": {"because": "x"}, "recall": {"hits": []}, "document": {"data": {}}, "form": {"shown": "x"}}
+                place = "memory" if part == "form" else part
+                changed = [{**rows[0], **change[part]}, *rows[1:]] if which == place else rows
                 write(self, namespace, which, changed, before)
 
         changed = Mover.__new__(Mover)
@@ -307,14 +326,14 @@ class Tampering:
         return changed
 
 
-@pytest.mark.parametrize("part", ["memory", "journal", "recall"])
+@pytest.mark.parametrize("part", ["memory", "form", "journal", "recall", "document"])
 def test_verification_finds_a_row_that_was_changed_on_its_way(way, part):
     from perdure.operations.moving import copy
 
     source, target = way
     with store_at(source) as one, store_at(target) as two, pytest.raises(CopyDiffers) as caught:
         copy(one, Tampering(two, part))
-    assert (caught.value.namespace, caught.value.part) == ("default", part)
+    assert (caught.value.namespace, caught.value.part) == ("default", "memory" if part == "form" else part)
     with pytest.raises(TargetTaken):
         perdure.copy(source, target)
 
@@ -488,6 +507,15 @@ DAMAGE = {
     "no namespace": ("namespace", lambda ls: ls[5].update(namespace="")),
     "a column less": ("missing or unknown columns", lambda ls: ls[at_part(ls, "memory")].pop("held")),
     "a column more": ("missing or unknown columns", lambda ls: ls[at_part(ls, "access")].update(x=1)),
+    "a form that nobody knows": ("holds", lambda ls: ls[at_part(ls, "memory")].update(form="short")),
+    "a short form that is no text": ("holds", lambda ls: ls[at_part(ls, "memory")].update(shown=1)),
+    "a strength of infinity": ("holds", lambda ls: ls[at_part(ls, "memory")].update(strength=float("inf"))),
+    "firm as a number": ("holds", lambda ls: ls[at_part(ls, "memory")].update(firm=1)),
+    "a shelf that nobody knows": ("holds", lambda ls: ls[at_part(ls, "document")].update(shelf="cellar")),
+    "a document that is no object": ("holds", lambda ls: ls[at_part(ls, "document")].update(data=[1])),
+    "a document without a name": ("holds", lambda ls: ls[at_part(ls, "document")].update(name=None)),
+    "a document with a NUL": ("holds|damaged", lambda ls: ls[at_part(ls, "document")].update(data={"x": "\ud800"})),
+    "a document less": ("damaged", lambda ls: ls.pop(at_part(ls, "document"))),
     "a number as text": ("holds '1'", lambda ls: ls[at_part(ls, "access")].update(times="1")),
     "a number too large": ("holds", lambda ls: ls[at_part(ls, "access")].update(times=2**63)),
     "a word of another language": ("holds", lambda ls: ls[at_part(ls, "memory")].update(status="vivant")),
@@ -554,11 +582,12 @@ from perdure.rules.moving import Tallying
 
 def lines(count):
     yield {HEAD: 1, "spaces": [], "rows": count}
-    state = dict.fromkeys(("importance", "confidence", "uniqueness"), 0.5) | dict.fromkeys(
+    state = dict.fromkeys(
+        ("importance", "confidence", "uniqueness", "strength", "level", "stability", "difficulty"), 0.5) | dict.fromkeys(
         ("created_ms", "recorded_ms", "anchor_ms", "access_count", "access_mass", "tier_accesses", "reinforcements",
-         "boosted", "boost_day", "tier_ms", "status_ms"), 1) | dict.fromkeys(
+         "boosted", "boost_day", "tier_ms", "status_ms", "strength_ms", "form_ms", "tokens"), 1) | dict.fromkeys(
         ("accessed_ms", "access2_ms", "access3_ms", "validated_ms", "due_ms", "session", "turn", "speaker", "source",
-         "task"))
+         "task", "shown", "decayed", "decayed_ms")) | {"form": "full", "firm": False}
     tallies = {"namespace": Tallying(), "memory": Tallying()}
     for i in range(-1, count):
         part = "memory" if i >= 0 else "namespace"

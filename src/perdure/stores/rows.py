@@ -144,7 +144,18 @@ def entry_of(values: Sequence[Any]) -> Entry:
 def change_of(values: Sequence[Any]) -> Change:
     """Return a change from the journal's (target, id, before, after, because)."""
     target, identity, before, after, because = values
-    return Change(Target(target), identity, decoded(before), decoded(after), because)
+    images = (decoded(before), decoded(after))
+    if target == Target.MEMORY:
+        images = (_brought_up(images[0]), _brought_up(images[1]))
+    return Change(Target(target), identity, *images, because)
+
+
+def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a whole row that was journalled before a column was there with what a migration would have given it."""
+    if row is None or "text" not in row or "strength_ms" in row:
+        return row
+    lately = {"strength_ms": row["anchor_ms"], "form_ms": row["created_ms"], "tokens": (len(row["text"]) + 3) // 4}
+    return {**_DEFAULTS, **lately, "shown": None, **row}
 
 
 def _shown(text: str | None) -> dict[str, Any] | None:

@@ -1,0 +1,143 @@
+"""A store of an earlier schema is brought up to date with all that it holds, and what it lacked gets sensible values."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import apsw
+import pytest
+
+from conftest import START, Clock, HashEmbedder, opened, servers
+from perdure.compose import is_server, migrate
+from perdure.records.memory import Form
+from perdure.stores.statements import migrations
+
+LONG = "the deploy of the harbour server moved to Tuesday because of the marathon"
+NEW_STATE = (
+    *("strength", "level", "strength_ms", "stability", "difficulty", "form", "form_ms", "firm", "tokens", "decayed"),
+    "decayed_ms",
+)
+LATER = (*NEW_STATE, "shown")
+POLICY = {"preset": "retention", "embedder": {"model": "none"}}
+
+
+def lived(place):
+    """Fill a store; return its memories, and an operation that took some back."""
+    clock = Clock()
+    with opened(place, POLICY, clock, HashEmbedder()) as memory:
+        kept = memory.remember_many([LONG, "ü", "bob likes tea"])
+        gone = memory.remember("zebra of the harbour")
+        clock.passes(minutes=1)
+        undo = memory.undo(memory.history(gone.id)[0].operation_id)
+        clock.passes(days=2)
+        memory.recall("tea")
+        memory.sweep()
+        return [memory.get(m.id) for m in kept], gone, undo.id, clock.now
+
+
+def old_file(source, target):
+    """Make a file of schema 2 by its own migrations, with what the source holds of its columns."""
+    with closing(apsw.Connection(str(target))) as old:
+        for number, sql in migrations("sqlite")[:2]:
+            old.execute(sql)
+            old.execute(f"PRAGMA user_version = {number}")
+        old.execute(f"PRAGMA application_id = {int.from_bytes(b'PERD', 'big')}")
+        old.execute("ATTACH ? AS new", (str(source),))
+        tables = [
+            name
+            for name, sql in old.execute("SELECT name, sql FROM main.sqlite_schema WHERE type = 'table'")
+            if not sql.startswith("CREATE VIRTUAL") and name not in {"sqlite_sequence"}
+        ]
+        for table in tables:
+            columns = ", ".join(c[1] for c in old.execute(f"PRAGMA main.table_info({table})"))
+            old.execute(f"DELETE FROM main.{table}")
+            old.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
+        paths = ", ".join(f"'$.{name}'" for name in LATER)
+        old.execute(f"UPDATE journal SET before = json_remove(before, {paths}), after = json_remove(after, {paths})")
+        old.execute("DETACH new")
+    return target
+
+
+def old_server(url):
+    """Take from a server's tables what the second migration added."""
+    with servers().reader(url) as operator:
+        operator.execute("DROP TABLE document")
+        operator.execute("DROP INDEX content_task")
+        operator.execute("ALTER TABLE memory " + ", ".join(f"DROP COLUMN {name}" for name in NEW_STATE))
+        operator.execute("ALTER TABLE content DROP COLUMN shown, DROP COLUMN packed")
+        names = ", ".join(f"'{name}'" for name in LATER)
+        cut = ", ".join(f"{c} = CAST(CAST({c} AS jsonb) - ARRAY[{names}] AS text)" for c in ("before", "after"))
+        operator.execute("ALTER TABLE journal DISABLE ROW LEVEL SECURITY")
+        operator.execute(f"UPDATE journal SET {cut}")
+        operator.execute("ALTER TABLE journal ENABLE ROW LEVEL SECURITY")
+        operator.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+    return url
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def store(request):
+    return request.param
+
+
+@pytest.fixture
+def old(path, elsewhere):
+    told = lived(path)
+    if not is_server(str(path)):
+        return old_file(path, elsewhere()), told
+    return old_server(path), told
+
+
+def upgraded(place, clock):
+    if is_server(str(place)):
+        steps = []
+        assert migrate(place, say=steps.append) == len(migrations("postgres")) - 1
+        assert migrate(place) == 0
+    return opened(place, POLICY, clock, HashEmbedder())
+
+
+def test_every_memory_is_there_as_it_was_with_sensible_new_numbers(old):
+    place, (kept, _, _, now) = old
+    with upgraded(place, Clock(now)) as memory:
+        for before in kept:
+            after = memory.get(before.id)
+            state = after.state
+            assert (after.content, after.tags, after.tier, after.access_count) == (
+                *(before.content, before.tags, before.tier, before.access_count),
+            )
+            assert after.tokens == (len(before.content) + 3) // 4 > 0
+            assert state.strength_ms == state.anchor_ms
+            assert state.form_ms == state.created_ms
+            assert (state.form, state.firm, state.level, state.strength) == (Form.FULL, False, 0.0, 0.3)
+            assert (state.decayed, state.decayed_ms) == (None, None)
+            assert 0.0 < after.strength <= 0.3
+        assert {m.id for m in memory.list()} == {m.id for m in kept}
+        assert memory.check() == []
+
+
+def test_an_upgraded_store_goes_on_living(old):
+    place, (kept, gone, undo, now) = old
+    clock = Clock(now)
+    with upgraded(place, clock) as memory:
+        assert memory.recall("harbour marathon").hits[0].memory.id == kept[0].id
+        clock.passes(minutes=1)
+        memory.undo(undo)  # its journal knows nothing of the new columns
+        back = memory.get(gone.id)
+        assert (back.content, back.state.form, back.state.firm) == (gone.content, Form.FULL, False)
+        assert back.id in {h.memory.id for h in memory.recall("zebra", touch=False).hits}
+        clock.passes(days=40)
+        report = memory.sweep()
+        assert {m.id for m in report.moved} >= {kept[0].id}
+        for operation in reversed(report.operations):
+            memory.undo(operation)
+        memory.remember("born after the upgrade")
+        assert memory.why(kept[0].id).history
+        assert memory.check() == []
+
+
+def test_a_second_opening_changes_nothing(old):
+    place, (kept, _, _, now) = old
+    with upgraded(place, Clock(now)) as memory:
+        first = [memory.get(m.id).to_dict() for m in kept]
+    with opened(place, POLICY, Clock(now), HashEmbedder()) as memory:
+        assert [memory.get(m.id).to_dict() for m in kept] == first
+        assert memory.get(kept[0].id).created_at == START
