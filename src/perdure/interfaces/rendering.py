@@ -238,6 +238,21 @@ def show_report(out: Console, report: Report, *, foreseen: bool = False) -> None
     show_undo(out, report.operations)
 
 
+def show_plans(out: Console, answer: Mapping[str, Any]) -> None:
+    """Draw plans that were written to a file, or applied."""
+    if not answer["plans"]:
+        out.print("There is nothing to do.")
+    for plan in answer["plans"]:
+        out.print(
+            f"{shown(plan['operation'])} in {shown(plan['namespace'])}: {counted(plan['changes'], 'change')}, "
+            f"hides {plan['hides']:,}, shortens {plan['shortens']:,}. {shown(plan['note'])}"
+        )
+    if answer["applied"]:
+        show_undo(out, [plan["id"] for plan in answer["plans"]])
+    else:
+        out.print(f"Apply it with: perdure apply {shown(answer['file'])}")
+
+
 def show_undo(out: Console, operations: Sequence[str]) -> None:
     """Draw how operations are taken back, the last one first."""
     for operation in reversed(operations):
