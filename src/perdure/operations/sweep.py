@@ -102,6 +102,12 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
 
 
+def hidden_by(ctx: Context, place: str, until: Instant) -> int:
+    """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
+    pages = _pages(ctx, place, until, anew=False)
+    return sum(hides(_played(ctx, place, ids, until, Holds())[0]) for ids in pages)
+
+
 @dataclass(slots=True)
 class _Sweep:
     """One namespace being swept.
