@@ -269,5 +269,7 @@ def test_systemd_takes_the_units(tmp_path):
     for name, text in UNITS:
         (tmp_path / name).write_text(text.replace("%h/.local/bin/perdure", sys.executable))
     files = [str(tmp_path / name) for name, _ in UNITS]
-    done = subprocess.run(["systemd-analyze", "--user", "verify", *files], capture_output=True, text=True, check=False)
+    line = ["systemd-analyze", "--user", "verify", *files]
+    own = {**ENV, "XDG_RUNTIME_DIR": str(tmp_path)}
+    done = subprocess.run(line, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
