@@ -1,4 +1,4 @@
-"""The ledger of the gates, of plans as files, and of upkeep by a schedule (design 1 C and D, 4, 10; seeds 000 and 004)."""
+"""The ledger of the gates, of plans as files and of upkeep by a schedule (design 1, 4, 8, 9; seeds 000 and 004)."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from conftest import HARSH, WORDS_ONLY, HashEmbedder, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.plan import Change, Plan, Target
+from perdure.records.policy import GatePolicy
+from perdure.rules.upkeep import Budget
 
 FREE = {**WORDS_ONLY, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
 FADING = {**HARSH, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
@@ -283,6 +285,48 @@ def test_a_sweep_shortens_no_more_than_its_share(opening, clock):
     assert memory.sweep().held == ()
     memory.remember("a change")
     assert [len(h.ids) for h in memory.sweep().held] == [4]
+
+
+def test_hiding_waits_while_shortening_goes_on(opening, clock):
+    memory = opening({**HARSH, "compression": {"least_tokens": 0, "summary_value": 1.0, "summary_hours": 24.0}})
+    kept = [m.id for m in memory.remember_many([f"Line {i} about trains." for i in range(30)])]
+    clock.passes(days=60)
+    report = memory.sweep()
+    assert [len(h.ids) for h in report.held] == [30]
+    assert "it would hide 30 of 30" in report.held[0].because
+    assert {m.form for m in memory.list(limit=50)} == {"summary"}
+    assert memory.stats().statuses == {"active": 30}
+    assert {m.state.held for m in memory.list(limit=50)} == {True}
+    assert len(kept) == report.tally["full to summary"]
+
+
+def test_an_answer_that_is_lost_with_its_neighbours_stops_all_hiding_of_the_page(opening, clock):
+    """The answer stays in view, but without the turns beside it recall does not find it: none can be singled out."""
+    memory = opening(FADING)
+    turns = ["Where does the heron nest?", "At the old mill.", "Thanks."]
+    messages = [{"content": text, "role": role} for text, role in zip(turns, ("user", "bot", "user"), strict=True)]
+    memory.ingest(messages, session="talk")
+    answer = next(m for m in memory.list() if m.content == turns[1])
+    memory.pin(answer.id)
+    asked = "Where does the heron nest?"
+    useful(memory, answer.id, asked)
+    assert answer.id in [h.memory.id for h in memory.recall(asked, touch=False).hits]
+    clock.passes(days=60)
+    report = memory.sweep()
+    assert memory.stats().statuses == {"active": 3}
+    (held,) = report.held
+    assert set(held.ids) == {m.id for m in memory.list()} - {answer.id}
+    assert answer.id in held.because
+
+
+@pytest.mark.parametrize(
+    ("shortens", "share", "free", "stopped"),
+    [(0, 0.0, 0, False), (50, 0.5, 0, False), (51, 0.5, 0, True), (51, 0.5, 51, False), (100, 1.0, 0, False)],
+)
+def test_the_share_that_may_be_shortened(shortens, share, free, stopped):
+    why = Budget(100, 0).too_short(shortens, GatePolicy(compress_share=share, loss_free_count=free))
+    assert bool(why) is stopped
+    assert why == "" or f"shorten {shortens} of 100" in why
 
 
 # --- vectors

@@ -12,7 +12,7 @@ from typing import Final
 from perdure.operations.gates import budget_of, recall_gate, tried, why_of
 from perdure.operations.ports import Context, Pairs
 from perdure.operations.writing import retried
-from perdure.records.errors import ConflictError, GateStopped
+from perdure.records.errors import ConflictError, GateStopped, StoreError
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import State
@@ -22,8 +22,8 @@ from perdure.rules.lifecycle import Course, play
 from perdure.rules.upkeep import Holds, course_plan, hides, moved, shortens, sweep_note, truncated
 
 PAGE: Final = 2000
-MOST_HELD_ALONE: Final = 200
-"""Canaries hold back so many memories one by one; beyond that all of the page waits."""
+TRIES: Final = 4
+"""So often a page is tried again without the memories whose answers it would lose; then all that it hides waits."""
 
 
 @dataclass(slots=True)
@@ -143,7 +143,7 @@ class _Sweep:
     def _page(self, ids: Sequence[str]) -> tuple[list[Course], Plan, Holds]:
         """Play a page and write it; what a gate stops is held, and the rest goes on."""
         holds = self._budgeted(ids)
-        while True:
+        for left in reversed(range(TRIES + 1)):
             courses, ops, accesses = _played(self.ctx, self.place, ids, self.now, holds)
             plan = course_plan(
                 courses,
@@ -160,9 +160,10 @@ class _Sweep:
             try:
                 self._write(plan)
             except GateStopped as error:
-                holds = _tighter(holds, plan, error)
+                holds = _tighter(holds, plan, error, alone=left > 1)
             else:
                 return courses, plan, holds
+        raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
 
     def _budgeted(self, ids: Sequence[str]) -> Holds:
         """Ask the loss budget once, about the whole sweep of the namespace and not only about one page of it."""
@@ -188,11 +189,18 @@ class _Sweep:
             tried(self.ctx, plan, check)
 
 
-def _tighter(holds: Holds, plan: Plan, error: GateStopped) -> Holds:
-    """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it."""
+def _tighter(holds: Holds, plan: Plan, error: GateStopped, *, alone: bool) -> Holds:
+    """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it.
+
+    Args:
+        holds: What was held back so far.
+        plan: What was stopped.
+        error: Why.
+        alone: Whether memories may still be held back one by one.
+    """
     why = why_of(error)
     culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}
-    if culprits and len(holds.lost) < MOST_HELD_ALONE:
+    if culprits and alone:
         return replace(holds, lost={**holds.lost, **culprits})
     return Holds(holds.hides or why, holds.shrinks or why, holds.lost)
 
