@@ -1082,12 +1082,6 @@ _DOORS: Final = (
 
 _LATER: Final = (
     _later(
-        "W2",
-        "design §1 D",
-        "The recall gate replays canaries inside the transaction.",
-        _LIFECYCLE,
-    ),
-    _later(
         "W3",
         "design §1 D",
         "The meaning guard stops a merge or a compression that loses a number or a name.",
@@ -1176,12 +1170,6 @@ _LATER: Final = (
         "design §7",
         "as_of on both time axes.",
         _KNOWLEDGE,
-    ),
-    _later(
-        "W24",
-        "seed 004 §4.5",
-        "Weekly backup of the vault.",
-        _SERVERS,
     ),
     _later(
         "W25",

@@ -11,6 +11,7 @@ import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +22,13 @@ import platformdirs
 
 from perdure.memory import Memory
 from perdure.operations import moving
-from perdure.operations.ports import Context, Embedder, Progress, Store
+from perdure.operations.ports import Backups, Context, Embedder, Progress, Store
+from perdure.records.canary import Canary
 from perdure.records.errors import EmbedderError, InvalidInput, NotFound, PolicyError, StoreError
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.moving import Moved
 from perdure.records.policy import Policy
+from perdure.rules.canaries import golden_from
 from perdure.rules.digesting import estimated_tokens
 from perdure.rules.intake import checked_text
 from perdure.rules.policy_check import policy_from
@@ -79,6 +82,8 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         tokens=counts or estimated_tokens,
         tokens_exact=counts is not None,
         warn=warn,
+        golden=_golden(chosen),
+        backups=_backups(url, chosen),
     )
     return Memory(context)
 
@@ -88,7 +93,35 @@ def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None
     if isinstance(policy, Mapping):
         return policy_from(policy)
     path = Path(policy) if policy is not None else policy_file()
-    return policy_from(_toml(path) if path is not None else None)
+    return policy_from(None) if path is None else _placed(policy_from(_toml(path)), path.parent)
+
+
+def _placed(policy: Policy, folder: Path) -> Policy:
+    """Return a policy whose relative paths start at its file's folder."""
+
+    def whole(path: str) -> str:
+        return str(folder.absolute() / Path(path).expanduser()) if path else ""
+
+    gates = replace(policy.gates, golden=whole(policy.gates.golden))
+    upkeep = replace(policy.upkeep, backup_folder=whole(policy.upkeep.backup_folder))
+    return replace(policy, gates=gates, upkeep=upkeep)
+
+
+def _golden(policy: Policy) -> tuple[Canary, ...]:
+    name = policy.gates.golden
+    return golden_from(_toml(Path(name)), Path(name).name) if name else ()
+
+
+def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
+    """Return where backups go: the policy's folder, else one beside the store's file, else nowhere."""
+    folder = policy.upkeep.backup_folder
+    if not folder:
+        if (isinstance(url, str) and is_server(url)) or (file := file_of(url)) == ":memory:":
+            return None
+        folder = f"{file}.backups"
+    from perdure.stores.backups import BackupFolder  # noqa: PLC0415  # only where it is used
+
+    return BackupFolder(Path(folder))
 
 
 def policy_file() -> Path | None:

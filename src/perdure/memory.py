@@ -370,10 +370,6 @@ class Memory(SignalVerbs, FormVerbs, GroupVerbs, UpkeepVerbs):
         """Take an operation back; refused with a list where a memory has changed since."""
         return journal.undo(self._context, asking.identity(operation_id))
 
-    def apply(self, plan: Plan) -> Plan:
-        """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on."""
-        return journal.apply(self._context, asking.plan(plan))
-
     def namespaces(self) -> Texts:
         """Return all namespaces."""
         return self._context.store.namespaces()

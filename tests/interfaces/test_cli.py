@@ -24,7 +24,9 @@ SOURCE = str(Path(perdure.__file__).parents[1])
 NO_COMMAND = {
     "remember_many": "for programs; `ingest` brings in many from files",
     "digest_details": "`digest` shows the details",
-    "apply": "a plan is a value of a program; its dictionary form leaves out vectors and rounds its instant",
+    "apply_all": "`apply` applies all plans of a file",
+    "upkeep": "`maintain` does it",
+    "upkeep_state": "`maintain --status` shows it",
     "close": "each command closes what it opened",
 }
 

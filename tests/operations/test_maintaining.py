@@ -206,11 +206,11 @@ with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lam
     kind = type(memory._context.store)
     right = kind.apply
 
-    def apply(self, plan, *, fence=None):
+    def apply(self, plan, *, fence=None, check=None):
         kind.apply = right
         print("about to write", flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
-        return right(self, plan, fence=fence)
+        return right(self, plan, fence=fence, check=check)
 
     kind.apply = apply
     done = memory.maintain("paused")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 
 import numpy as np
 import psycopg
@@ -354,13 +355,16 @@ def verbs(ids, operations):
         "history": lambda m: [m.history(), m.history(namespace="alice"), m.history(ids[0])],
         "undo": lambda m: m.undo(operations[0]),
         "apply": lambda m: m.apply(plan),
+        "apply_all": lambda m: m.apply_all([replace(plan, id="forged too")]),
+        "upkeep": lambda m: m.upkeep("mallory").to_dict(),
+        "upkeep_state": lambda m: m.upkeep_state("alice"),
         "namespaces": lambda m: m.namespaces(),
         "close": lambda _: None,
     }
 
 
 PUBLIC = [n for n, f in inspect.getmembers(Memory, inspect.isfunction) if not n.startswith("_")]
-WRITE_FIRST = ("remember", "remember_many", "ingest", "apply")
+WRITE_FIRST = ("remember", "remember_many", "ingest", "apply", "apply_all")
 """They make a namespace of that name behind one's own prefix: what they answer is one's own."""
 
 

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from perdure import __version__
-from perdure.interfaces import cli_backup, cli_move, cli_read, cli_server, cli_setup, cli_upkeep, cli_write
+from perdure.interfaces import cli_backup, cli_move, cli_plan, cli_read, cli_server, cli_setup, cli_upkeep, cli_write
 from perdure.interfaces.cli_call import MEANINGS, Body, Exit, Json, Namespace, PolicyFile, Store, print_json, verb
 from perdure.records.errors import NotFound, PerdureError
 
@@ -154,6 +154,7 @@ VERBS: dict[str, dict[str, Body]] = {
     },
     "Upkeep": {
         "sweep": cli_upkeep.sweep,
+        "apply": cli_plan.apply,
         "forecast": cli_upkeep.forecast,
         "stats": cli_upkeep.stats,
         "digest": cli_upkeep.digest,
@@ -176,6 +177,7 @@ for panel, verbs in VERBS.items():
 policy_app = typer.Typer(help="Show or check the policy: every number that decides a memory's life.")
 verb(policy_app, "show")(cli_setup.policy_show)
 verb(policy_app, "check")(cli_setup.policy_check)
+app.add_typer(cli_plan.planning(), name="plan", rich_help_panel="Upkeep")
 app.add_typer(policy_app, name="policy", rich_help_panel="Set up")
 
 

@@ -17,7 +17,9 @@ import typer
 
 from perdure.interfaces.cli_call import Call, Exit, print_json
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
-from perdure.records.report import Maintained
+from perdure.records.report import Upkept
+
+_LOOK_SECONDS = 30.0
 
 
 def migrate(
@@ -48,33 +50,59 @@ def migrate(
 
 def maintain(
     call: Call,
-    once: Annotated[bool, typer.Option("--once", help="One round, then end.")] = False,
-    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Pause between rounds.", min=0.1)] = 30.0,
+    once: Annotated[
+        bool, typer.Option("--once", help="Sweep what is due, do what else the schedule says, and end: for a timer.")
+    ] = False,
+    every: Annotated[
+        float | None,
+        typer.Option(
+            "--every",
+            metavar="SECONDS",
+            help="Pause between rounds, each of which sweeps. Default: look every 30 s, by the policy's schedule.",
+            min=0.1,
+        ),
+    ] = None,
     owner: Annotated[
         str | None, typer.Option("--owner", metavar="NAME", help="This worker's name. Default: host and process.")
     ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only tell when each task last ran, how it ended, when it is next due.")
+    ] = False,
 ) -> Exit:
-    """Sweep every namespace that is due, forever or once. Run as many workers as you like, on any machine."""
+    """Keep the store: sweeps, decay reports, backups of the vault. Run as many workers as you like, on any machine."""
+    if status:
+        _tell_state(call)
+        return Exit.OK
     name = owner or f"{socket.gethostname()}-{os.getpid()}"
-    failed = False
+    eager, pause, failed = once or every is not None, every or _LOOK_SECONDS, False
+    known: dict[str, int] = {}
     with _stopping() as stopped, call.memory() as memory:
         if not once:
-            print(f"{name} keeps {call.shown_store}, every {every:g} s, until Ctrl-C.", file=sys.stderr)
+            print(f"{name} keeps {call.shown_store}, every {pause:g} s, until Ctrl-C.", file=sys.stderr)
         while not stopped.is_set():
             try:
-                report = memory.maintain(name, stop=stopped.is_set)
+                report = memory.upkeep(name, eager=eager, stop=stopped.is_set, known=known)
             except (StoreUnavailable, StoreBusy) as error:
                 if once:
                     raise
                 print(str(error), file=sys.stderr)
             else:
                 failed = bool(report.failed)
-                if once or report.swept or failed:
+                if once or report.swept.swept or report.runs or failed:
                     _tell(call, report)
             if once:
                 break
-            stopped.wait(every)
+            stopped.wait(pause)
     return Exit.FAILED if once and failed else Exit.OK
+
+
+def _tell_state(call: Call) -> None:
+    with call.memory() as memory:
+        places = memory.namespaces() if call.namespace is None else [call.namespace]
+        found = {place: memory.upkeep_state(place) for place in places}
+    from perdure.interfaces.rendering import show_upkeep  # noqa: PLC0415  # start-up time
+
+    call.answer(found, lambda out: show_upkeep(out, found))
 
 
 def postgres(
@@ -101,11 +129,12 @@ def postgres(
         stopped.wait()
 
 
-def _tell(call: Call, report: Maintained) -> None:
+def _tell(call: Call, kept: Upkept) -> None:
     if call.as_json:
-        print_json(report.to_dict())
+        print_json(kept.to_dict())
         sys.stdout.flush()
         return
+    report = kept.swept
     from perdure.interfaces.rendering import shown  # noqa: PLC0415  # start-up time
 
     print(
@@ -115,7 +144,10 @@ def _tell(call: Call, report: Maintained) -> None:
         + (f"; {report.lost} taken over by other workers" if report.lost else ""),
         flush=True,
     )
-    for place, problem in report.failed.items():
+    for run in kept.runs:
+        if run.outcome == "done" and run.task != "sweep":
+            print(f"  {shown(run.namespace)}: {run.task}: {shown(run.note)}", flush=True)
+    for place, problem in kept.failed.items():
         print(f"  {shown(place)}: {shown(problem)}", file=sys.stderr)
 
 

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from perdure.interfaces.background import Background
 from perdure.records.errors import PerdureError, StoreError
 
 if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
@@ -41,10 +42,15 @@ class OpenOnce:
     """Opens the store at the first call that needs it: once, whichever thread asks first.
 
     A store that cannot be opened is tried again at the next call, so that a mended policy or path needs no restart.
+
+    Args:
+        opener: Returns the open memory.
+        background: Its upkeep, which begins once the store is open and ends before it is closed.
     """
 
-    def __init__(self, opener: Callable[[], Memory]) -> None:
+    def __init__(self, opener: Callable[[], Memory], background: Background | None = None) -> None:
         self._opener = opener
+        self._background = background
         self._lock = threading.Lock()
         self._memory: Memory | None = None
         self._closed = False
@@ -56,10 +62,14 @@ class OpenOnce:
                 raise StoreError("The server is shutting down.", remedy="Start it again.")
             if self._memory is None:
                 self._memory = self._opener()
+                if self._background is not None:
+                    self._background.start(self._memory)
             return self._memory
 
     def close(self) -> None:
-        """Close the store if it was opened, which writes the accesses that wait. Twice is harmless."""
+        """End its upkeep and close the store if it was opened: accesses that wait are written. Twice is harmless."""
+        if self._background is not None:
+            self._background.stop()
         with self._lock:
             self._closed = True
             memory, self._memory = self._memory, None
@@ -108,7 +118,7 @@ def run(
         namespace: Where tools look when a call names none.
         allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
     """
-    opened = OpenOnce(lambda: _open(store, policy))
+    opened = OpenOnce(lambda: _open(store, policy), Background())
     server = build(opened, profile=profile, namespace=namespace)
     _end_on_signals(opened)
     try:

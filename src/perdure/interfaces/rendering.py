@@ -238,6 +238,32 @@ def show_report(out: Console, report: Report, *, foreseen: bool = False) -> None
     show_undo(out, report.operations)
 
 
+def show_plans(out: Console, answer: Mapping[str, Any]) -> None:
+    """Draw plans that were written to a file, or applied."""
+    if not answer["plans"]:
+        out.print("There is nothing to do.")
+    for plan in answer["plans"]:
+        out.print(
+            f"{shown(plan['operation'])} in {shown(plan['namespace'])}: {counted(plan['changes'], 'change')}, "
+            f"hides {plan['hides']:,}, shortens {plan['shortens']:,}. {shown(plan['note'])}"
+        )
+    if answer["applied"]:
+        show_undo(out, [plan["id"] for plan in answer["plans"]])
+    else:
+        out.print(f"Apply it with: perdure apply {shown(answer['file'])}")
+
+
+def show_upkeep(out: Console, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+    """Draw when each task of upkeep last ran in each namespace, and how it ended."""
+    for place, tasks in found.items():
+        for task, data in tasks.items():
+            times = f"last {text_of(data['last_ms'])}, next {text_of(data['next'])}"
+            told = f"{shown(place)}: {task} {data['outcome']}, {times}. {shown(str(data.get('note', '')))}"
+            out.print(Text(told, style="" if data["outcome"] == "done" else "yellow"))
+    if not any(found.values()):
+        out.print("Nothing has run by the schedule yet.")
+
+
 def show_undo(out: Console, operations: Sequence[str]) -> None:
     """Draw how operations are taken back, the last one first."""
     for operation in reversed(operations):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
+from perdure.operations.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
-from perdure.records.errors import ConflictError, GateStopped, InvalidInput, NotFound
+from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
 from perdure.records.instant import DAY_MS
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
-from perdure.rules.upkeep import Budget
+
+_PAGE: Final = 2000
 
 
 def history(
@@ -118,18 +122,63 @@ def _latest(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     return ", ".join(listed) + more
 
 
-def apply(ctx: Context, plan: Plan) -> Plan:
-    """Apply a plan that was made earlier (a dry run returned it), if the store has not moved on since.
+def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> list[Plan]:
+    """Apply plans that were made earlier (a dry run returned them), if the store has not moved on since.
+
+    All are compared with the store before the first is written; each is then one transaction.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        plans: In their order.
+        accept_loss: A person's reason to pass the gates; it is kept in the journal.
 
     Raises:
-        ConflictError: A before-image no longer holds; nothing was written.
-        GateStopped: The plan would hide more than the loss budget allows.
+        ConflictError: Memories have changed since, or the plans were made under another policy; nothing was written.
+        GateStopped: A plan would hide too much or lose an answer.
+        PartlyStored: A later plan of several was refused; the error names the operations that were written.
     """
-    now = ctx.clock()
-    budget = Budget(ctx.store.visible_count(plan.namespace), ctx.store.hidden_since(plan.namespace, now - now % DAY_MS))
-    if refusal := budget.refusal(plan.hides, ctx.policy.gates):
-        raise GateStopped(
-            f"The plan was stopped by the {refusal}.", remedy="Raise gates.* in the policy, or make a smaller plan."
+    for plan in plans:
+        if plan.policy not in ("", ctx.policy.version):
+            raise ConflictError(
+                f"The plan was made under the policy {plan.policy}, and {ctx.policy.version} is in force.",
+                remedy="Make the plan again under this policy.",
+            )
+    if changed := tuple(identity for plan in plans for identity in _changed(ctx, plan)):
+        raise ConflictError(
+            f"{len(changed)} of the memories have changed since the plan was made; nothing was written. "
+            f"Changed: {listed(changed)}.",
+            changed,
+            remedy="Make a new plan.",
         )
-    ctx.store.apply(plan)
-    return plan
+    done: list[Plan] = []
+    for plan in plans:
+        try:
+            done.append(applied(ctx, plan, accept_loss=accept_loss))
+        except PerdureError as error:
+            if not done:
+                raise
+            raise PartlyStored(
+                f"{len(done)} of {len(plans)} plans were applied; the next was refused: {error.message}",
+                len(done),
+                tuple(p.id for p in done),
+                remedy="Take them back with `undo`, or make a new plan for the rest.",
+            ) from error
+    return done
+
+
+def _changed(ctx: Context, plan: Plan) -> list[str]:
+    """Return the memories that another operation has changed since the plan was made."""
+    expected: dict[str, str] = {}
+    for change in plan.changes:
+        if change.target is Target.MEMORY and change.before is not None and "op" in change.before:
+            expected.setdefault(change.id, change.before["op"])
+    ids, there = list(expected), {}
+    for start in range(0, len(ids), _PAGE):
+        there.update(ctx.store.states(plan.namespace, ids[start : start + _PAGE]))
+    return [i for i in ids if i not in there or there[i][1] != expected[i]]
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Return some ids for a message."""
+    more = f" and {len(ids) - 10} more" if len(ids) > 10 else ""  # noqa: PLR2004  # as many as fit a message
+    return ", ".join(ids[:10]) + more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 from zlib import crc32
 
 from perdure.operations.ports import Context
@@ -27,7 +27,26 @@ class _Round:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def maintain(ctx: Context, *, owner: str, ttl: int = LEASE_MS, stop: Callable[[], bool] = lambda: False) -> Maintained:
+class Turns(Protocol):
+    """Which namespaces are this worker's to sweep now, by a schedule."""
+
+    def begin(self, place: str) -> bool:
+        """Whether to sweep it now."""
+        ...
+
+    def end(self, place: str, problem: str) -> None:
+        """Take note of how it went; the problem is empty where there was none."""
+        ...
+
+
+def maintain(
+    ctx: Context,
+    *,
+    owner: str,
+    ttl: int = LEASE_MS,
+    stop: Callable[[], bool] = lambda: False,
+    turns: Turns | None = None,
+) -> Maintained:
     """Sweep every namespace that is due and that no other worker keeps.
 
     Workers may run on many machines, and their clocks may differ: a lease only keeps them from doing the same work
@@ -38,6 +57,7 @@ def maintain(ctx: Context, *, owner: str, ttl: int = LEASE_MS, stop: Callable[[]
         owner: This worker's name; no two may have the same.
         ttl: Milliseconds after which others may take over.
         stop: Asked before each namespace; True ends the round.
+        turns: Which of them are to be swept now; all if None.
 
     Raises:
         StoreUnavailable: The server is gone; what was swept before stays.
@@ -48,7 +68,11 @@ def maintain(ctx: Context, *, owner: str, ttl: int = LEASE_MS, stop: Callable[[]
     for place, policy in (*due[start:], *due[:start]):
         if stop():
             break
+        if turns is not None and not turns.begin(place):
+            continue
         _swept(ctx, place, policy, owner, ttl, done)
+        if turns is not None:
+            turns.end(place, done.failed.get(place, ""))
     reports = done.reports
     return Maintained(
         owner=owner,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from perdure.records.canary import Canary
 from perdure.records.document import Document, Shelf
 from perdure.records.gauge import Gauge
 from perdure.records.glimpse import Glimpse
@@ -144,6 +145,18 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
+class Backups(Protocol):
+    """Where backups are kept."""
+
+    def write(self, namespace: str, at: Instant, lines: Iterable[Line]) -> str:
+        """Write a backup, read it back and compare, and return where it is; the file appears only when it is whole.
+
+        Raises:
+            DiskFull, StoreError: It could not be written, or does not hold what was written.
+        """
+        ...
+
+
 @dataclass(slots=True)
 class Context:
     """What every operation is given.
@@ -156,6 +169,9 @@ class Context:
         embedder: Text to vectors, or None for words only.
         tokens: Counts a text's tokens; exact if ``tokens_exact``, else an estimate that errs high.
         warn: Tells the person something once, loudly (for example that the embedder is missing).
+        golden: A person's own canaries (``gates.golden``).
+        questions: (text, space) -> query, so that a canary's vector is made once.
+        backups: Where backups go; None where the store has no place for them.
     """
 
     store: Store
@@ -166,3 +182,6 @@ class Context:
     tokens: Callable[[str], int]
     tokens_exact: bool
     warn: Callable[[str], None]
+    golden: tuple[Canary, ...] = ()
+    questions: dict[tuple[str, str], Query] = field(default_factory=dict)
+    backups: Backups | None = None

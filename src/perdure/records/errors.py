@@ -71,9 +71,17 @@ class ConflictError(PerdureError):
 
 
 class GateStopped(PerdureError):  # noqa: N818  # reads as the statement it makes
-    """A safety gate refused a plan; nothing was written."""
+    """A safety gate refused a plan; nothing was written.
+
+    Attributes:
+        lost: The memories that answers would be lost of, where the recall gate refused it.
+    """
 
     fault: ClassVar[Fault] = "conflict"
+
+    def __init__(self, message: str, lost: tuple[str, ...] = (), *, remedy: str = "") -> None:
+        self.lost = lost
+        super().__init__(message, remedy=remedy)
 
 
 class StoreError(PerdureError):

@@ -5,12 +5,15 @@ May live here: frozen data and the inverse. May not: deciding what to change, or
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
+from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Form
 
 Row = Mapping[str, Any]
 """Column -> value. For an update only the columns that change; for an insert or a delete the whole row."""
@@ -77,8 +80,24 @@ class Plan:
 
     @property
     def hides(self) -> int:
-        """How many memories the plan takes out of view; the loss budget counts it."""
-        return len({c.id for c in self.changes if _shown(c.before) and not _shown(c.after, default=True)})
+        """How many memories the plan takes out of view, archived or merged; the loss budget counts it."""
+        return len(self.hidden)
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The memories that the plan takes out of view."""
+        return frozenset(c.id for c in self.changes if _shown(c.before) and not _shown(c.after, default=True))
+
+    @property
+    def shortened(self) -> frozenset[str]:
+        """The memories that stay in view in a shorter form."""
+        shorter = {c.id for c in self.changes if c.after is not None and _length(c.after) < _length(c.before)}
+        return frozenset(shorter) - self.hidden
+
+    @property
+    def loses(self) -> int:
+        """How many memories the plan hides, merges or shows in a shorter form; the gates look at it if any."""
+        return len(self.hidden) + len(self.shortened)
 
     def inverse(self, *, id: str, at: Instant) -> Plan:  # noqa: A002  # the field's name
         """Return the plan that takes this one back, as a new operation.
@@ -108,6 +127,7 @@ class Plan:
             "note": self.note,
             "undoes": self.undoes,
             "hides": self.hides,
+            "loses": self.loses,
             "policy": self.policy,
             "changes": [
                 {
@@ -120,6 +140,78 @@ class Plan:
                 for c in self.changes
             ],
         }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the whole plan as JSON data, with vectors: ``Plan.from_dict`` gives an equal plan back."""
+        fields = {name: getattr(self, name) for name in _TEXTS}
+        return {
+            **fields,
+            "at": self.at,
+            "undoes": self.undoes,
+            "changes": [[c.target.value, c.id, _packed(c.before), _packed(c.after), c.because] for c in self.changes],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+        """Return the plan that ``to_json`` described.
+
+        Raises:
+            InvalidInput: The data is no such description.
+        """
+        try:
+            texts = {name: _typed(data[name], str) for name in _TEXTS}
+            undoes = data["undoes"]
+            changes = tuple(_change(*change) for change in data["changes"])
+            at = _typed(data["at"], int)
+            return cls(**texts, at=at, changes=changes, undoes=None if undoes is None else _typed(undoes, str))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput("This is no plan.", remedy="`perdure plan` makes one.") from error
+
+
+_TEXTS: Final = ("id", "operation", "namespace", "policy", "note")
+_FORMS: Final = {form.value: len(Form) - place for place, form in enumerate(Form)}
+
+
+def _length(row: Row | None) -> int:
+    """Where a form stands from the barest to the fullest; 0 where a row says nothing about it."""
+    return 0 if row is None or "form" not in row else _FORMS[row["form"]]
+
+
+def _change(target: str, identity: str, before: Any, after: Any, because: str) -> Change:
+    rows = [None if side is None else _typed(_unpacked(side), dict) for side in (before, after)]
+    return Change(Target(target), _typed(identity, str), rows[0], rows[1], _typed(because, str))
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError
+    return value
+
+
+def _packed(value: Any) -> Any:
+    """Return JSON data for a value of a row. What JSON has not is an object whose only key begins with ``$``."""
+    if isinstance(value, bytes):
+        return {"$bytes": b64encode(value).decode()}
+    if isinstance(value, tuple):
+        return {"$tuple": [_packed(v) for v in value]}
+    if isinstance(value, list):
+        return [_packed(v) for v in value]
+    if isinstance(value, Mapping):
+        plain = {k: _packed(v) for k, v in value.items()}
+        return {"$object": plain} if any(k.startswith("$") for k in plain) else plain
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _unpacked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unpacked(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if "$bytes" in value:
+        return b64decode(value["$bytes"], validate=True)
+    if "$tuple" in value:
+        return tuple(_unpacked(v) for v in value["$tuple"])
+    return {k: _unpacked(v) for k, v in value.get("$object", value).items()}
 
 
 def _shown(row: Row | None, *, default: bool = False) -> bool:

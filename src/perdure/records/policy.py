@@ -126,6 +126,9 @@ class GatePolicy:
     loss_free_count: int = key(
         20, "So many may always be hidden in a day, whatever the share (small namespaces).", 0, 1_000_000
     )
+    compress_share: float = key(
+        1.0, "Largest share that one sweep may show in a shorter form; the whole text stays and is searched.", 0, 1
+    )
     canaries: int = key(30, "Past recalls with a useful answer that a hiding plan is tried on; 0 for none.", 0, 1000)
     canary_limit: int = key(10, "A canary's answer must be among so many hits.", 1, 100)
     golden: str = key("", "A TOML file of questions whose answers no upkeep may lose (docs/how-to.md).")

@@ -228,3 +228,42 @@ class Maintained:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a task of upkeep in one namespace.
+
+    Attributes:
+        namespace: Where.
+        task: ``sweep``, ``report`` or ``backup``.
+        outcome: ``done`` or ``failed``.
+        note: What came of it, or what went wrong.
+    """
+
+    namespace: str
+    task: str
+    outcome: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Upkept:
+    """What one worker did in one round of upkeep by the schedule.
+
+    Attributes:
+        swept: The sweeps.
+        runs: Every run of a task that this worker began, in their order.
+    """
+
+    swept: Maintained
+    runs: tuple[Run, ...]
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Namespace -> what went wrong there."""
+        return {**self.swept.failed, **{r.namespace: f"{r.task}: {r.note}" for r in self.runs if r.outcome == "failed"}}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain JSON data."""
+        return {**self.swept.to_dict(), "failed": self.failed, "runs": [asdict(run) for run in self.runs]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -46,16 +46,69 @@ class Budget:
             )
         return ""
 
+    def refusal_of(self, hides: int, shortens: int, gates: GatePolicy) -> str:
+        """Return why a plan that hides and shortens so many is stopped; empty if it may go on."""
+        return self.refusal(hides, gates) or self.too_short(shortens, gates)
+
+    def too_short(self, shortens: int, gates: GatePolicy) -> str:
+        """Return why a plan that shows so many in a shorter form is stopped; empty if it may go on."""
+        share = shortens / max(1, self.visible)
+        if shortens <= gates.loss_free_count or share <= gates.compress_share:
+            return ""
+        return (
+            f"loss budget: it would shorten {shortens} of {self.visible} memories ({share:.1%}); one plan may shorten "
+            f"{gates.compress_share:.0%}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Why gates hold moves back; empty for what they let go.
+
+    Attributes:
+        hides: Why no memory may be hidden.
+        shrinks: Why none may be shown in a shorter form.
+        lost: Memory id -> why it alone may be neither.
+    """
+
+    hides: str = ""
+    shrinks: str = ""
+    lost: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether anything is held back."""
+        return bool(self.hides or self.shrinks or self.lost)
+
+    def why(self, identity: str) -> tuple[str, str]:
+        """Return why a memory may not be hidden and why not shortened; empty where it may."""
+        alone = self.lost.get(identity, "")
+        return self.hides or alone, self.shrinks or alone
+
+    def because(self, identity: str) -> str:
+        """Return what is told of a memory that is held back."""
+        return next((why for why in self.why(identity) if why), "")
+
 
 def hides(courses: Sequence[Course]) -> int:
     """Return how many memories would be taken out of view."""
     return sum(1 for c in courses if c.before.status is Status.ACTIVE and c.after.status is not Status.ACTIVE)
 
 
-def truncated(course: Course) -> Course:
-    """Return a course that ends before its first hiding step: the memory waits, held, at that step's due instant."""
+def shortens(courses: Sequence[Course]) -> int:
+    """Return how many memories would stay in view in a shorter form."""
+    return sum(1 for c in courses if c.after.status is Status.ACTIVE and any(s.shrinks for s in c.steps))
+
+
+def truncated(course: Course, *, hides: bool = True, shrinks: bool = False) -> Course:
+    """Return a course that ends before its first step that may not be: the memory waits, held, for that step.
+
+    Args:
+        course: As played with ``hold``, so that every access counts before the step that waits.
+        hides: Whether steps that hide may not be.
+        shrinks: Whether steps that shorten what is shown may not be.
+    """
     for position, step in enumerate(course.steps):
-        if step.hides:
+        if (hides and step.hides) or (shrinks and step.shrinks):
             last = course.steps[position - 1].state if position else course.before
             after = replace(
                 course.after,
@@ -63,6 +116,8 @@ def truncated(course: Course) -> Course:
                 status_ms=last.status_ms,
                 tier=last.tier,
                 tier_ms=last.tier_ms,
+                form=last.form,
+                form_ms=last.form_ms,
                 due_ms=step.at,
                 held=True,
             )
@@ -73,7 +128,9 @@ def truncated(course: Course) -> Course:
 def sweep_note(courses: Sequence[Course]) -> str:
     """Return one line on what a sweep did."""
     moves = sum(len(c.steps) for c in courses)
-    return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hides(courses)} archived"
+    short = shortens(courses)
+    told = f", {short} shortened" if short else ""
+    return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hides(courses)} archived{told}"
 
 
 def course_plan(
@@ -88,6 +145,7 @@ def course_plan(
     operation: str,
     note: str,
     refusal: str = "",
+    holds: Holds | None = None,
     shown: Mapping[str, Mapping[Form, str | None]] = MappingProxyType({}),
 ) -> Plan:
     """Return the plan that writes courses down: one change for each step.
@@ -102,12 +160,14 @@ def course_plan(
         policy: The policy in force.
         operation: The verb.
         note: One line for people.
-        refusal: Why hiding moves are held back; empty if they are not.
+        refusal: Why moves are held back; empty if they are not.
+        holds: The same memory by memory, from the gates.
         shown: Memory id -> what it shows in each form that its course leaves or reaches; None for the whole text.
     """
     changes: list[tuple[int, Change]] = []
     for course in courses:
-        own = enumerate(_changes(course, ops[course.id], plan_id, refusal))
+        why = holds.because(course.id) if holds is not None else refusal
+        own = enumerate(_changes(course, ops[course.id], plan_id, why))
         forms = shown.get(course.id, {})
         changes += [(i, _with_shown(change, forms) if "form" in (change.after or {}) else change) for i, change in own]
         changes += [

@@ -1,0 +1,68 @@
+"""Upkeep beside a server: a thread that looks now and then whether something is due, and never gets in its way."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from typing import TYPE_CHECKING, Final
+
+from perdure.records.errors import PerdureError, StoreReadOnly
+
+if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
+    from perdure.memory import Memory
+
+FIRST_SECONDS: Final = 30.0
+"""A client's first calls come at once after the store is opened; upkeep waits until they are through."""
+
+PAUSE_SECONDS: Final = 60.0
+LAST_SECONDS: Final = 3.0
+"""At the end a run may take so long to finish its namespace; what it has written is whole in any case."""
+
+_log = logging.getLogger(__name__)
+
+
+class Background:
+    """Does a memory's upkeep by its policy's schedule, in a thread of its own.
+
+    Args:
+        first: Seconds before the first look.
+        pause: Seconds between looks.
+    """
+
+    def __init__(self, *, first: float | None = None, pause: float | None = None) -> None:
+        self._first = FIRST_SECONDS if first is None else first
+        self._pause = PAUSE_SECONDS if pause is None else pause
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, memory: Memory) -> None:
+        """Begin, if the policy wants it and it has not begun; returns at once."""
+        if self._thread is None and memory.policy.upkeep.background:
+            self._thread = threading.Thread(target=self._run, args=(memory,), name="perdure-upkeep", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Tell the thread to end and wait a little for it; twice is harmless."""
+        self._stopped.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(LAST_SECONDS)
+
+    def _run(self, memory: Memory) -> None:
+        owner = f"{socket.gethostname()}-{os.getpid()}-mcp"
+        known: dict[str, int] = {}
+        pause = self._first
+        while not self._stopped.wait(pause):
+            pause = self._pause
+            try:
+                memory.upkeep(owner, stop=self._stopped.is_set, known=known)
+            except StoreReadOnly:
+                return  # another process keeps it, or nobody may
+            except PerdureError as error:
+                if not self._stopped.is_set():
+                    _log.warning("Upkeep could not run: %s", error)
+            except Exception:  # noqa: BLE001  # whatever it is, the server must go on
+                if not self._stopped.is_set():  # a store that is being closed is no news
+                    _log.exception("Upkeep failed unexpectedly; it is tried again.")

@@ -1,0 +1,110 @@
+"""Plans as files on the command line: ``perdure plan VERB -o FILE``, a look, and ``perdure apply FILE``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
+
+import typer
+
+from perdure.interfaces import plan_file
+from perdure.interfaces.cli_call import Call, verb
+from perdure.records.plan import Plan
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
+
+PlanFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the plan goes, a JSON file.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+AcceptLoss = Annotated[
+    str | None,
+    typer.Option(
+        "--accept-loss", metavar="REASON", help="Apply what the gates would stop; the journal keeps the reason."
+    ),
+]
+
+
+class Previewed(Protocol):
+    """What every verb returns that can be previewed."""
+
+    @property
+    def plans(self) -> Sequence[Plan]:
+        """What it would change."""
+        ...
+
+
+Preview = Callable[..., Previewed]
+"""(memory, namespace or None, the verb's own arguments and options) -> what it would do. Nothing is written."""
+
+
+def _sweep(memory: Memory, namespace: str | None) -> Previewed:
+    """Plan the moves that have fallen due."""
+    return memory.sweep(dry_run=True, namespace=namespace)
+
+
+PREVIEWS: dict[str, Preview] = {"sweep": _sweep}
+"""Verb -> its preview. Parameters after the first two become the command's arguments and options."""
+
+
+def planning() -> typer.Typer:
+    """Return the command group ``perdure plan``: one command for each row of ``PREVIEWS``."""
+    app = typer.Typer(help="Write down what a verb would do, as a file to look at and to apply.")
+    for name, preview in PREVIEWS.items():
+        verb(app, name)(_command(preview))
+    return app
+
+
+def _command(preview: Preview) -> Callable[..., None]:
+    hints = get_type_hints(preview, localns={"Memory": Any}, include_extras=True)  # Memory itself would load numpy
+    own = [
+        p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name])
+        for p in list(inspect.signature(preview).parameters.values())[2:]
+    ]
+
+    def command(call: Call, out_file: str, force: bool, **given: Any) -> None:
+        with call.memory() as memory:
+            plans = preview(memory, call.namespace, **given).plans
+        plan_file.write(out_file, plans, force=force)
+        _tell(call, plans, out_file)
+
+    first = inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Call)
+    out = inspect.Parameter("out_file", inspect.Parameter.KEYWORD_ONLY, annotation=PlanFile)
+    again = inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Force)
+    command.__signature__ = inspect.Signature([first, *own, out, again])  # type: ignore[attr-defined]
+    command.__annotations__ = {"call": Call, **{p.name: p.annotation for p in (*own, out, again)}}
+    command.__doc__ = preview.__doc__
+    return command
+
+
+def apply(
+    call: Call,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What `perdure plan` wrote.")],
+    accept_loss: AcceptLoss = None,
+) -> None:
+    """Apply a plan exactly as it was shown, or refuse because the store or the policy has changed since."""
+    plans = plan_file.read(file)
+    with call.memory() as memory:
+        done = memory.apply_all(plans, accept_loss=accept_loss)
+    _tell(call, done, None)
+
+
+def _tell(call: Call, plans: Sequence[Plan], file: str | None) -> None:
+    from perdure.interfaces.rendering import show_plans  # noqa: PLC0415  # start-up time
+
+    told = [
+        {
+            "id": p.id,
+            "operation": p.operation,
+            "namespace": p.namespace,
+            "note": p.note,
+            "changes": len(p.changes),
+            "hides": p.hides,
+            "shortens": len(p.shortened),
+        }
+        for p in plans
+    ]
+    answer: dict[str, Any] = {"plans": told, "applied": file is None}
+    if file is not None:
+        answer["file"] = file
+    call.answer(answer, lambda out: show_plans(out, answer))

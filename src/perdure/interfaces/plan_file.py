@@ -1,0 +1,100 @@
+"""Plans as files: what a preview made, to be read by a person, and applied exactly or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from perdure.records.errors import DiskFull, InvalidInput, NotFound
+from perdure.records.plan import Plan
+
+FORMAT: Final = 1
+LONGEST: Final = 1024 * 1024 * 1024
+_KEYS: Final = {"perdure_plan", "summary", "plans", "digest"}
+_REMEDY: Final = "Make it again with `perdure plan`."
+
+
+def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
+    """Write plans to a file, which appears under its name only when it is whole, readable by its owner alone.
+
+    Args:
+        path: The file.
+        plans: In the order in which they are to be applied.
+        force: Replace a file that is there.
+
+    Raises:
+        InvalidInput: A file is there.
+        DiskFull: It could not be written.
+    """
+    file = Path(path)
+    if file.exists() and not force:
+        raise InvalidInput(f"{path} is there already.", remedy="Name another file, or add --force.")
+    whole = [plan.to_json() for plan in plans]
+    summary = [_summary(plan) for plan in plans]
+    text = json.dumps(
+        {"perdure_plan": FORMAT, "summary": summary, "plans": whole, "digest": _digest(whole)},
+        ensure_ascii=False,
+        indent=1,
+    )
+    growing = file.with_name(f"{file.name}.part")
+    try:
+        with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(text.encode())
+            out.flush()
+            os.fsync(out.fileno())
+        growing.replace(file)
+    except OSError as error:
+        raise DiskFull(f"{path} could not be written ({error.strerror}).", remedy="Check the folder.") from error
+    finally:
+        with suppress(OSError):
+            growing.unlink()
+
+
+def read(path: str) -> list[Plan]:
+    """Return the plans of a file.
+
+    Raises:
+        NotFound: There is no such file.
+        InvalidInput: It is no file of plans, or it is not as it was written.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise NotFound(f"There is no file {path}.", remedy="Check the path.")
+    try:
+        if file.stat().st_size > LONGEST:
+            raise InvalidInput(f"{path} is larger than 1 GiB.", remedy=_REMEDY)
+        data = json.loads(file.read_bytes())
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path} is no plan: it is no sound JSON.", remedy=_REMEDY) from error
+    if not isinstance(data, dict) or data.get("perdure_plan") != FORMAT or not isinstance(data.get("plans"), list):
+        raise InvalidInput(f"{path} is no plan of this version.", remedy=_REMEDY)
+    if set(data) != _KEYS or data["digest"] != _digest(data["plans"]):
+        raise InvalidInput(f"{path} was edited or damaged: its digest does not fit.", remedy=_REMEDY)
+    plans = [Plan.from_dict(plan) for plan in data["plans"]]
+    if data["summary"] != [_summary(plan) for plan in plans]:
+        raise InvalidInput(f"{path} was edited: its summary does not fit.", remedy=_REMEDY)
+    return plans
+
+
+def _summary(plan: Plan) -> dict[str, Any]:
+    """What a person who opens the file wants to see first."""
+    return {
+        "operation": plan.operation,
+        "namespace": plan.namespace,
+        "note": plan.note,
+        "changes": len(plan.changes),
+        "hides": plan.hides,
+        "shortens": len(plan.shortened),
+    }
+
+
+def _digest(plans: Any) -> str:
+    text = json.dumps(plans, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return blake2b(text.encode(), digest_size=16).hexdigest()

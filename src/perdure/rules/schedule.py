@@ -1,0 +1,91 @@
+"""When upkeep runs by itself: intervals, the spread between workers, and what is written down about each run.
+
+May live here: arithmetic on instants and the data of the shelf UPKEEP. May not: running anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+from zlib import crc32
+
+from perdure.records.instant import DAY_MS, HOUR_MS, Instant
+from perdure.records.policy_lifecycle import UpkeepPolicy
+
+_MINUTE_MS = 60_000
+_LONGEST_NOTE = 2000
+
+Data = Mapping[str, Any]
+"""{last_ms, outcome, failures, next, note, ...}: when a task last began, how it ended, when it is next due."""
+
+
+class Task(StrEnum):
+    """What upkeep does in each namespace."""
+
+    SWEEP = "sweep"
+    REPORT = "report"
+    BACKUP = "backup"
+
+
+def interval(task: Task, policy: UpkeepPolicy) -> int:
+    """Return the milliseconds between two runs of a task."""
+    return int(
+        {
+            Task.SWEEP: policy.sweep_minutes * _MINUTE_MS,
+            Task.REPORT: policy.report_hours * HOUR_MS,
+            Task.BACKUP: policy.backup_days * DAY_MS,
+        }[task]
+    )
+
+
+def next_run(task: Task, data: Data | None, now: Instant, policy: UpkeepPolicy, *, early: float) -> Instant:
+    """Return when a task is next due; not after ``now`` if it is due.
+
+    However many runs were missed, one catches up: the next is counted from the run, not from the plan.
+
+    Args:
+        task: Which one.
+        data: What is written down about it; None if it never ran.
+        now: The instant.
+        policy: Intervals.
+        early: How much of the jitter a worker comes early, 0 to 1 (``earliness``).
+    """
+    if data is None:
+        return now
+    span = interval(task, policy)
+    if data["last_ms"] > now + span:  # a clock was far ahead, and is mended
+        return now
+    if data["outcome"] != "done":
+        return int(min(data["next"], now + policy.retry_minutes * _MINUTE_MS))
+    return int(min(data["next"], data["last_ms"] + span) - policy.jitter * span * early)
+
+
+def earliness(owner: str, namespace: str, task: Task) -> float:
+    """Return how much of the jitter a worker comes early, from 0 to below 1: always the same for the same three."""
+    return crc32(f"{owner}\0{namespace}\0{task}".encode()) / 2**32
+
+
+def begun(data: Data | None, now: Instant, owner: str, policy: UpkeepPolicy) -> dict[str, Any]:
+    """Return what is written down when a worker begins; if it dies, another one tries after the retry time."""
+    before = dict(data or {})
+    return {
+        **before,
+        "last_ms": now,
+        "outcome": "running",
+        "owner": owner,
+        "failures": int(before.get("failures", 0)),
+        "next": now + int(policy.retry_minutes * _MINUTE_MS),
+    }
+
+
+def done(running: Data, task: Task, note: str, policy: UpkeepPolicy, more: Data) -> dict[str, Any]:
+    """Return what is written down about a run that ended well."""
+    ended = {"outcome": "done", "failures": 0, "note": note, "next": running["last_ms"] + interval(task, policy)}
+    return {**running, **more, **ended}
+
+
+def failed(running: Data, problem: str, now: Instant, policy: UpkeepPolicy) -> dict[str, Any]:
+    """Return what is written down about a run that failed; it is tried again after the retry time."""
+    ended = {"outcome": "failed", "failures": running["failures"] + 1, "note": problem[:_LONGEST_NOTE]}
+    return {**running, **ended, "next": now + int(policy.retry_minutes * _MINUTE_MS)}

@@ -1,0 +1,84 @@
+"""Backups as files in a folder: written beside, read back, and only then given their name."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from perdure.records.errors import DiskFull, StoreError
+from perdure.records.instant import Instant, from_instant
+from perdure.records.moving import Line
+
+_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class BackupFolder:
+    """A folder of backups, made on first use, for its owner alone.
+
+    Args:
+        folder: Where.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, namespace: str, at: Instant, lines: Iterable[Line]) -> str:
+        """Write a backup, read it back and compare, and return where it is; the file appears only when it is whole.
+
+        Raises:
+            DiskFull, StoreError: It could not be written, or does not hold what was written.
+        """
+        path = self.folder / f"{_file_name(namespace)}-{from_instant(at):%Y%m%dT%H%M%SZ}.jsonl"
+        growing = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            written = _write(growing, lines)
+            if _read(growing) != written:
+                raise StoreError(
+                    f"The backup {path} does not hold what was written.", remedy="Check the disk; it is tried again."
+                )
+            growing.replace(path)
+        except OSError as error:
+            raise DiskFull(
+                f"The backup {path} could not be written ({error.strerror}).", remedy="Check the folder."
+            ) from error
+        finally:
+            with suppress(OSError):
+                growing.unlink()
+        return str(path)
+
+
+def _file_name(namespace: str) -> str:
+    """Return a name that every file system takes, different for each namespace."""
+    mark = blake2b(namespace.encode(), digest_size=4).hexdigest()
+    return f"vault-{_ODD.sub('_', namespace)[:60]}-{mark}"
+
+
+def _write(path: Path, lines: Iterable[Line]) -> tuple[int, str]:
+    rows, digest = 0, blake2b(digest_size=16)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+        for line in lines:
+            data = _encoded(line).encode() + b"\n"
+            out.write(data)
+            digest.update(data)
+            rows += 1
+        out.flush()
+        os.fsync(out.fileno())
+    return rows, digest.hexdigest()
+
+
+def _read(path: Path) -> tuple[int, str]:
+    rows, digest = 0, blake2b(digest_size=16)
+    with path.open("rb") as file:
+        for data in file:
+            digest.update(data)
+            if isinstance(json.loads(data), dict):
+                rows += 1
+    return rows, digest.hexdigest()
