@@ -88,7 +88,11 @@ def written_beside(memory, told):
     )
     applied(memory, document(Shelf.EDGE, large, "", {}, {"weight": 0.3}), document(Shelf.UPKEEP, "sweep", "", None, {}))
     applied(memory, document(Shelf.UPKEEP, "sweep", "", {}, None))
-    applied(memory, shortened(memory, large, "long …", Form.SUMMARY), shortened(memory, told["short"].id, "", Form.EMBEDDING))
+    applied(
+        memory,
+        shortened(memory, large, "long …", Form.SUMMARY),
+        shortened(memory, told["short"].id, "", Form.EMBEDDING),
+    )
 
 
 def lived(place):
@@ -316,7 +320,13 @@ class Tampering:
 
         class Mover(type(mover)):
             def write(self, namespace, which, rows, before):
-                change = {"memory": {"importance": 0.123}, "journal": {"because": "x"}, "recall": {"hits": []}, "document": {"data": {}}, "form": {"shown": "x"}}
+                change = {
+                    "memory": {"importance": 0.123},
+                    "journal": {"because": "x"},
+                    "recall": {"hits": []},
+                    "document": {"data": {}},
+                    "form": {"shown": "x"},
+                }
                 place = "memory" if part == "form" else part
                 changed = [{**rows[0], **change[part]}, *rows[1:]] if which == place else rows
                 write(self, namespace, which, changed, before)
