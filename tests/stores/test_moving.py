@@ -593,7 +593,8 @@ from perdure.rules.moving import Tallying
 def lines(count):
     yield {HEAD: 1, "spaces": [], "rows": count}
     state = dict.fromkeys(
-        ("importance", "confidence", "uniqueness", "strength", "level", "stability", "difficulty"), 0.5) | dict.fromkeys(
+        ("importance", "confidence", "uniqueness", "strength", "level", "stability", "difficulty"), 0.5
+    ) | dict.fromkeys(
         ("created_ms", "recorded_ms", "anchor_ms", "access_count", "access_mass", "tier_accesses", "reinforcements",
          "boosted", "boost_day", "tier_ms", "status_ms", "strength_ms", "form_ms", "tokens"), 1) | dict.fromkeys(
         ("accessed_ms", "access2_ms", "access3_ms", "validated_ms", "due_ms", "session", "turn", "speaker", "source",
