@@ -30,6 +30,7 @@ class Behaviour:
 
 _FILES: Final = {
     "curves": "tests/laws/test_curves.py",
+    "strength": "tests/laws/test_strength.py",
     "life": "tests/laws/test_lifecycle.py",
     "plans": "tests/laws/test_upkeep.py",
     "stores": "tests/laws/test_stores.py",
@@ -1179,4 +1180,217 @@ _LATER: Final = (
     ),
 )
 
-BEHAVIOURS: Final = [*_SIGNALS, *_SEEDS, *_LIFE, *_STORES, *_DOORS, *_LATER]
+_ACTIVATION: Final = (
+    _kept(
+        "F01",
+        "FSRS-6",
+        "After as many days as its stability a memory keeps nine tenths.",
+        "curves:test_after_as_many_days_as_its_stability_a_memory_keeps_nine_tenths",
+    ),
+    _kept(
+        "F02",
+        "FSRS-6",
+        "The power law with decay a half has factor 19 by 81.",
+        "curves:test_the_power_law_with_decay_a_half_has_factor_19_by_81",
+    ),
+    _kept(
+        "F03",
+        "FSRS-6",
+        "A more stable memory never keeps less.",
+        "curves:test_a_more_stable_memory_never_keeps_less",
+    ),
+    _kept(
+        "F04",
+        "FSRS-6",
+        "A first review gives the published stability and difficulty.",
+        "curves:test_a_first_review_gives_the_published_stability_and_difficulty",
+    ),
+    _kept(
+        "F05",
+        "FSRS-6",
+        "A history ends where the published implementations end.",
+        "curves:test_a_history_ends_where_the_published_implementations_end",
+    ),
+    _kept(
+        "F06",
+        "FSRS-6",
+        "A review after a day follows the published formulas.",
+        "curves:test_a_review_after_a_day_follows_the_published_formulas",
+    ),
+    _kept(
+        "F07",
+        "FSRS-6",
+        "A review on the same day follows the short term formula.",
+        "curves:test_a_review_on_the_same_day_follows_the_short_term_formula",
+    ),
+    _kept(
+        "F08",
+        "FSRS-6",
+        "Difficulty moves less the nearer it is to 10 and reverts to easy.",
+        "curves:test_difficulty_moves_less_the_nearer_it_is_to_10_and_reverts_to_easy",
+    ),
+    _kept(
+        "F09",
+        "FSRS-6",
+        "A lapse of an unstable memory is bounded by what it was.",
+        "curves:test_a_lapse_of_an_unstable_memory_is_bounded_by_what_it_was",
+    ),
+    _kept(
+        "F10",
+        "FSRS-6",
+        "A lapse never raises stability and a recall never lowers it.",
+        "curves:test_a_lapse_never_raises_stability_and_a_recall_never_lowers_it",
+    ),
+    _kept(
+        "F11",
+        "FSRS-6",
+        "A better grade never gives less stability or more difficulty.",
+        "curves:test_a_better_grade_never_gives_less_stability_or_more_difficulty",
+    ),
+    _kept(
+        "F12",
+        "FSRS-6",
+        "Reviews at once are the same as one by one.",
+        "curves:test_reviews_at_once_are_the_same_as_one_by_one",
+    ),
+    _kept(
+        "A01",
+        "seed 003",
+        "When and how often strength was read makes no difference.",
+        "strength:test_when_and_how_often_strength_was_read_makes_no_difference",
+    ),
+    _kept(
+        "A02",
+        "seed 003",
+        "Strength stays between its baseline and where it began.",
+        "strength:test_strength_stays_between_its_baseline_and_where_it_began",
+    ),
+    _kept(
+        "A03",
+        "seed 003",
+        "Strength below its target stays until the target is there.",
+        "strength:test_strength_below_its_target_stays_until_the_target_is_there",
+    ),
+    _kept(
+        "A04",
+        "seed 003",
+        "No more is lost than the cycles allow.",
+        "strength:test_no_more_is_lost_than_the_cycles_allow",
+    ),
+    _kept(
+        "A05",
+        "seed 003",
+        "A half life halves the gap to a resting target.",
+        "strength:test_a_half_life_halves_the_gap_to_a_resting_target",
+    ),
+    _kept(
+        "A06",
+        "seed 003",
+        "More level never leaves less strength.",
+        "strength:test_more_level_never_leaves_less_strength",
+    ),
+    _kept(
+        "A07",
+        "seed 003",
+        "More importance is never forgotten earlier.",
+        "strength:test_more_importance_is_never_forgotten_earlier",
+    ),
+    _kept(
+        "A08",
+        "seed 003",
+        "What falls due has been forgotten and was not shortly before.",
+        "strength:test_what_falls_due_has_been_forgotten_and_was_not_shortly_before",
+    ),
+    _kept(
+        "A09",
+        "seed 003",
+        "Parameters for all are the same as parameters for each.",
+        "strength:test_parameters_for_all_are_the_same_as_parameters_for_each",
+    ),
+    _kept(
+        "A24",
+        "seed 003",
+        "A reinforcement never lowers and stays under its caps.",
+        "strength:test_a_reinforcement_never_lowers_and_stays_under_its_caps",
+    ),
+    _kept(
+        "A25",
+        "seed 003",
+        "A reinforced memory is never weaker later than one that was not.",
+        "strength:test_a_reinforced_memory_is_never_weaker_later_than_one_that_was_not",
+    ),
+    _kept(
+        "A26",
+        "seed 003",
+        "Decay by hand never raises and stays under its cap.",
+        "strength:test_decay_by_hand_never_raises_and_stays_under_its_cap",
+    ),
+    _kept(
+        "A27",
+        "seed 003",
+        "Less than nothing counts as nothing.",
+        "strength:test_less_than_nothing_counts_as_nothing",
+    ),
+    _kept(
+        "A28",
+        "seed 003",
+        "Above the importance that is never forgotten the baseline is over the threshold.",
+        "strength:test_above_the_importance_that_is_never_forgotten_the_baseline_is_over_the_threshold",
+    ),
+    _kept(
+        "R01",
+        "design §4",
+        "What had faded and was restored is not taken back by the next sweeps.",
+        "life:test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps",
+    ),
+    Behaviour(
+        "C01",
+        "seed 004 §3.2",
+        "A text shows less from the trigger's age on, inclusive.",
+        test="tests/rules/test_compression_moves.py::test_age_is_counted_from_birth_and_the_bound_is_inclusive",
+    ),
+    Behaviour(
+        "C02",
+        "seed 004 §3.2",
+        "A text shows less at the trigger's value or below.",
+        test="tests/rules/test_compression_moves.py::test_a_value_at_the_bound_compresses_and_one_above_does_not",
+    ),
+    Behaviour(
+        "C03",
+        "seed 004 §3.2",
+        "A text shows less at no more accesses than the trigger allows.",
+        test="tests/rules/test_compression_moves.py::test_the_count_of_accesses_is_inclusive",
+    ),
+    Behaviour(
+        "C04",
+        "design §4",
+        "Hot stays full.",
+        test="tests/rules/test_compression_moves.py::test_hot_stays_full_and_is_compressed_once_it_has_left",
+    ),
+    Behaviour(
+        "C05",
+        "design §4",
+        "A late sweep shortens as timely ones would have.",
+        test="tests/rules/test_compression_moves.py::test_a_late_sweep_ends_where_timely_ones_do_and_dates_every_move_the_same",
+    ),
+    Behaviour(
+        "C06",
+        "design §2",
+        "What a task or a session noted for itself is seen only inside it.",
+        test="tests/stores/test_sessions.py::test_each_way_of_looking_shows_what_is_shared_and_ones_own",
+    ),
+    Behaviour(
+        "C07",
+        "design §4",
+        "The whole text of a short form is kept to the byte.",
+        test="tests/stores/test_forms.py::test_any_text_comes_back_to_the_byte_from_either_store",
+    ),
+    Behaviour(
+        "C08",
+        "design §1 D",
+        "A check inside the transaction sees the plan and may roll it back.",
+        test="tests/stores/test_glimpse.py::test_a_check_that_raises_leaves_every_table_as_it_was",
+    ),
+)
+
+BEHAVIOURS: Final = [*_SIGNALS, *_ACTIVATION, *_SEEDS, *_LIFE, *_STORES, *_DOORS, *_LATER]

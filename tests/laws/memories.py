@@ -44,7 +44,6 @@ POLICIES: Final[dict[str, Policy]] = {
             "tiers": {"burst_accesses": 2, "vault_value": 0.6, "vault_accesses": 2},
         }
     ),
-
     "forgetful": policy_from(
         {
             "preset": "strength",

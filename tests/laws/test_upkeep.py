@@ -141,7 +141,9 @@ def test_a_truncated_course_hides_nothing_and_waits_at_the_instant_that_fell_due
 def faded(policy: Policy) -> State:
     """A cold memory without likes that falls due for the archive on day 30."""
     lone = newborn(policy, near=(1.0,), confidence=0.2)
-    return settled(replace(lone, tier=Tier.COLD, firm=True), policy)  # it keeps its form: only the archive is in question
+    return settled(
+        replace(lone, tier=Tier.COLD, firm=True), policy
+    )  # it keeps its form: only the archive is in question
 
 
 def test_a_held_move_says_which_gate_held_it_back():

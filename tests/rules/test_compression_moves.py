@@ -74,10 +74,10 @@ def test_age_is_counted_from_birth_and_the_bound_is_inclusive(form, hours, expec
 @pytest.mark.parametrize(
     ("form", "value", "shrinks"),
     [
-        case("004-3.2-summary-at-value-0.4", Form.SUMMARY, 0.4, True),
-        case("004-3.2-summary-not-above-0.4", Form.SUMMARY, 0.401, False),
-        case("004-3.2-keywords-at-value-0.2", Form.KEYWORDS, 0.2, True),
-        case("004-3.2-keywords-not-above-0.2", Form.KEYWORDS, 0.201, False),
+        case("004-3.2-summary-at-value-0.4", Form.SUMMARY, 0.4, "shrinks"),
+        case("004-3.2-summary-not-above-0.4", Form.SUMMARY, 0.401, ""),
+        case("004-3.2-keywords-at-value-0.2", Form.KEYWORDS, 0.2, "shrinks"),
+        case("004-3.2-keywords-not-above-0.2", Form.KEYWORDS, 0.201, ""),
     ],
 )
 def test_a_value_at_the_bound_compresses_and_one_above_does_not(form, value, shrinks):
@@ -99,17 +99,17 @@ def test_a_full_text_is_kept_until_its_value_has_fallen_to_0_6():
 @pytest.mark.parametrize(
     ("form", "accesses", "shrinks"),
     [
-        case("004-3.2-full-with-3-accesses", Form.FULL, 3, True),
-        case("004-3.2-full-not-with-4", Form.FULL, 4, False),
-        case("004-3.2-summary-with-1-access", Form.SUMMARY, 1, True),
-        case("004-3.2-summary-not-with-2", Form.SUMMARY, 2, False),
-        case("004-3.2-keywords-never-accessed", Form.KEYWORDS, 0, True),
-        case("004-3.2-keywords-not-with-1", Form.KEYWORDS, 1, False),
+        case("004-3.2-full-with-3-accesses", Form.FULL, 3, "shrinks"),
+        case("004-3.2-full-not-with-4", Form.FULL, 4, ""),
+        case("004-3.2-summary-with-1-access", Form.SUMMARY, 1, "shrinks"),
+        case("004-3.2-summary-not-with-2", Form.SUMMARY, 2, ""),
+        case("004-3.2-keywords-never-accessed", Form.KEYWORDS, 0, "shrinks"),
+        case("004-3.2-keywords-not-with-1", Form.KEYWORDS, 1, ""),
     ],
 )
 def test_the_count_of_accesses_is_inclusive(form, accesses, shrinks):
     found = forms(worth(0.15, form=form, access_count=accesses), OLDEST[form])
-    assert bool(found) is shrinks
+    assert bool(found) is bool(shrinks)
 
 
 def test_an_access_that_comes_before_the_trigger_is_counted_first():

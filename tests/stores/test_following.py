@@ -37,7 +37,8 @@ class Following(RuleBasedStateMachine):
         self.clock.passes(seconds=1)
         text = f"{' '.join(words)} n{self.number}"
         self.both[who].remember_many(
-            [{"content": text, "tags": words[:1], **({"session": words[0]} if self.number % 3 else {})}], embed="later" if later else "now"
+            [{"content": text, "tags": words[:1], **({"session": words[0]} if self.number % 3 else {})}],
+            embed="later" if later else "now",
         )
 
     @rule(who=st.integers(0, 1))

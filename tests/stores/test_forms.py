@@ -34,7 +34,11 @@ def text_of(memory, identity):
 
 def test_the_short_form_is_shown_and_the_whole_text_is_kept(kept):
     memory, one = kept
-    for shown in (memory.get(one.id), memory.list(tags=["ops"])[0], memory.recall("deploy", touch=False).hits[0].memory):
+    for shown in (
+        memory.get(one.id),
+        memory.list(tags=["ops"])[0],
+        memory.recall("deploy", touch=False).hits[0].memory,
+    ):
         assert (shown.content, shown.form, shown.tokens) == (SHORT, Form.SUMMARY, 4)
     assert text_of(memory, one.id) == LONG
     assert SHORT in memory.digest()
@@ -242,7 +246,11 @@ def test_changed_tags_are_followed_by_the_searches_of_another_process(opening, e
 def test_source_and_metadata_change_alone_or_together(memory):
     one = memory.remember(LONG, tags=["ops"], source="a", metadata={"n": 1})
     relabelled(memory, one.id, source="b")
-    assert (memory.get(one.id).source, memory.get(one.id).metadata, memory.get(one.id).tags) == ("b", {"n": 1}, ("ops",))
+    assert (memory.get(one.id).source, memory.get(one.id).metadata, memory.get(one.id).tags) == (
+        "b",
+        {"n": 1},
+        ("ops",),
+    )
     plan = relabelled(memory, one.id, metadata={"ü": [1, None]}, source=None, tags=())
     back = memory.get(one.id)
     assert (back.source, back.metadata, back.tags, back.content) == (None, {"ü": [1, None]}, (), LONG)

@@ -88,7 +88,11 @@ def written_beside(memory, told):
     )
     applied(memory, document(Shelf.EDGE, large, "", {}, {"weight": 0.3}), document(Shelf.UPKEEP, "sweep", "", None, {}))
     applied(memory, document(Shelf.UPKEEP, "sweep", "", {}, None))
-    applied(memory, shortened(memory, large, "long …", Form.SUMMARY), shortened(memory, told["short"].id, "", Form.EMBEDDING))
+    applied(
+        memory,
+        shortened(memory, large, "long …", Form.SUMMARY),
+        shortened(memory, told["short"].id, "", Form.EMBEDDING),
+    )
 
 
 def lived(place):
@@ -316,7 +320,13 @@ class Tampering:
 
         class Mover(type(mover)):
             def write(self, namespace, which, rows, before):
-                change = {"memory": {"importance": 0.123}, "journal": {"because": "x"}, "recall": {"hits": []}, "document": {"data": {}}, "form": {"shown": "x"}}
+                change = {
+                    "memory": {"importance": 0.123},
+                    "journal": {"because": "x"},
+                    "recall": {"hits": []},
+                    "document": {"data": {}},
+                    "form": {"shown": "x"},
+                }
                 place = "memory" if part == "form" else part
                 changed = [{**rows[0], **change[part]}, *rows[1:]] if which == place else rows
                 write(self, namespace, which, changed, before)
@@ -583,7 +593,8 @@ from perdure.rules.moving import Tallying
 def lines(count):
     yield {HEAD: 1, "spaces": [], "rows": count}
     state = dict.fromkeys(
-        ("importance", "confidence", "uniqueness", "strength", "level", "stability", "difficulty"), 0.5) | dict.fromkeys(
+        ("importance", "confidence", "uniqueness", "strength", "level", "stability", "difficulty"), 0.5
+    ) | dict.fromkeys(
         ("created_ms", "recorded_ms", "anchor_ms", "access_count", "access_mass", "tier_accesses", "reinforcements",
          "boosted", "boost_day", "tier_ms", "status_ms", "strength_ms", "form_ms", "tokens"), 1) | dict.fromkeys(
         ("accessed_ms", "access2_ms", "access3_ms", "validated_ms", "due_ms", "session", "turn", "speaker", "source",

@@ -50,7 +50,7 @@ def test_the_schema_of_a_new_store_is_its_migrations_in_order(connection):
 
 def test_a_migration_cannot_run_twice(connection):
     for _, sql in migrations("sqlite"):
-        with pytest.raises(apsw.SQLError, match="already exists|duplicate column"):
+        with pytest.raises(apsw.SQLError, match=r"already exists|duplicate column"):
             connection.execute(sql)
 
 

@@ -1,4 +1,4 @@
-"""A store of an earlier schema is brought up to date with all that it holds, and what it lacked gets sensible values."""
+"""A store of an earlier schema is brought up to date with all that it holds; what it lacked gets sensible values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def old_file(source, target):
         tables = [
             name
             for name, sql in old.execute("SELECT name, sql FROM main.sqlite_schema WHERE type = 'table'")
-            if not sql.startswith("CREATE VIRTUAL") and name not in {"sqlite_sequence"}
+            if not sql.startswith("CREATE VIRTUAL") and name != "sqlite_sequence"
         ]
         for table in tables:
             columns = ", ".join(c[1] for c in old.execute(f"PRAGMA main.table_info({table})"))
