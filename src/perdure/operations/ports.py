@@ -42,6 +42,14 @@ class Embedder(Protocol):
         ...
 
 
+class Model(Protocol):
+    """A language model that answers in JSON. Nothing needs one; what it says is data that is checked."""
+
+    def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what it says about a text, as an object that fits a JSON Schema; raises ModelError."""
+        ...
+
+
 class Mover(Protocol):
     """What copies a store row by row. Rows are plain data, the same in every store; each call is one transaction."""
 
@@ -154,6 +162,7 @@ class Context:
         embedder: Text to vectors, or None for words only.
         tokens: Counts a text's tokens; exact if ``tokens_exact``, else an estimate that errs high.
         warn: Tells the person something once, loudly (for example that the embedder is missing).
+        model: A language model, or None; it is asked only where the policy says so.
     """
 
     store: Store
@@ -164,3 +173,4 @@ class Context:
     tokens: Callable[[str], int]
     tokens_exact: bool
     warn: Callable[[str], None]
+    model: Model | None = None
