@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +80,8 @@ def _stop(memory: Memory, told: HookInput, place: str) -> None:
 def _task(memory: Memory, told: HookInput, place: str) -> None:
     if told.task is not None:
         complete = getattr(memory, "complete_task")  # noqa: B009  # the verb comes with tasks and sessions
-        complete(told.task.id, namespace=place)
+        with suppress(NotFound):  # most tasks have no memories of their own
+            complete(told.task.id, namespace=place)
 
 
 def _end(memory: Memory, told: HookInput, place: str) -> None:
@@ -100,7 +102,8 @@ def _finish(memory: Memory, session: str, transcript: Path | None, place: str) -
     """Take in what is left of a session, promote what is worth it, and note that it has ended."""
     _take_in(memory, session, transcript, place, embed="later")
     end = getattr(memory, "end_session")  # noqa: B009  # as above
-    end(session, namespace=place)
+    with suppress(NotFound):  # a session in which nothing was said
+        end(session, namespace=place)
     memory.agent.ended(session, place)
 
 
