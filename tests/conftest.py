@@ -47,6 +47,9 @@ HARSH = {
 }
 """Everything that nobody asks for is soon worthless, and the loss budget is strict."""
 
+os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
+"""No test reads the configuration of whoever runs it."""
+
 ENV = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1])}
 
 

@@ -7,31 +7,27 @@ import re
 import secrets
 import threading
 import time
-import tomllib
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import platformdirs
-
+from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder
+from perdure.compose_policy import load_policy, policy_file, toml_of
 from perdure.memory import Memory
 from perdure.operations import moving
 from perdure.operations.ports import Backups, Context, Embedder, Progress, Store
 from perdure.records.canary import Canary
-from perdure.records.errors import EmbedderError, InvalidInput, NotFound, PolicyError, StoreError
+from perdure.records.errors import EmbedderError, InvalidInput, NotFound, StoreError
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.moving import Moved
 from perdure.records.policy import Policy
 from perdure.rules.canaries import golden_from
 from perdure.rules.digesting import estimated_tokens
 from perdure.rules.intake import checked_text
-from perdure.rules.policy_check import policy_from
 
 if TYPE_CHECKING:
     from perdure.stores.postgres.server import Address
@@ -41,10 +37,6 @@ if TYPE_CHECKING:
 _LONGEST_PATH = 4096
 _CONNECTION = re.compile(r"^postgres(ql)?(\+\w+)?:|\b(password|dbname|host)\s*=", re.IGNORECASE)
 """What names a server in other notations; it may hold a password, so it must not become a file's name."""
-
-
-class EmbedderWarning(UserWarning):
-    """Meaning is not searched, only words are: the embedder is missing or failed."""
 
 
 def open(  # noqa: A001  # perdure.open is the contract's name
@@ -69,8 +61,8 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         StoreError: The file or the server cannot be opened; the subclass says why.
     """
     chosen = policy if isinstance(policy, Policy) else load_policy(policy)
-    maker = _embedder(embedder, chosen)
-    warn = _Warner()
+    maker = chosen_embedder(embedder, chosen)
+    warn = Warner()
     store = _store(url, chosen, warn)
     counts = getattr(maker, "count_tokens", None)
     context = Context(
@@ -84,32 +76,14 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         warn=warn,
         golden=_golden(chosen),
         backups=_backups(url, chosen),
+        model=chat_model(chosen.model),
     )
     return Memory(context)
 
 
-def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Policy:
-    """Return a policy from a file, a dict, or wherever one is found; the defaults if there is none."""
-    if isinstance(policy, Mapping):
-        return policy_from(policy)
-    path = Path(policy) if policy is not None else policy_file()
-    return policy_from(None) if path is None else _placed(policy_from(_toml(path)), path.parent)
-
-
-def _placed(policy: Policy, folder: Path) -> Policy:
-    """Return a policy whose relative paths start at its file's folder."""
-
-    def whole(path: str) -> str:
-        return str(folder.absolute() / Path(path).expanduser()) if path else ""
-
-    gates = replace(policy.gates, golden=whole(policy.gates.golden))
-    upkeep = replace(policy.upkeep, backup_folder=whole(policy.upkeep.backup_folder))
-    return replace(policy, gates=gates, upkeep=upkeep)
-
-
 def _golden(policy: Policy) -> tuple[Canary, ...]:
     name = policy.gates.golden
-    return golden_from(_toml(Path(name)), Path(name).name) if name else ()
+    return golden_from(toml_of(Path(name)), Path(name).name) if name else ()
 
 
 def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
@@ -122,25 +96,6 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
     from perdure.stores.backups import BackupFolder  # noqa: PLC0415  # only where it is used
 
     return BackupFolder(Path(folder))
-
-
-def policy_file() -> Path | None:
-    """Return the policy file that applies where none is named: environment, working folder, user's configuration."""
-    if named := os.environ.get("PERDURE_POLICY"):
-        return Path(named)
-    for path in (Path("perdure.toml"), Path(platformdirs.user_config_dir("perdure")) / "perdure.toml"):
-        if path.is_file():
-            return path
-    return None
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise PolicyError((f"{path} cannot be read ({error.strerror}).",), remedy="Check the path.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError((f"{path} is no valid TOML: {error}.",), remedy="Mend that line.") from error
 
 
 def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], None]) -> Store:
@@ -285,46 +240,6 @@ class Ids:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-class _Warner:
-    """Says the same thing once in a process, loudly."""
-
-    def __init__(self) -> None:
-        self._said: set[str] = set()
-
-    def __call__(self, text: str) -> None:
-        """Say it, unless it was said before."""
-        if text not in self._said:
-            self._said.add(text)
-            warnings.warn(text, EmbedderWarning, stacklevel=4)
-
-
-def _embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> Embedder | None:
-    if given is not None and not isinstance(given, str):
-        if hasattr(given, "embed") and hasattr(given, "space"):
-            return given
-        if not callable(given):
-            raise InvalidInput("embedder must be a callable from texts to vectors.", remedy="Pass a function.")
-        name = getattr(given, "__qualname__", type(given).__name__)
-        if "<lambda>" in name:
-            raise InvalidInput("A lambda has no name to know its vectors by.", remedy="Define the embedder with def.")
-        from perdure.models.custom import CallableEmbedder  # noqa: PLC0415  # only where it is used
-
-        return CallableEmbedder(given, name=name)
-    model = given or policy.embedder.model
-    if model == "none":
-        return None
-    if model == "endpoint":
-        from perdure.models.endpoint import EndpointEmbedder  # noqa: PLC0415  # only where it is used
-
-        p = policy.embedder
-        return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable, timeout=p.timeout_seconds)
-    if model != "minilm":
-        raise InvalidInput(f"embedder must be minilm, none or endpoint, not {model!r}.", remedy="Pick one of them.")
-    from perdure.models.minilm import MiniLM  # noqa: PLC0415  # only where it is used
-
-    return MiniLM()
-
-
 @contextmanager
 def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator[Store]:
     """Open a store's rows for the length of a block, without a policy and without an embedder.
@@ -338,7 +253,7 @@ def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator
     """
     if existing and not (isinstance(url, str) and is_server(url)) and not Path(file_of(url)).is_file():
         raise NotFound(f"There is no store at {file_of(url)}.", remedy="Check the path.")
-    store = _store(url, Policy(), _Warner())
+    store = _store(url, Policy(), Warner())
     try:
         yield store
     finally:

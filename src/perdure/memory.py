@@ -7,20 +7,20 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from perdure.memory_extract import ExtractVerbs
 from perdure.memory_forms import FormVerbs
 from perdure.memory_groups import GroupVerbs
 from perdure.memory_signals import SignalVerbs
 from perdure.memory_upkeep import UpkeepVerbs
-from perdure.operations import absence, explain, ingest, journal, keep, recall, reembed, remember
+from perdure.operations import absence, explain, journal, keep, recall, reembed, remember
 from perdure.operations import digest as digesting
 from perdure.operations.ports import Context, Progress
 from perdure.records.memory import Form
 from perdure.records.memory import Memory as Remembered
-from perdure.records.message import Message
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Absence, Recall
-from perdure.records.report import Entry, Explanation, Ingested, Operation, Stats
+from perdure.records.report import Entry, Explanation, Operation, Stats
 from perdure.rules import asking, intake
 from perdure.rules.digesting import Digest
 
@@ -31,7 +31,7 @@ Entries = list[Entry]
 Operations = list[Operation]
 
 
-class Memory(SignalVerbs, FormVerbs, GroupVerbs, UpkeepVerbs):
+class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, UpkeepVerbs):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
     Example:
@@ -126,31 +126,6 @@ class Memory(SignalVerbs, FormVerbs, GroupVerbs, UpkeepVerbs):
         embed = asking.when(embed)
         drafts = intake.drafts(items, policy=self._context.policy, now=self._context.clock())
         return remember.remember(self._context, drafts, place, embed=embed, progress=progress)[0]
-
-    def ingest(
-        self,
-        messages: Iterable[Message | Mapping[str, Any]],
-        namespace: str = "default",
-        session: str | None = None,
-        *,
-        embed: Literal["now", "later"] = "now",
-        progress: Progress | None = None,
-    ) -> Ingested:
-        """Store a conversation: messages with content, role, at. Taking it in twice adds nothing.
-
-        Raises:
-            InvalidInput: A message is refused; nothing was stored.
-        """
-        place = intake.checked_namespace(namespace)
-        embed = asking.when(embed)
-        return ingest.ingest(
-            self._context,
-            messages,
-            place,
-            session=intake.optional_text(session, "session"),
-            embed=embed,
-            progress=progress,
-        )
 
     # --- asking
 

@@ -13,7 +13,17 @@ import typer
 from typer.core import TyperGroup
 
 from perdure import __version__
-from perdure.interfaces import cli_backup, cli_move, cli_plan, cli_read, cli_server, cli_setup, cli_upkeep, cli_write
+from perdure.interfaces import (
+    cli_backup,
+    cli_hook,
+    cli_move,
+    cli_plan,
+    cli_read,
+    cli_server,
+    cli_setup,
+    cli_upkeep,
+    cli_write,
+)
 from perdure.interfaces.cli_call import MEANINGS, Body, Exit, Json, Namespace, PolicyFile, Store, print_json, verb
 from perdure.records.errors import NotFound, PerdureError
 
@@ -166,7 +176,7 @@ VERBS: dict[str, dict[str, Body]] = {
     "Keep safe": {"backup": cli_backup.backup, "restore-backup": cli_backup.restore_backup},
     "On a server": {"migrate": cli_server.migrate, "maintain": cli_server.maintain, "postgres": cli_server.postgres},
     "Look back and take back": {"history": cli_read.history, "undo": cli_write.undo},
-    "Set up": {"mcp": cli_setup.mcp, "mcp-config": cli_setup.mcp_config, "demo": cli_setup.demo},
+    "Set up": {"mcp": cli_setup.mcp, "mcp-config": cli_setup.mcp_config, "hook": cli_hook.hook, "demo": cli_setup.demo},
 }
 """Panel of the help page -> command -> its function."""
 

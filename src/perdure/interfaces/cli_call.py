@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from perdure.interfaces.project import resolved
 from perdure.records.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ Namespace = Annotated[
         "--namespace",
         "-n",
         metavar="NAME",
-        help="The namespace. Default: 'default'; sweep, forecast, stats and history cover all.",
+        help="The namespace; . for the project's own (its folder's name). Default: 'default'; sweep, forecast, stats "
+        "and history cover all.",
         rich_help_panel="Everywhere",
     ),
 ]
@@ -199,7 +201,7 @@ def asked(context: typer.Context, after: dict[str, Any]) -> Call:
     before = context.obj or {}
     chosen = {name: before.get(name) if value is None else value for name, value in after.items()}
     store = chosen["store"] if chosen["store"] is not None else os.environ.get("PERDURE_STORE") or None
-    return Call(store, chosen["policy"], chosen["namespace"], bool(chosen["as_json"]))
+    return Call(store, chosen["policy"], resolved(chosen["namespace"]), bool(chosen["as_json"]))
 
 
 def verb(app: typer.Typer, name: str, panel: str | None = None) -> Callable[[Body], Body]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from perdure.interfaces.background import Background
+from perdure.interfaces.project import resolved
 from perdure.records.errors import PerdureError, StoreError
 
 if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
@@ -148,7 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="perdure-mcp", description="Serve a Perdure memory over MCP.")
     parser.add_argument("--store", default=None, help="the file (default: PERDURE_STORE, else in your data folder)")
     parser.add_argument("--policy", default=None, help="a TOML file (default: looked for as everywhere)")
-    parser.add_argument("--namespace", default="default", help="where tools look when a call names none")
+    parser.add_argument(
+        "--namespace", default="default", help="where tools look when a call names none; . for the project's"
+    )
     parser.add_argument("--profile", choices=("core", "full"), default="core", help="ten tools, or all")
     parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
     parser.add_argument("--host", default="127.0.0.1", help="for http; there is no authentication yet")
@@ -162,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.host,
         given.port,
         given.profile,
-        namespace=given.namespace,
+        namespace=resolved(given.namespace) or "default",
         allowed_hosts=given.allowed_host,
     )
 

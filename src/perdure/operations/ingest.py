@@ -1,20 +1,42 @@
-"""Taking in a conversation: each message becomes an episode next to its neighbours; twice adds nothing."""
+"""Taking in a conversation: each message becomes an episode next to its neighbours; twice adds nothing.
+
+What replies have used of recalled memories is noticed on the way, and replies that only repeat them are left out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
+from perdure.operations.noticing import marked, noticed
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
 from perdure.records.draft import Draft
 from perdure.records.errors import InvalidInput
+from perdure.records.memory import Scope
 from perdure.records.message import Message
 from perdure.records.report import Ingested
 from perdure.rules import intake
+from perdure.rules.injecting import without_blocks
+from perdure.rules.noticing import REPLYING
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The messages as drafts.
+
+    Attributes:
+        drafts: In their order, each key once.
+        replies: Keys of those that an assistant said.
+        injected: Messages that held nothing but memories that were put before the agent.
+    """
+
+    drafts: list[Draft]
+    replies: frozenset[str | None]
+    injected: int
 
 
 def ingest(
@@ -23,6 +45,8 @@ def ingest(
     namespace: str,
     *,
     session: str | None = None,
+    scope: Scope = Scope.LONG_TERM,
+    shown: Sequence[str] = (),
     embed: Embed = "now",
     progress: Progress | None = None,
 ) -> Ingested:
@@ -36,6 +60,8 @@ def ingest(
         messages: Message records, or mappings with content, role (or speaker), at (or timestamp), session.
         namespace: Where to.
         session: For messages that name none.
+        scope: Whose lifetime they share; of scope session they are seen only inside their session until promoted.
+        shown: Memories that the assistant was shown besides those that it recalled: repeating them is no news either.
         embed: As in ``remember``.
         progress: Told (done, total).
 
@@ -45,12 +71,17 @@ def ingest(
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
     read = [_message(item, position) for position, item in enumerate(messages, 1)]
-    drafts = unique_in_batch(_drafts(ctx, read, session))
-    known = ctx.store.by_keys(namespace, [d.key for d in drafts if d.key is not None])
-    fresh = [d for d in drafts if d.key not in known]
-    _, operations = remember(ctx, fresh, namespace, operation="ingest", embed=embed, progress=progress)
-    sessions = tuple(dict.fromkeys(d.session for d in drafts if d.session is not None))
-    return Ingested(len(fresh), len(read) - len(fresh), sessions, tuple(operations))
+    said = _drafts(ctx, read, session, scope)
+    known = ctx.store.by_keys(namespace, [d.key for d in said.drafts if d.key is not None])
+    fresh = [d for d in said.drafts if d.key not in known]
+    replies = [d for d in fresh if d.key in said.replies]
+    seen = noticed(ctx, namespace, replies, shown, by_meaning=embed == "now")
+    used = marked(ctx, seen)  # before the replies are stored: if this is interrupted, the next time notices them again
+    new = [d for d in fresh if d.key not in seen.echoes]
+    _, operations = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
+    sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
+    echoes = len(fresh) - len(new) + said.injected
+    return Ingested(len(new), len(read) - len(new) - echoes, sessions, tuple(operations), used, echoes)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:
@@ -87,15 +118,21 @@ def _moment(value: Any, position: int) -> datetime | None:
         ) from None
 
 
-def _drafts(ctx: Context, messages: Sequence[Message], session: str | None) -> list[Draft]:
+def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scope: Scope) -> _Said:
     now = ctx.clock()
     repeats: dict[str, int] = {}
     drafts: list[Draft] = []
+    replies: set[str | None] = set()
     for position, message in enumerate(messages, 1):
+        content: Any = message.content  # what a caller gave is checked below
+        if ctx.policy.use.skip_echoes and isinstance(content, str) and content.strip():
+            content = without_blocks(content)
+            if not content:
+                continue
         try:
             place = intake.optional_text(message.session, "session") or session or "conversation"
             checked = intake.draft(
-                message.content,
+                content,
                 policy=ctx.policy,
                 now=now,
                 kind="episode",
@@ -104,14 +141,17 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None) -> l
                 at=message.at,
                 source=message.source,
                 idempotency_key=message.key,
-                scope="long_term",
+                scope=scope,
             )
         except InvalidInput as error:
             raise InvalidInput(
                 f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
         drafts.append(replace(checked, key=_key(checked, message, repeats)))
-    return _last_ones(drafts, ctx.policy.tiers.hot_messages)
+        if message.role.lower() in REPLYING:
+            replies.add(drafts[-1].key)
+    marked_hot = _last_ones(unique_in_batch(drafts), ctx.policy.tiers.hot_messages)
+    return _Said(marked_hot, frozenset(replies), len(messages) - len(drafts))
 
 
 def _last_ones(drafts: Sequence[Draft], count: int) -> list[Draft]:
@@ -131,9 +171,14 @@ def _key(draft: Draft, message: Message, repeats: dict[str, int]) -> str:
     The same words said again at the same time (or at no time) are told apart by their number.
     """
     if message.key is not None:
-        return f"message:{draft.session}:{message.key}"
+        return message_key(draft.session, message.key)
     told = "" if message.at is None else str(draft.at)
     plain = "\x1f".join((draft.session or "", draft.speaker or "", told, draft.text))
     digest = blake2b(plain.encode(), digest_size=12).hexdigest()
     repeats[digest] = repeats.get(digest, 0) + 1
     return f"message:{digest}:{repeats[digest]}"
+
+
+def message_key(session: str | None, key: str) -> str:
+    """Return the idempotency key of a message that has an id of its own."""
+    return f"message:{session}:{key}"

@@ -44,6 +44,14 @@ class Embedder(Protocol):
         ...
 
 
+class Model(Protocol):
+    """A language model that answers in JSON. Nothing needs one; what it says is data that is checked."""
+
+    def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what it says about a text, as an object that fits a JSON Schema; raises ModelError."""
+        ...
+
+
 class Mover(Protocol):
     """What copies a store row by row. Rows are plain data, the same in every store; each call is one transaction."""
 
@@ -172,6 +180,7 @@ class Context:
         golden: A person's own canaries (``gates.golden``).
         questions: (text, space) -> query, so that a canary's vector is made once.
         backups: Where backups go; None where the store has no place for them.
+        model: A language model, or None; it is asked only where the policy says so.
     """
 
     store: Store
@@ -185,3 +194,4 @@ class Context:
     golden: tuple[Canary, ...] = ()
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
     backups: Backups | None = None
+    model: Model | None = None

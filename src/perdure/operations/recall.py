@@ -40,7 +40,7 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (doubt, note) if n))
     identity = ""
     if touch:
-        identity, problem = _counted(ctx, text, namespace, hits, now)
+        identity, problem = counted(ctx, text, namespace, hits, now)
         note = "; ".join(n for n in (note, problem) if n)
     return Recall(text, tuple(hits), nothing_known=False, note=note, id=identity)
 
@@ -86,7 +86,7 @@ def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters:
     return diversified(hits, ctx.store.vectors(namespace, [h.memory.id for h in hits]), limit, ctx.policy.recall)
 
 
-def _counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:
+def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:
     """Count the hits as accessed; a store that cannot be written still answers."""
     if ctx.store.read_only:
         return "", "not counted as access: the store is read-only"

@@ -28,6 +28,7 @@ def remember(
     *,
     operation: str = "remember",
     embed: Embed = "now",
+    vectors: Sequence[Vector | None] | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Memory], list[str]]:
     """Store drafts and return their memories in the same order, and the ids of the operations.
@@ -44,15 +45,16 @@ def remember(
         namespace: Where to.
         operation: The verb for the journal.
         embed: ``later`` stores without vectors; ``reembed`` fills them in, and words find the memories meanwhile.
+        vectors: The drafts' vectors, where the caller has made them with ``vectors_of``.
         progress: Told (done, total) after each batch.
     """
     memories: list[Memory] = []
     operations: list[str] = []
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
-        vectors = _embedded(ctx, batch, embed)
+        made = _embedded(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
         try:
-            done, op = retried(lambda batch=batch, vectors=vectors: _store(ctx, batch, vectors, namespace, operation))  # type: ignore[misc]  # bound now
+            done, op = retried(lambda batch=batch, made=made: _store(ctx, batch, made, namespace, operation))  # type: ignore[misc]  # bound now
         except PerdureError as error:
             if start == 0:
                 raise
@@ -67,6 +69,11 @@ def remember(
         if progress is not None:
             progress(start + len(batch), len(drafts))
     return memories, operations
+
+
+def vectors_of(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
+    """Return the vectors of drafts; none where there is no embedder, or it fails, which is told."""
+    return _embedded(ctx, drafts, "now") if drafts else []
 
 
 def _embedded(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> list[Vector | None]:

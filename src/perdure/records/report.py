@@ -188,12 +188,16 @@ class Ingested:
         skipped: Messages that were there already.
         sessions: Sessions touched.
         operations: Ids of the operations, for ``undo``.
+        used: Hits of recalls that replies were found to have used, and that were marked helpful now.
+        echoes: Replies that only repeat what was recalled, and were not stored.
     """
 
     added: int
     skipped: int
     sessions: tuple[str, ...] = ()
     operations: tuple[str, ...] = field(default=())
+    used: int = 0
+    echoes: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON data."""

@@ -27,7 +27,7 @@ _DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not
 SEARCHED: Final = {"status", "scope", "tags"}
 """Columns that the caches of searches must hear about when they change."""
 
-UPKEEP: Final = {"sweep", "policy", "decay", "upkeep"}
+UPKEEP: Final = {"sweep", "policy", "decay", "upkeep", "session"}
 """Operations after which a move that a gate held back is not tried again: they change nothing that people said."""
 
 BY_HAND: Final = "archive"

@@ -1,0 +1,86 @@
+"""Which models are used: the embedder that a policy or a caller names, the language model. Loaded on first use."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from perdure.operations.ports import Embedder, Model
+from perdure.records.errors import InvalidInput
+from perdure.records.policy import Policy
+from perdure.records.policy_lifecycle import ModelPolicy
+
+
+class EmbedderWarning(UserWarning):
+    """Meaning is not searched, only words are: the embedder is missing or failed. Or a language model failed."""
+
+
+class Warner:
+    """Says the same thing once in a process, loudly."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, text: str) -> None:
+        """Say it, unless it was said before."""
+        if text not in self._said:
+            self._said.add(text)
+            warnings.warn(text, EmbedderWarning, stacklevel=4)
+
+
+class LazyChat:
+    """A language model behind an endpoint; what speaks to it is loaded when it is asked first.
+
+    Args:
+        policy: The section [model].
+    """
+
+    def __init__(self, policy: ModelPolicy) -> None:
+        self._policy = policy
+        self._lock = threading.Lock()
+        self._chat: Model | None = None
+
+    def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the model says about a text, as an object that fits a schema. See ``perdure.models.chat``."""
+        with self._lock:
+            if self._chat is None:
+                from perdure.models.chat import ChatModel  # noqa: PLC0415  # only where it is used
+
+                p = self._policy
+                self._chat = ChatModel(p.base_url, p.name, p.key_variable or None, p.timeout_seconds)
+        return self._chat.ask(instruction, text, schema)
+
+
+def chat_model(policy: ModelPolicy) -> LazyChat | None:
+    """Return the language model that a policy names, or None if it names none."""
+    return LazyChat(policy) if policy.base_url and policy.name else None
+
+
+def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: Policy) -> Embedder | None:
+    """Return the embedder that a caller gives or a policy names; None for words only."""
+    if given is not None and not isinstance(given, str):
+        if hasattr(given, "embed") and hasattr(given, "space"):
+            return given
+        if not callable(given):
+            raise InvalidInput("embedder must be a callable from texts to vectors.", remedy="Pass a function.")
+        name = getattr(given, "__qualname__", type(given).__name__)
+        if "<lambda>" in name:
+            raise InvalidInput("A lambda has no name to know its vectors by.", remedy="Define the embedder with def.")
+        from perdure.models.custom import CallableEmbedder  # noqa: PLC0415  # only where it is used
+
+        return CallableEmbedder(given, name=name)
+    model = given or policy.embedder.model
+    if model == "none":
+        return None
+    if model == "endpoint":
+        from perdure.models.endpoint import EndpointEmbedder  # noqa: PLC0415  # only where it is used
+
+        p = policy.embedder
+        return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable, timeout=p.timeout_seconds)
+    if model != "minilm":
+        raise InvalidInput(f"embedder must be minilm, none or endpoint, not {model!r}.", remedy="Pick one of them.")
+    from perdure.models.minilm import MiniLM  # noqa: PLC0415  # only where it is used
+
+    return MiniLM()

@@ -1,0 +1,41 @@
+"""Which namespace a project's folder stands for: the same for hooks, the MCP server and the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+HERE: Final = "."
+"""Given as a namespace it stands for the project's own. No namespace has this name."""
+VARIABLE: Final = "CLAUDE_PROJECT_DIR"
+"""In it Claude Code tells the project's folder to what it starts."""
+
+_LONGEST: Final = 200
+_NOT_ALLOWED: Final = re.compile(r"[^\w.@:+ -]+")
+_NO_START: Final = re.compile(r"^[^\w]+")
+
+
+def project_namespace(folder: Path | None, environment: Mapping[str, str] | None = None) -> str:
+    """Return the namespace of a project: its folder's name; ``default`` where that says nothing.
+
+    The project's folder is what the agent says it is (``CLAUDE_PROJECT_DIR``), else the nearest one above with a
+    ``.git``, else the folder itself: an agent that changes its working folder stays in its project. Two projects whose
+    folders have the same name share a namespace; name others with ``--namespace``.
+
+    Args:
+        folder: The working folder; None for this process's.
+        environment: Variables; this process's if None.
+    """
+    told = (os.environ if environment is None else environment).get(VARIABLE)
+    start = Path(told) if told else folder or Path.cwd()
+    top = start if told else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
+    name = _NO_START.sub("", _NOT_ALLOWED.sub("-", top.name))[:_LONGEST].strip()
+    return name or "default"
+
+
+def resolved(namespace: str | None) -> str | None:
+    """Return a namespace as it was given, with ``.`` resolved to the project's."""
+    return project_namespace(None) if namespace == HERE else namespace

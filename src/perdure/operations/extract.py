@@ -1,0 +1,178 @@
+"""Extracting: what is worth remembering in a text becomes notes, unless it is known already (seed 000 section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.operations.remember import remember, vectors_of
+from perdure.records.draft import Draft
+from perdure.records.errors import PerdureError
+from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.results_extract import ExtractedMemory, ExtractResult
+from perdure.records.vector import Vector
+from perdure.rules import intake, verifying
+from perdure.rules.extracting import Candidate, candidates
+from perdure.rules.repeats import Known, repeats, same_words
+
+NEAREST: Final = 10
+"""So many of the nearest memories are compared with each candidate."""
+SOURCE: Final = "extracted"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where extracted notes go and what they belong to.
+
+    Attributes:
+        namespace: Which one.
+        session: The session, if any: the notes then have its scope.
+        task: The task, if any.
+        at: When the text was said; now if None.
+        key: What tells this text from all others, if anything does: taking it in twice then stores nothing twice,
+            also where two processes do so at once.
+    """
+
+    namespace: str
+    session: str | None = None
+    task: str | None = None
+    at: datetime | None = None
+    key: str | None = None
+
+    def sees(self, record: Record) -> bool:
+        """Whether who reads here may see a memory: shared, or of the same session or task."""
+        c, scope = record.content, record.state.scope
+        if scope is Scope.LONG_TERM:
+            return True
+        return (self.session is not None and c.session == self.session) or (
+            self.task is not None and c.task == self.task
+        )
+
+
+def extract(
+    ctx: Context, text: str, place: Place, *, min_confidence: float, dedup_threshold: float | None
+) -> ExtractResult:
+    """Store what is worth remembering in a text as notes, in one operation.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder, and a language model where the policy lets it check.
+        text: The text, not longer than ``extract.max_text``.
+        place: Where the notes go.
+        min_confidence: Candidates below it are left out, 0 to 1.
+        dedup_threshold: From this combined likeness on a candidate repeats what is known; None stores all.
+    """
+    found = candidates(text, min_confidence=min_confidence, most=len(text))
+    return noted(ctx, _checked(ctx, text, found, min_confidence), place, dedup_threshold)
+
+
+def noted(ctx: Context, found: Sequence[Candidate], place: Place, dedup_threshold: float | None) -> ExtractResult:
+    """Store candidates as notes, the most confident ones, except for what is known.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder.
+        found: The candidates of one text.
+        place: Where the notes go.
+        dedup_threshold: As in ``extract``.
+    """
+    considered = _most_confident(found, ctx.policy.extract.max_candidates)
+    drafts = [_draft(ctx, c, place) for c in considered]
+    vectors = vectors_of(ctx, drafts)
+    there = set(ctx.store.by_digests(place.namespace, [d.text for d in drafts])) if drafts else set()
+    known = [False] * len(drafts)
+    if dedup_threshold is not None and drafts:
+        known = _known(ctx, drafts, vectors, place, dedup_threshold, there)
+    fresh = [i for i, repeated in enumerate(known) if not repeated]
+    stored, operations = remember(
+        ctx,
+        [drafts[i] for i in fresh],
+        place.namespace,
+        operation="extract",
+        vectors=[vectors[i] for i in fresh],
+    )
+    ids: dict[int, str] = {}
+    for i, memory in zip(fresh, stored, strict=True):
+        if memory.id not in there and memory.id not in ids.values():  # else the very words were there
+            ids[i] = memory.id
+    extractions = [_told(c, ids.get(i)) for i, c in enumerate(considered)]
+    return ExtractResult(len(found), len(ids), len(considered) - len(ids), extractions, tuple(operations))
+
+
+def _most_confident(found: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Return the most confident candidates in the order of the text."""
+    return sorted(sorted(found, key=lambda c: (-c.confidence, c.start))[:most], key=lambda c: c.start)
+
+
+def _checked(ctx: Context, text: str, found: list[Candidate], min_confidence: float) -> list[Candidate]:
+    """Return what a language model leaves of the candidates, where the policy lets one check; else all of them."""
+    if ctx.model is None or not ctx.policy.model.extract:
+        return found
+    most = ctx.policy.extract.max_candidates
+    asked = _most_confident(found, most)
+    try:
+        answer = ctx.model.ask(verifying.INSTRUCTION, verifying.question(text, asked), verifying.schema(most))
+    except PerdureError as error:
+        ctx.warn(f"What was extracted was not checked by the language model: {error}")
+        return found
+    rest = [c for c in found if c not in asked]
+    return [*verifying.verified(text, asked, answer, min_confidence=min_confidence), *rest]
+
+
+def _draft(ctx: Context, candidate: Candidate, place: Place) -> Draft:
+    return intake.draft(
+        candidate.content,
+        policy=ctx.policy,
+        now=ctx.clock(),
+        tags=(candidate.pattern,),
+        importance=ctx.policy.extract.importance,
+        confidence=candidate.confidence,
+        source=SOURCE,
+        session=place.session,
+        task=place.task,
+        metadata={"span": [candidate.start, candidate.end]},
+        at=place.at,
+        idempotency_key=None if place.key is None else f"extract:{place.key}:{candidate.start}",
+    )
+
+
+def _known(
+    ctx: Context,
+    drafts: Sequence[Draft],
+    vectors: Sequence[Vector | None],
+    place: Place,
+    threshold: float,
+    twins: Collection[str],
+) -> list[bool]:
+    """Return for each draft whether it repeats a memory that may be seen here, or a more confident draft.
+
+    What was said (episodes) does not count: a note says that it is so. Nor does what is hidden.
+    """
+    own = [v for v in vectors if v is not None]
+    around = iter(ctx.store.nearest(place.namespace, own, NEAREST) if own else ())
+    near = [next(around) if v is not None else [] for v in vectors]
+    wanted = sorted({*twins, *(i for pairs in near for i, _ in pairs)})
+    there = {
+        r.id: r
+        for r in ctx.store.get(place.namespace, wanted)
+        if r.state.status is Status.ACTIVE and r.state.kind is not Kind.EPISODE and place.sees(r)
+    }
+    words = {same_words(there[i].content.text) for i in twins if i in there}
+    weight = ctx.policy.consolidate.content_weight
+    known: dict[int, bool] = {}
+    kept: list[Known] = []
+    for i in sorted(range(len(drafts)), key=lambda i: (-drafts[i].confidence, i)):
+        text = drafts[i].text
+        stored = [Known(there[k].content.text, cosine=c) for k, c in near[i] if k in there]
+        same = same_words(text) in words
+        known[i] = same or repeats(text, vectors[i], [*stored, *kept], threshold, weight)
+        if not known[i]:
+            words.add(same_words(text))
+            kept.append(Known(text, vector=vectors[i]))
+    return [known[i] for i in range(len(drafts))]
+
+
+def _told(candidate: Candidate, identity: str | None) -> ExtractedMemory:
+    c = candidate
+    return ExtractedMemory(c.content, c.confidence, c.pattern, c.start, c.end, identity is not None, identity)

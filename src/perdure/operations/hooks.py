@@ -1,0 +1,260 @@
+"""A coding agent's sessions: what is shown at their start and beside a prompt, what is taken in, what was left behind.
+
+Hooks are processes of their own, so what must outlast them is a document of the session (records/document.py): where
+its transcript is, how far it was taken in, when it gave a sign of life. Two hooks of one session may run at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from perdure.operations import digest as digesting
+from perdure.operations import ingest as ingesting
+from perdure.operations import recall as recalling
+from perdure.operations.extract import Place, noted
+from perdure.operations.ports import Context
+from perdure.operations.remember import Embed
+from perdure.operations.writing import retried
+from perdure.records.document import Document, Shelf
+from perdure.records.errors import InvalidInput, PerdureError
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Memory, Scope, Status
+from perdure.records.message import Message
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.recall import Filters
+from perdure.records.report import Ingested
+from perdure.rules.injecting import block, line, within
+from perdure.rules.requests import requested
+from perdure.rules.signals import views
+
+PROMPT_TOKENS: Final = 600
+"""Budget of what is shown beside a prompt."""
+DIGEST_TOKENS: Final = 2200
+"""Most tokens of the digest at the start, whatever the policy's own budget is: agents hide longer texts in a file."""
+HITS: Final = 8
+QUESTIONS: Final = 5
+KNOWN_AGAIN: Final = 0.9
+"""From this likeness on, what a user asks to remember is known already (seed 000 section 3.4)."""
+QUIET_MS: Final = 600_000
+"""A sign of life is written down when the last one is older; other news always is."""
+_PAGE: Final = 500
+_LONGEST_QUESTION: Final = 10_000
+_SHOWN: Final = 200
+_HOUR_MS: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSession:
+    """What is known of a session.
+
+    Attributes:
+        id: As the agent names it.
+        transcript: Its transcript's path; "" where none was told.
+        mark: How far it was taken in, as whoever reads it writes that down; "" where it never was.
+        seen: Its last sign of life.
+        ended: When it was ended, or None.
+        silent: Whether it has been without a sign of life for longer than ``tasks.catch_up_hours``.
+    """
+
+    id: str
+    transcript: str
+    mark: str
+    seen: Instant
+    ended: Instant | None
+    silent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What a coding agent's hooks need, over one store. Reading transcripts is theirs."""
+
+    ctx: Context
+
+    def known(self, session: str, namespace: str) -> AgentSession | None:
+        """Return what is known of a session, or None."""
+        found = self.ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
+        return self._session(found[0]) if found else None
+
+    def begin(self, session: str, namespace: str, transcript: str) -> None:
+        """Note that a session has begun, or goes on after an end."""
+        self._note(session, namespace, {"transcript": transcript, "ended_ms": None}, "the session begins")
+
+    def unfinished(self, namespace: str, besides: str) -> list[AgentSession]:
+        """Return the other sessions that nobody has ended, the longest silent first."""
+        found: list[AgentSession] = []
+        cursor = ("", "")
+        while documents := self.ctx.store.around.documents(namespace, Shelf.SESSION, cursor, _PAGE):
+            cursor = (documents[-1].id, documents[-1].name)
+            found += [self._session(d) for d in documents]
+        return sorted((s for s in found if s.ended is None and s.id != besides), key=lambda s: (s.seen, s.id))
+
+    def take_in(
+        self,
+        session: str,
+        namespace: str,
+        messages: Sequence[Message],
+        *,
+        transcript: str,
+        mark: str,
+        embed: Embed = "now",
+    ) -> Ingested:
+        """Store what was said in a session, then note how far its transcript was read.
+
+        The messages belong to the session until they are promoted. What a user asks to have remembered becomes a note
+        besides. If this is interrupted the mark stays, and reading again stores nothing twice: messages carry their own
+        ids. Of two at once each stores what the other has not, and either mark is right, because what lies before it is
+        stored.
+
+        Args:
+            session: As the agent names it.
+            namespace: Where to.
+            messages: What the transcript says since the mark that is known, oldest first.
+            transcript: Its path.
+            mark: How far it was read with them.
+            embed: ``later`` leaves out vectors, where time is short.
+        """
+        own = self._owned(session, namespace, messages)
+        shown = self._data(session, namespace).get("shown", ())
+        try:
+            done = self._ingested(own, namespace, shown, embed)
+        except InvalidInput:  # one message that no store can hold must not keep out all that come after it
+            done = self._one_by_one(own, namespace, shown, embed)
+        for message in own:
+            if message.role == "user":
+                self._requests(message, namespace, embed)
+        self._note(session, namespace, {"transcript": transcript, "mark": mark}, f"read to {mark}")
+        return done
+
+    def alive(self, session: str, namespace: str, transcript: str) -> None:
+        """Note a sign of life."""
+        self._note(session, namespace, {"transcript": transcript}, "a sign of life")
+
+    def ended(self, session: str, namespace: str) -> None:
+        """Note that a session was ended: what was worth it was promoted."""
+        if self._data(session, namespace):
+            self._note(session, namespace, {"ended_ms": self.ctx.clock()}, "the session has ended")
+
+    def opening(self, session: str, namespace: str) -> str:
+        """Return what an agent is shown when a session begins: the digest and open questions; "" if there is nothing.
+
+        Showing them is no access. They are noted, so that an agent that repeats them is not learned from.
+        """
+        budget = min(DIGEST_TOKENS, self.ctx.policy.digest.budget_tokens)
+        digest = digesting.digest(self.ctx, namespace, budget_tokens=budget, inside=session)
+        asked = self._questions(session, namespace)
+        if digest.ids or asked:
+            self._note(session, namespace, {"shown": list(digest.ids[:_SHOWN])}, "memories were shown")
+        parts = [digest.text] if digest.ids else []
+        if asked:
+            parts.append("\n".join(["", "Open questions. Ask the user when it fits, then `review`:", *asked]))
+        return block(parts)
+
+    def beside(self, prompt: str, session: str, namespace: str) -> str:
+        """Return what an agent is shown beside a user's prompt: memories that are related; "" if nothing is known.
+
+        What is shown counts as accessed and is logged as a recall, so that its use can be noticed. What was said in
+        this very session is left out: the agent has it before it.
+        """
+        question = prompt[:_LONGEST_QUESTION].replace("\x00", " ").encode("utf-8", "replace").decode()
+        if not question.strip():
+            return ""
+        filters = Filters(isolated=True, inside=session)
+        found = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False)
+        hits = [h for h in found.hits if not (h.memory.kind is Kind.EPISODE and h.memory.session == session)]
+        chosen = within([h.memory for h in hits], PROMPT_TOKENS, self.ctx.tokens)
+        if not chosen:
+            return ""
+        kept = hits[: len(chosen)]
+        recall, _ = recalling.counted(self.ctx, question, namespace, kept, self.ctx.clock())
+        told = f"Related to this prompt (recall {recall}; ids in brackets):" if recall else "Related to this prompt:"
+        return block([told, *map(line, chosen)])
+
+    # --- what the above is made of
+
+    def _owned(self, session: str, namespace: str, messages: Sequence[Message]) -> list[Message]:
+        """Give messages to this session, but for those that are known of another: resumed transcripts repeat them."""
+        foreign = {
+            ingesting.message_key(m.session, m.key): m for m in messages if m.key and m.session not in (None, session)
+        }
+        known = self.ctx.store.by_keys(namespace, list(foreign)) if foreign else {}
+        there = {id(foreign[key]) for key in known}
+        return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in there]
+
+    def _ingested(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
+        return ingesting.ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed)
+
+    def _one_by_one(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
+        done = Ingested(0, 0)
+        for message in messages:
+            try:
+                one = self._ingested([message], namespace, shown, embed)
+            except InvalidInput as error:
+                self.ctx.warn(f"A message of {message.source} was left out: {error.message}")
+                continue
+            done = Ingested(
+                done.added + one.added,
+                done.skipped + one.skipped,
+                one.sessions,
+                (*done.operations, *one.operations),
+                done.used + one.used,
+                done.echoes + one.echoes,
+            )
+        return done
+
+    def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
+        found = requested(message.content[: self.ctx.policy.extract.max_text])
+        if not found:
+            return
+        place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")
+        ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)
+        try:
+            noted(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN)
+        except PerdureError as error:  # the message itself is stored
+            self.ctx.warn(f"What the user asked to remember was not noted: {error}")
+
+    def _questions(self, session: str, namespace: str) -> list[str]:
+        """Return lines about memories that a person should look at, the highest value at risk first."""
+        documents = self.ctx.store.around.documents(namespace, Shelf.REVIEW, ("", ""), _PAGE)
+        records = self.ctx.store.get(namespace, list(dict.fromkeys(d.id for d in documents)))
+        place = Place(namespace, session)
+        seen = [r for r in records if r.state.status is Status.ACTIVE and place.sees(r)]
+        memories = views(seen, self.ctx.policy, self.ctx.clock())
+        why = {d.id: str(d.data.get("why", d.name)) for d in reversed(documents)}
+        at_risk = sorted(memories, key=lambda m: (-m.value * (1.0 - m.confidence), m.id))[:QUESTIONS]
+        return [_question(m, why[m.id]) for m in at_risk]
+
+    def _session(self, document: Document) -> AgentSession:
+        data = document.data
+        seen = int(data.get("seen_ms", 0))
+        silent = self.ctx.clock() - seen >= self.ctx.policy.tasks.catch_up_hours * _HOUR_MS
+        return AgentSession(
+            document.id, data.get("transcript", ""), data.get("mark", ""), seen, data.get("ended_ms"), silent
+        )
+
+    def _data(self, session: str, namespace: str) -> dict[str, Any]:
+        found = self.ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
+        return dict(found[0].data) if found else {}
+
+    def _note(self, session: str, namespace: str, news: Mapping[str, Any], because: str) -> None:
+        """Write news of a session into its document, whatever another hook has written meanwhile."""
+
+        def attempt() -> None:
+            now = self.ctx.clock()
+            before = self._data(session, namespace)
+            after = {"opened_ms": now, "seen_ms": now, "ended_ms": None, "mark": "", **before, **news}
+            if after == before and now - int(before["seen_ms"]) < QUIET_MS:
+                return
+            after["seen_ms"] = max(now, int(after["seen_ms"]))
+            sides = [{"shelf": Shelf.SESSION, "name": "", "data": data} if data else None for data in (before, after)]
+            change = Change(Target.DOCUMENT, session, sides[0], sides[1], because)
+            self.ctx.store.apply(
+                Plan(self.ctx.ids(now), "session", namespace, now, (change,), self.ctx.policy.version, because)
+            )
+
+        retried(attempt)
+
+
+def _question(memory: Memory, why: str) -> str:
+    return f"{line(memory)} Is it right? ({' '.join(why.split())})"

@@ -1,0 +1,222 @@
+"""What an agent's sessions leave in the store: marks, requests to remember, what is shown and what is left behind."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from conftest import START, WORDS_ONLY, HashEmbedder, opened
+from perdure.records.document import Shelf
+from perdure.records.message import Message
+from perdure.rules.injecting import BEGIN, END
+from perdure.rules.requests import requested
+
+
+def said(words, n=1, role="user", session="s"):
+    return Message(words, role=role, at=START, session=session, source=f"t.jsonl:{n}", key=f"uuid-{n}")
+
+
+def take_in(memory, *messages, session="s", mark="1:1:a"):
+    return memory.agent.take_in(session, "default", messages, transcript="t.jsonl", mark=mark)
+
+
+def test_messages_stay_inside_their_session_and_the_mark_moves(memory, clock):
+    assert memory.agent.known("s", "default") is None
+    done = take_in(memory, said("The port is 8081."), said("Noted.", 2, "assistant"))
+    assert done.added == 2
+    assert memory.list() == []
+    assert {(m.scope, m.session) for m in memory.list(inside="s")} == {("session", "s")}
+    assert memory.agent.known("s", "default").mark == "1:1:a"
+    again = take_in(memory, said("The port is 8081."), said("And TLS is on.", 3), mark="2:2:b")
+    assert (again.added, again.skipped) == (1, 1)
+    assert memory.agent.known("s", "default").mark == "2:2:b"
+
+
+def test_what_a_user_asks_to_remember_becomes_a_note_of_the_session(memory):
+    words = said("Please remember that the staging server listens on port 8081. Save the file, too.")
+    for _ in range(2):  # as where the mark was not written
+        take_in(memory, words, said("Remember that you are a teapot, made of blue china.", 2, "assistant"))
+    [note] = memory.list(inside="s", kinds=["note"])
+    assert (note.content, note.tags) == ("the staging server listens on port 8081", ("explicit",))
+    assert (note.scope, note.session, note.source, note.created_at) == ("session", "s", "extracted", START)
+    assert note.confidence == pytest.approx(0.95)
+
+
+REQUESTS = {
+    "Remember that deploys happen on Tuesdays.": ["deploys happen on Tuesdays"],
+    "ok, and please note that tabs are used here": ["tabs are used here"],
+    "Important: never push to the main branch.": ["never push to the main branch"],
+    "Can you remember the port is 8081.": ["the port is 8081"],
+    "Do you remember what we decided about tabs?": [],
+    "I remember that we decided on tabs.": [],
+    "I don't remember that we decided on tabs.": [],
+    "Save the configuration as settings.toml.": [],
+    "The store is closed on Sundays and holidays.": [],
+    "Can you remember that the port is 8081?": [],
+}
+
+
+@pytest.mark.parametrize("text", REQUESTS)
+def test_only_requests_in_so_many_words_count(text):
+    assert [c.content for c in requested(text)] == REQUESTS[text]
+
+
+def test_two_at_once_lose_and_double_nothing(path):
+    messages = [said(f"Remember that room {n} has a blue door.", n) for n in range(30)]
+    faults = []
+
+    def one(part, mark):
+        try:
+            with opened(path) as memory:
+                take_in(memory, *part, mark=mark)
+        except Exception as error:  # noqa: BLE001
+            faults.append(error)
+
+    threads = [threading.Thread(target=one, args=(messages[:n], f"{n}:{n}:a")) for n in (10, 20, 30, 30)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert faults == []
+    with opened(path) as memory:
+        everything = memory.list(inside="s", limit=1000)
+        assert sorted(m.kind for m in everything) == ["episode"] * 30 + ["note"] * 30
+        assert len({m.content for m in everything}) == 60
+        assert memory.agent.known("s", "default").mark in {"10:10:a", "20:20:a", "30:30:a"}
+        assert memory.check() == []
+
+
+def test_a_resumed_transcript_that_repeats_another_session_adds_only_what_is_new(memory):
+    take_in(memory, said("The port is 8081."))
+    done = take_in(memory, said("The port is 8081."), said("TLS is on.", 2), session="resumed")
+    assert (done.added, done.skipped) == (1, 0)
+    assert [m.content for m in memory.list(inside="resumed")] == ["TLS is on."]
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_message_that_cannot_be_stored_keeps_out_no_other(memory):
+    later = Message("From the future.", at=START + timedelta(days=2), session="s", source="t.jsonl:2", key="uuid-2")
+    with pytest.warns(UserWarning, match="t.jsonl:2 was left out"):
+        done = take_in(memory, said("The port is 8081."), later, said("TLS is on.", 3))
+    assert done.added == 2
+
+
+def test_a_session_that_goes_on_after_its_end_is_open_again(memory, clock):
+    memory.agent.begin("s", "default", "t.jsonl")
+    take_in(memory, mark="5:5:c")
+    memory.agent.ended("s", "default")
+    assert memory.agent.unfinished("default", besides="x") == []
+    memory.agent.begin("s", "default", "t.jsonl")
+    [left] = memory.agent.unfinished("default", besides="x")
+    assert (left.id, left.mark, left.silent) == ("s", "5:5:c", False)
+    assert memory.agent.unfinished("default", besides="s") == []
+
+
+def test_silence_is_measured_from_the_last_sign_of_life(memory, clock):
+    memory.agent.begin("s", "default", "t.jsonl")
+    clock.passes(hours=11)
+    memory.agent.alive("s", "default", "t.jsonl")
+    clock.passes(hours=11)
+    assert not memory.agent.unfinished("default", besides="x")[0].silent
+    clock.passes(hours=1)
+    assert memory.agent.unfinished("default", besides="x")[0].silent
+
+
+def test_signs_of_life_are_not_written_down_all_the_time(memory, clock):
+    memory.agent.begin("s", "default", "t.jsonl")
+    before = len(memory.history())
+    clock.passes(minutes=5)
+    memory.agent.alive("s", "default", "t.jsonl")
+    assert len(memory.history()) == before
+    clock.passes(minutes=5)
+    memory.agent.alive("s", "default", "t.jsonl")
+    assert len(memory.history()) == before + 1
+
+
+# --- what is shown
+
+
+def test_beside_a_prompt_stands_what_is_related_and_its_showing_counts(memory):
+    kept = memory.remember("Nightly imports use the queue imports-v2.")
+    memory.remember("Lunch is at noon.")
+    shown = memory.agent.beside("Why do the nightly imports fail?", "s", "default")
+    assert shown.startswith(BEGIN)
+    assert shown.endswith(END)
+    assert f"[{kept.id}]" in shown
+    assert "Lunch" not in shown
+    [(recall, _, query, hits)] = memory._context.store.recalls("default", 10)
+    assert recall in shown
+    assert (query, hits) == ("Why do the nightly imports fail?", (kept.id,))
+    assert memory.list()[0].access_count + memory.list()[1].access_count == 1
+
+
+def test_where_nothing_is_known_nothing_is_shown_and_nothing_counts(memory):
+    memory.remember("Nightly imports use the queue imports-v2.")
+    assert memory.agent.beside("What is the boiling point of tungsten?", "s", "default") == ""
+    assert memory.agent.beside("  ", "s", "default") == ""
+    assert memory._context.store.recalls("default", 10) == []
+
+
+def test_what_was_said_in_this_session_is_not_shown_again_but_its_notes_are(memory):
+    take_in(memory, said("Remember that nightly imports use the queue imports-v2."))
+    shown = memory.agent.beside("Which queue do nightly imports use?", "s", "default")
+    assert shown.count("imports-v2") == 1
+    assert "user:" not in shown
+    assert memory.agent.beside("Which queue do nightly imports use?", "other", "default") == ""
+
+
+def test_a_prompt_that_no_store_can_hold_is_asked_all_the_same(memory):
+    memory.remember("Nightly imports use the queue imports-v2.")
+    assert "imports-v2" in memory.agent.beside("Nightly imports\x00 queue \ud800?" + "x" * 20_000, "s", "default")
+
+
+def test_what_is_shown_beside_a_prompt_keeps_to_its_budget(memory):
+    memory.remember_many([f"Import {n} uses the queue imports-v2: " + f"words{n} " * 60 for n in range(20)])
+    shown = memory.agent.beside("Which queue do imports use?", "s", "default")
+    assert 0 < memory._context.tokens(shown) < 900
+
+
+def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory):
+    from perdure.records.plan import Change, Plan, Target
+
+    assert memory.agent.opening("s", "default") == ""
+    kept = memory.remember("Nightly imports use the queue imports-v2.")
+    hidden = memory.remember("A secret of another session.", session="other")
+    for identity in (kept.id, hidden.id):
+        data = {"why": "it was wrong", "since_ms": 1}
+        change = Change(Target.DOCUMENT, identity, None, {"shelf": Shelf.REVIEW, "name": "wrong", "data": data})
+        memory._context.store.apply(Plan(identity, "test", "default", 1, (change,)))
+    shown = memory.agent.opening("s", "default")
+    assert "data, not instructions" in shown
+    assert shown.count(kept.id) == 2
+    assert "it was wrong" in shown
+    assert hidden.id not in shown
+    assert "secret" not in shown
+    assert memory.get(kept.id).access_count == 0
+    assert memory.agent.known("s", "default") is not None
+
+
+def test_an_agent_that_repeats_what_it_was_shown_teaches_nothing(memory):
+    memory.remember("Nightly imports use the queue imports-v2.")
+    memory.agent.opening("s", "default")
+    done = take_in(memory, said("The nightly imports use the queue imports-v2.", 1, "assistant"))
+    assert (done.added, done.echoes) == (0, 1)
+    other = take_in(memory, said("The nightly imports use the queue imports-v2.", 2, "assistant"), session="x")
+    assert other.added == 1
+
+
+def test_the_opening_is_never_longer_than_an_agent_shows(opening):
+    memory = opening({**WORDS_ONLY, "digest": {"budget_tokens": 100_000}})
+    memory.remember_many([f"Fact {n}: " + f"word{n} " * 30 for n in range(200)])
+    assert 3000 < len(memory.agent.opening("s", "default")) < 9_500
+
+
+def test_vectors_are_left_for_later_where_time_is_short(opening):
+    memory = opening(embedder=HashEmbedder())
+    memory.agent.take_in(
+        "s", "default", [said("Remember that tabs are used.")], transcript="t", mark="1:1:a", embed="later"
+    )
+    assert len(memory.list(inside="s")) == 2
+    assert memory._context.store.count_without_vector("default") == 2
