@@ -123,7 +123,7 @@ def test_why_tells_signals_history_and_what_comes_next(filled, clock):
     clock.passes(days=8)
     filled.sweep()
     told = filled.why(one.id)
-    assert set(told.signals) == {"importance", "confidence", "retention", "value"}
+    assert set(told.signals) == {"importance", "confidence", "strength", "retention", "value", "form"}
     assert sum(told.value_parts.values()) == pytest.approx(filled.get(one.id).value, abs=1e-5)
     assert {e.operation for e in told.history} == {"remember", "sweep"}
     assert all(e.because for e in told.history)

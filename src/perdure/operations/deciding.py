@@ -76,11 +76,8 @@ def decided_all(
     states = {r.id: r.state for r in records}
     before = [truncated(c) for c in play(states, accesses, now, unshortened(ctx.policy), hold=True)]
     verdicts = decide([c.after for c in before])
-    changed = [
-        _decided(c, v, operation, now, ctx.policy)
-        for c, v in zip(before, verdicts, strict=True)
-        if v.accessed or v.state != c.after
-    ]
+    pairs = [(c, v) for c, v in zip(before, verdicts, strict=True) if v.accessed or v.state != c.after]
+    changed = _decided(pairs, operation, now, ctx.policy)
     if not changed and not documents:
         return ""
     ids = {c.id for c in changed}
@@ -99,13 +96,22 @@ def decided_all(
     return plan.id
 
 
-def _decided(course: Course, verdict: Verdict, operation: str, now: Instant, policy: Policy) -> Course:
-    """Return a course that ends with a decision, and with what an access of the same instant brings about."""
-    step = Step(now, replace(verdict.state, held=False), operation, verdict.because)
-    steps, after = (*course.steps, step), step.state
-    if verdict.accessed:
-        plain = replace(unshortened(policy), importance=replace(policy.importance, on_access=0.0))
-        later = truncated(play({course.id: after}, {course.id: ((now, 1),)}, now, plain, hold=True)[0])
-        steps, after = (*steps, *later.steps), later.after
-    after = with_due([replace(after, held=False)], policy)[0]
-    return replace(course, steps=steps, after=after)
+def _decided(pairs: Sequence[tuple[Course, Verdict]], operation: str, now: Instant, policy: Policy) -> list[Course]:
+    """Return courses that end with decisions, and with what an access of the same instant brings about."""
+    states = {course.id: replace(verdict.state, held=False) for course, verdict in pairs}
+    plain = replace(unshortened(policy), importance=replace(policy.importance, on_access=0.0))
+    read = {course.id: states[course.id] for course, verdict in pairs if verdict.accessed}
+    later = {c.id: truncated(c) for c in play(read, dict.fromkeys(read, ((now, 1),)), now, plain, hold=True)}
+    ends = [replace(later[i].after if i in later else state, held=False) for i, state in states.items()]
+    return [
+        replace(
+            course,
+            steps=(
+                *course.steps,
+                Step(now, states[course.id], operation, verdict.because),
+                *(later[course.id].steps if course.id in later else ()),
+            ),
+            after=after,
+        )
+        for (course, verdict), after in zip(pairs, with_due(ends, policy), strict=True)
+    ]

@@ -93,9 +93,10 @@ def reinforced(
 ) -> list[Outcome]:
     """Return states after a reinforcement; an access that goes with it is counted by the caller.
 
-    The boost is added to current importance (seed 000 section 2.5). Where an access goes with it, decay starts anew
-    from the result. Where none does, decay goes on from the old anchor, and the base becomes what makes the memory
-    worth the result right now (at most the policy's maximum, which may be less than was asked for).
+    Where an access goes with it, decay starts anew, as at every access, so the boost is added to the base: a memory
+    that has decayed is worth more after it than after a plain recall. Where none does, the boost is added to current
+    importance, decay goes on from the old anchor, and the base becomes what makes the memory worth the result right now
+    (at most the policy's maximum, which may be less than was asked for).
 
     Args:
         states: Accesses counted in, as of now.
@@ -109,12 +110,14 @@ def reinforced(
     curve = importance_curve(columns, policy)
     old = curve.value(days)
     today = np.where(columns.boost_day == now // DAY_MS, columns.boosted, 0.0)
-    goal = _goal(boost, old, today, policy)
+    counts = np.array(accessed, dtype=np.bool_)
+    start = np.where(counts, curve.base, old)
+    goal = _goal(boost, start, today, policy)
     highest = np.maximum(curve.base, policy.importance.maximum)
     solved = np.where(goal == old, curve.base, curve.worth_then(goal, days, highest))
-    base = np.where(np.array(accessed, dtype=np.bool_), goal, solved)
-    new = np.where(np.array(accessed, dtype=np.bool_), goal, replace(curve, base=base).value(days))
-    added = 0.0 if boost.kind is BoostType.SET_VALUE else np.maximum(new - old, 0.0)
+    base = np.where(counts, goal, solved)
+    new = np.where(counts, goal, replace(curve, base=base).value(days))
+    added = 0.0 if boost.kind is BoostType.SET_VALUE else np.maximum(new - start, 0.0)
     columns.importance = base
     strength, level = _strengthened(columns, boost.strength, policy, now)
     stability, difficulty = _reviewed(states, GOOD, now)
@@ -140,15 +143,15 @@ def reinforced(
     return result
 
 
-def _goal(boost: Boost, old: Array, today: Array, policy: Policy) -> Array:
+def _goal(boost: Boost, start: Array, today: Array, policy: Policy) -> Array:
     """Return the importance that a boost asks for: capped, but a cap never lowers."""
     p = policy.importance
     if boost.kind is BoostType.SET_VALUE:
-        capped = np.maximum(old, min(boost.amount, p.maximum))
-        return np.where(boost.amount < old, boost.amount, capped)
-    amount = boost.amount if boost.kind is BoostType.ADDITIVE else old * boost.amount
+        capped = np.maximum(start, min(boost.amount, p.maximum))
+        return np.where(boost.amount < start, boost.amount, capped)
+    amount = boost.amount if boost.kind is BoostType.ADDITIVE else start * boost.amount
     worth = worth_of(amount, today, diminishing=p.diminishing, daily_cap=p.daily_cap)
-    return np.maximum(old, np.minimum(p.maximum, old + worth))
+    return np.maximum(start, np.minimum(p.maximum, start + worth))
 
 
 def _strengthened(columns: Columns, amount: float, policy: Policy, now: Instant) -> tuple[Array, Array]:
