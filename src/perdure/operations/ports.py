@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from perdure.records.document import Document, Shelf
@@ -79,6 +79,7 @@ class Around(Protocol):
     def of_task(self, namespace: str, task: str, after: str, limit: int) -> list[str]: ...
     def of_session(self, namespace: str, session: str, after: str, limit: int) -> list[str]: ...
     def visible_tokens(self, namespace: str) -> int: ...
+    def linked(self, namespace: str, kind: str, after: tuple[str, str], limit: int) -> list[tuple[str, str, float]]: ...
 
 
 class Store(Protocol):
@@ -154,6 +155,7 @@ class Context:
         embedder: Text to vectors, or None for words only.
         tokens: Counts a text's tokens; exact if ``tokens_exact``, else an estimate that errs high.
         warn: Tells the person something once, loudly (for example that the embedder is missing).
+        previews: What a caller asked to see -> a digest of what it would do.
     """
 
     store: Store
@@ -164,3 +166,4 @@ class Context:
     tokens: Callable[[str], int]
     tokens_exact: bool
     warn: Callable[[str], None]
+    previews: dict[object, str] = field(default_factory=dict)
