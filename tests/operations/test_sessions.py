@@ -189,12 +189,12 @@ def test_a_session_of_which_nothing_is_kept_can_end(memory):
 
 def test_what_hooks_note_about_a_session_stays(memory):
     store = memory._context.store
-    row = {"shelf": Shelf.SESSION, "name": "", "data": {"transcript": "/tmp/x", "mark": 7}}
+    row = {"shelf": Shelf.SESSION, "name": "", "data": {"transcript": "talk.jsonl", "mark": 7}}
     change = Change(Target.DOCUMENT, "s", None, row, "noted")
     store.apply(Plan(memory._context.ids(0), "hook", "default", 0, (change,)))
     memory.remember("a thing", session="s")
     memory.end_session("s")
     (document,) = store.around.documents_of("default", Shelf.SESSION, ["s"])
-    assert document.data["transcript"] == "/tmp/x"
+    assert document.data["transcript"] == "talk.jsonl"
     assert document.data["mark"] == 7
     assert isinstance(document.data["ended_ms"], int)

@@ -44,6 +44,7 @@ class Corpus:
 
     def __init__(self) -> None:
         self.ids: list[str] = []
+        self._place: dict[str, int] = {}
         self.texts: list[str] = []
         self._pages: list[NDArray[np.int8]] = []
         self._given: list[bool] = []
@@ -56,6 +57,7 @@ class Corpus:
         page = [r for r in records if r.state.status is Status.ACTIVE]
         if not page:
             return
+        self._place.update((r.id, number) for number, r in enumerate(page, len(self.ids)))
         self.ids += [r.id for r in page]
         self.texts += [r.content.text for r in page]
         self._given += [r.id in vectors for r in page]
@@ -88,11 +90,10 @@ class Corpus:
 
     def compared(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[Pair]:
         """Return the likeness of given pairs, however low; of equal words it is 1, with or without vectors."""
-        place = {identity: number for number, identity in enumerate(self.ids)}
         asked = sorted({(min(pair), max(pair)) for pair in wanted})
         if not asked:
             return []
-        used = sorted({place[identity] for pair in asked for identity in pair})
+        used = sorted({self._place[identity] for pair in asked for identity in pair})
         rows = self._matrix()
         rows = rows[used] if rows.size else np.zeros((len(used), 1), np.int8)
         ids, texts = [self.ids[n] for n in used], [self.texts[n] for n in used]

@@ -212,10 +212,10 @@ class Decisions:
 
     def plan(self, operation: str, note: str, namespace: str) -> Plan:
         """Return everything that was decided, as one plan."""
+        last = [replace(steps[-1].state, held=False) for steps in self._steps.values()]
         courses = []
-        for identity, steps in self._steps.items():
+        for (identity, steps), after in zip(self._steps.items(), with_due(last, self.policy), strict=True):
             course = self.found.courses[identity]
-            after = self.due(steps[-1].state)
             courses.append(replace(course, steps=(*course.steps, *steps), after=after))
         plan = course_plan(
             courses,
