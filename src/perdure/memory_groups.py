@@ -40,7 +40,7 @@ class GroupVerbs:
             similarity_threshold: Least likeness, 0.7 to 0.99.
             strategy: keep_newest, keep_oldest, keep_highest_importance, keep_highest_confidence or merge_content.
             dry_run: Only tell, and return the plan.
-            max_groups: The most similar ones, 1 to 100; how many more there are is said.
+            max_groups: How many are merged at most, the most similar first, 1 to 100; how many more there are is said.
             pairs: ``recorded`` looks only at those that were noticed when memories were stored: cheap.
             accept_loss: A reason to go on where a gate says that too much would be lost.
 

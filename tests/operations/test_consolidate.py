@@ -290,6 +290,17 @@ def test_the_most_similar_groups_come_first_and_the_others_are_counted(free):
     assert (second.groups_found, second.memories_merged) == (1, 1)
 
 
+def test_groups_of_which_nothing_may_be_merged_do_not_stand_in_the_way(free):
+    words = "the robot of the small town empties the invoice queue in the cellar of the bank every single night at ten"
+    for n in range(3):
+        free.remember(f"{words} {n}")  # as like each other as can be, and never the same
+    free.remember("The price cache is empty")
+    free.remember("The price cache is empty.")
+    done = free.consolidate("default", 0.8, dry_run=False, max_groups=1)
+    assert [g.action_taken for g in done.groups] == ["kept", "merged"]
+    assert (done.groups_found, done.memories_merged, done.notes) == (2, 1, ())
+
+
 def test_pairs_that_were_recorded_at_birth_need_no_search(free):
     near = [
         free.remember(f"the robot empties the invoice queue in Lyon every single night at ten{e}") for e in (" .", ".")

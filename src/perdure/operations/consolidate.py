@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -26,6 +26,8 @@ from perdure.rules.merging_plan import Decisions, Settled, draft_of, fingerprint
 from perdure.rules.reporting import groups_of, most_similar, result_of
 
 PAGE: Final = 2000
+AT_ONCE: Final = 200
+"""Groups whose memories are read together."""
 NEAR: Final = "near_duplicate"
 SIMILAR: Final = "similar"
 Searched = Literal["all", "recorded"]
@@ -39,7 +41,7 @@ class Asked:
         namespace: Where.
         threshold: Least combined likeness, 0.7 to 0.99.
         strategy: What stays.
-        groups: How many groups at most.
+        groups: How many groups at most are merged.
         pairs: All, or only those that were recorded when the memories were stored.
     """
 
@@ -56,14 +58,13 @@ class _Found:
 
     corpus: Corpus
     alike: Alike
-    components: list[tuple[str, ...]]
-    chosen: list[tuple[str, ...]]
+    groups: list[tuple[str, ...]]
+    """The most similar first."""
     within: list[list[Pair]]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a caller should know about what was looked at."""
-        bare, more = self.corpus.without_vector, len(self.components) - len(self.chosen)
+    def notes(self, decided: int) -> tuple[str, ...]:
+        """What a caller should know about what was looked at, and how many groups were not."""
+        bare, more = self.corpus.without_vector, len(self.groups) - decided
         told = list(self.alike.notes)
         if bare:
             told.append(f"{bare} memories have no vector and were compared by equal words only: `perdure reembed`")
@@ -112,11 +113,11 @@ def consolidate(ctx: Context, asked: Asked, *, dry_run: bool, accept_loss: str |
             found.alike,
             policy,
             plan if plan.changes else None,
-            found=len(found.components),
+            found=len(found.groups),
             dry_run=dry_run,
-            shown=(*(p for some in found.within for p in some), *chosen.pairs),
+            shown=(*(p for some in found.within[: len(decided.proposals)] for p in some), *chosen.pairs),
             counted=(len(found.corpus), found.corpus.without_vector),
-            notes=(*found.notes, *limited),
+            notes=(*found.notes(len(decided.proposals)), *limited),
         )
 
     return retried(attempt)
@@ -159,8 +160,8 @@ def _looked(ctx: Context, asked: Asked) -> _Found:
             _read(ctx, asked.namespace, ids, corpus)
         alike = corpus.alike(asked.threshold, policy)
     components = groups(alike.pairs, asked.threshold)
-    chosen = most_similar(components, within(components, alike.pairs), asked.groups)
-    return _Found(corpus, alike, components, chosen, within(chosen, alike.pairs))
+    ordered = most_similar(components, within(components, alike.pairs))
+    return _Found(corpus, alike, ordered, within(ordered, alike.pairs))
 
 
 def _read(ctx: Context, namespace: str, ids: Sequence[str], corpus: Corpus) -> None:
@@ -178,19 +179,47 @@ def _links(ctx: Context, namespace: str, kind: str) -> Iterator[tuple[str, str]]
 
 
 def _decided(ctx: Context, asked: Asked, found: _Found, now: Instant) -> _Decided:
-    """Decide about the chosen groups."""
-    ids = [identity for group in found.chosen for identity in group]
+    """Decide about groups, the most similar first, until there are as many merging ones as were asked for.
+
+    Groups of which nothing may be merged do not count: else they would stand in the way of the others for ever.
+    """
+    memories = settled((), ctx.policy, now)
+    proposals: list[Proposal] = []
+    likeness: dict[tuple[str, str], float] = {}
+    merging = 0
+    for start in range(0, len(found.groups), AT_ONCE):
+        page = found.groups[start : start + AT_ONCE]
+        memories = memories.joined(_settled(ctx, asked.namespace, page, now))
+        for group, known in zip(page, found.within[start : start + AT_ONCE], strict=True):
+            if merging == asked.groups:
+                break
+            members = [memories.records[identity] for identity in group if identity in memories.records]
+            pairs = [*known, *found.corpus.compared(to_compare(members, known), ctx.policy.consolidate)]
+            likeness.update({(pair.a, pair.b): pair.combined for pair in pairs})
+            done = proposed(members, pairs, asked.threshold, asked.strategy, conflict)
+            proposals.append(relabelled(done, pairs, ctx.policy.consolidate))
+            merging += bool(done.merges)
+        if merging == asked.groups:
+            break
+    return _written(ctx, asked, memories, proposals, likeness, now)
+
+
+def _settled(ctx: Context, namespace: str, groups: Sequence[tuple[str, ...]], now: Instant) -> Settled:
+    ids = [identity for group in groups for identity in group]
     pages = (ids[start : start + PAGE] for start in range(0, len(ids), PAGE))
-    records = [record for page in pages for record in ctx.store.get(asked.namespace, page)]
-    memories = settled(records, unshortened(ctx.policy), now)
-    proposals, likeness = [], {}
-    for group, known in zip(found.chosen, found.within, strict=True):
-        members = [memories.records[identity] for identity in group if identity in memories.records]
-        missing = found.corpus.compared(to_compare(members, known), ctx.policy.consolidate)
-        pairs = [*known, *missing]
-        likeness.update({(pair.a, pair.b): pair.combined for pair in pairs})
-        done = proposed(members, pairs, asked.threshold, asked.strategy, conflict)
-        proposals.append(relabelled(done, pairs, ctx.policy.consolidate))
+    records = [record for page in pages for record in ctx.store.get(namespace, page)]
+    return settled(records, unshortened(ctx.policy), now)
+
+
+def _written(
+    ctx: Context,
+    asked: Asked,
+    memories: Settled,
+    proposals: list[Proposal],
+    likeness: Mapping[tuple[str, str], float],
+    now: Instant,
+) -> _Decided:
+    """Write down what is to be done."""
     decisions = Decisions(memories, ctx.policy, now, ctx.ids(now))
     merges = [merge for proposal in proposals for merge in proposal.merges]
     keepers = _keepers(ctx, asked, merges, memories, decisions)

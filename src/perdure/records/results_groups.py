@@ -84,8 +84,8 @@ class ConsolidateResult:
         groups_found: Connected groups over pairs that reach the threshold, all of them.
         memories_merged: Memories that went into others; they are hidden as ``consolidated``.
         memories_deleted: Always 0: nothing is deleted.
-        groups: What became of the most similar groups; a group in which not every pair reaches the threshold may
-            appear in several parts.
+        groups: What became of groups, the most similar first; a group in which not every pair reaches the threshold
+            may appear in several parts. Those that are kept apart come besides the ``max_groups`` that are merged.
         dry_run: Whether nothing was written.
         labels: Label -> pairs that have it, of all pairs that were found.
         pairs: The pairs of the groups above, and those to be linked or reviewed.

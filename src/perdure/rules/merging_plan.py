@@ -44,6 +44,12 @@ class Settled:
     stored: Mapping[str, Record]
     courses: Mapping[str, Course]
 
+    def joined(self, other: Settled) -> Settled:
+        """Return these and others."""
+        return Settled(
+            {**self.records, **other.records}, {**self.stored, **other.stored}, {**self.courses, **other.courses}
+        )
+
 
 def settled(records: Iterable[Record], policy: Policy, now: Instant) -> Settled:
     """Return memories as a decision at an instant finds them.

@@ -17,12 +17,10 @@ from perdure.rules.marking import label_of, weakest
 from perdure.rules.merging import Proposal
 
 
-def most_similar(
-    components: Sequence[tuple[str, ...]], pairs: Sequence[Sequence[Pair]], most: int
-) -> list[tuple[str, ...]]:
-    """Return at most so many groups, those with the highest mean likeness first; ties go by id."""
+def most_similar(components: Sequence[tuple[str, ...]], pairs: Sequence[Sequence[Pair]]) -> list[tuple[str, ...]]:
+    """Return groups in the order of their mean likeness, the highest first; ties go by id."""
     order = sorted(range(len(components)), key=lambda n: (-_mean(pairs[n]), components[n]))
-    return [components[n] for n in order[:most]]
+    return [components[n] for n in order]
 
 
 def _mean(pairs: Sequence[Pair]) -> float:
@@ -41,13 +39,13 @@ def groups_of(
 
     Args:
         proposals: What was decided, a group each.
-        within: Each group's pairs.
+        within: Each group's pairs; of groups that nothing was decided about as well, at the end.
         keepers: The losers of a merge -> the memory that stands for them.
         policy: The table's bounds.
         dry_run: Whether it only would be done.
     """
     result = []
-    for proposal, pairs in zip(proposals, within, strict=True):
+    for proposal, pairs in zip(proposals, within, strict=False):
         for merge in proposal.merges:
             members = tuple(sorted({*merge.losers, *((merge.keeper,) if merge.keeper else ())}))
             action = "preview" if dry_run else "merged"
