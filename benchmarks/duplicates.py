@@ -9,10 +9,14 @@ all rows with all others, above the diagonal, in the same run. :func:`texts` mak
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import time
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 # codes_scan asks for one thread, as on the recall path; a search of everything may use what is there.
@@ -20,21 +24,31 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", str(os.cpu_count() or 1))
 
 import numpy as np
 
+import perdure
 from codes_scan import clustered
 from perdure.formulas.likeness import cosine_needed
 from perdure.formulas.pairs import EXACT_UP_TO, similar_pairs
+from perdure.records.vector import Space
+from perdure.rules.corpus import Corpus
 from perdure.rules.duplicates import groups, likenesses
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 SIZES = "10000,100000"
 SEED = 7
 THRESHOLD = 0.85
 SECONDS = {10_000: 1.0, 100_000: 40.0}
 RESIDENT_MB = {100_000: 1000.0}
+SECONDS_IN_ALL = {10_000: 2.0, 100_000: 40.0}
+SMALL = 10_000
 BLOCK = 2048
+POLICY = {
+    "embedder": {"model": "none"},
+    "consolidate": {"require_dry_run": False},
+    "gates": {"loss_free_count": 1_000_000},
+}
 
 
 class Triple(NamedTuple):
@@ -180,13 +194,161 @@ def judging(size: int, data: Planted) -> list[Row]:
     ]
 
 
+class Given:
+    """An embedder whose vectors are given: each text has its row."""
+
+    def __init__(self, said: Sequence[str], rows: np.ndarray[Any, Any]) -> None:
+        self.space = Space("given", rows.shape[1], "1")
+        self._vectors = dict(zip(said, rows, strict=True))
+
+    def embed(self, texts: Sequence[str], *, purpose: str) -> list[bytes]:
+        """Return the rows of the texts."""
+        del purpose
+        return [self._vectors[text].astype("<f4").tobytes() for text in texts]
+
+
+def stored(size: int, folder: Path) -> tuple[Path, Planted, list[str]]:
+    """Make a store of so many memories: planted pairs say the same in both, or nearly and something else."""
+    data = planted(size)
+    triples = list(texts())
+    said = [f"{triples[n % len(triples)].text} {n}" for n in range(size)]  # a number of its own keeps each apart
+    for number, (one, other) in enumerate(data.near):
+        said[one], said[other] = (f"{triples[number % len(triples)].text[:-1]} at {number}{end}" for end in ("", "."))
+    for number, (one, other) in enumerate(data.close):
+        triple = triples[number % len(triples)]
+        said[one], said[other] = f"{triple.text} At {number}.", f"{triple.other} At {number}."
+    path = folder / f"consolidate-{size}.db"
+    with perdure.open(path, policy=POLICY, embedder=Given(said, data.rows)) as memory:
+        memory.remember_many(said, embed="later")
+        memory.reembed()
+    return path, data, said
+
+
+CHILD = """
+import json, os, sys, time
+os.environ["OPENBLAS_NUM_THREADS"] = str(os.cpu_count() or 1)
+import duplicates, perdure
+with perdure.open(sys.argv[1], policy=duplicates.POLICY) as memory:
+    start = time.perf_counter()
+    done = memory.consolidate("default", max_groups=100)
+    seconds = time.perf_counter() - start
+print(json.dumps([seconds, duplicates.highest_mb(), done.groups_found, list(done.notes)]))
+"""
+
+
+def consolidating(size: int) -> list[Row]:
+    """Measure a preview through the public verb, in a process of its own; where it is small, all merges as well."""
+    with TemporaryDirectory() as folder:
+        path, data, said = stored(size, Path(folder))
+        paths = os.pathsep.join([str(Path(__file__).parent), str(Path(perdure.__file__).parents[1])])
+        out = subprocess.run(  # ourselves
+            [sys.executable, "-c", CHILD, str(path)],
+            env={**os.environ, "PYTHONPATH": paths},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        seconds, memory, found, notes = json.loads(out)
+        say(f"consolidate {size:,}: {seconds:.2f} s, {memory:.0f} MB, {found} groups; {'; '.join(notes)}")
+        name = f"consolidate {size:,} memories: a preview"
+        rows = [
+            Row(name, seconds, "s", SECONDS_IN_ALL.get(size)),
+            Row(f"{name}, memory at its highest", memory, "MB", RESIDENT_MB.get(size)),
+        ]
+        if size > SMALL:
+            return rows
+        right, wrong = merging(path, data, said)
+        return [
+            *rows,
+            Row(f"consolidate {size:,}: planted near-duplicates merged", right, "", 0.99, at_least=True),
+            Row(f"consolidate {size:,}: changed facts merged", float(wrong), "", 0.0),
+        ]
+
+
+def merging(path: Path, data: Planted, said: Sequence[str]) -> tuple[float, int]:
+    """Merge until nothing is left, and return the share of planted pairs that were, and how many wrong ones."""
+    with perdure.open(path, policy=POLICY) as memory:
+        of = {text: number for number, text in enumerate(said)}
+        row: dict[str, int] = {}
+        last = None
+        while page := memory.list(limit=1000, before=last):
+            row |= {m.id: of[m.content] for m in page}
+            last = page[-1]
+        together: dict[int, int] = {}
+        while True:
+            done = memory.consolidate("default", 0.75, dry_run=False, max_groups=100)
+            for group in done.groups:
+                if group.action_taken == "merged":
+                    first = row[group.representative_id]
+                    together |= {row[i]: first for i in group.member_ids if row[i] != first}
+            if not done.memories_merged:
+                break
+
+    def stands_for(place: int) -> int:
+        while place in together:
+            place = together[place]
+        return place
+
+    def merged(pairs: np.ndarray[Any, Any]) -> int:
+        return sum(stands_for(a) == stands_for(b) for a, b in pairs.tolist())
+
+    return merged(data.near) / len(data.near), merged(data.close)
+
+
+def real() -> list[Row]:
+    """Measure sentences with the local embedder: what says the same is found, and what does not is never merged."""
+    triples = list(texts())
+    try:
+        memory = perdure.open(":memory:", policy={**POLICY, "embedder": {"model": "minilm"}})
+    except perdure.PerdureError as error:
+        say(f"without the local embedder: {error}")
+        return []
+    with memory:
+        stored = [m.id for m in memory.remember_many([text for t in triples for text in t[:3]])]
+        ids = [stored[n : n + 3] for n in range(0, len(stored), 3)]
+        if memory.stats().without_vector:
+            return []
+        found = sum(_alike(memory, a, b) for a, b, _ in ids)
+        merged: dict[str, str] = {}
+        while True:
+            done = memory.consolidate("default", 0.7, dry_run=False, max_groups=100)
+            for group in done.groups:
+                if group.action_taken == "merged":
+                    gone = (i for i in group.member_ids if i != group.representative_id)
+                    merged |= dict.fromkeys(gone, group.representative_id)
+            if not done.memories_merged:
+                break
+
+    def stands_for(identity: str) -> str:
+        while identity in merged:
+            identity = merged[identity]
+        return identity
+
+    wrong = sum(stands_for(a) == stands_for(c) for a, _, c in ids)
+    right = sum(stands_for(a) == stands_for(b) for a, b, _ in ids)
+    say(f"of {len(ids)} rewordings {right} were merged")
+    return [
+        Row("sentences: rewordings found (local embedder)", found / len(ids), "", 0.99, at_least=True),
+        Row("sentences: changed facts merged (local embedder)", float(wrong), "", 0.0),
+    ]
+
+
+def _alike(memory: Any, one: str, other: str) -> bool:
+    """Whether two memories would be in one group at the default threshold."""
+    corpus = Corpus()
+    store = memory._context.store  # noqa: SLF001  # vectors are no part of what memories show
+    corpus.add(store.get("default", [one, other]), store.vectors("default", [one, other]))
+    return all(p.reaches(THRESHOLD) for p in corpus.compared([(one, other)], memory.policy.consolidate))
+
+
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--rows", default=SIZES, help="sizes, separated by commas")
     arguments.add_argument("--quick", action="store_true", help="the first size only")
     given = arguments.parse_args()
     sizes = [int(size) for size in given.rows.split(",")][: 1 if given.quick else None]
-    finished([row for size in sizes for row in measured(size)], as_json=given.json)
+    found = [row for size in sizes for row in (*measured(size), *consolidating(size))]
+    finished([*found, *real()], as_json=given.json)
 
 
 if __name__ == "__main__":

@@ -1095,21 +1095,9 @@ _LATER: Final = (
         _LIFECYCLE,
     ),
     _later(
-        "W10",
-        "seed 000 §4",
-        "consolidate: groups, labels, four strategies.",
-        _LIFECYCLE,
-    ),
-    _later(
         "W11",
         "design §4",
-        "Task and entity consolidation.",
-        _LIFECYCLE,
-    ),
-    _later(
-        "W12",
-        "design §4",
-        "Promotion from session to long term.",
+        "Entity consolidation.",
         _LIFECYCLE,
     ),
     _later(

@@ -64,6 +64,7 @@ def alice(path):
             )
         ]
         memory.ingest([{"content": "where is the key?", "role": "user"}], "alice", session="talk")
+        memory.relate(ids)
         memory.recall("where is the key", "alice")
         memory._context.store.take_lease("alice", "worker", 1, 10**15)
         operations = [o.id for o in memory.history(namespace="alice")]
@@ -346,6 +347,12 @@ def verbs(ids, operations):
         "sweep": lambda m: m.sweep(),
         "maintain": lambda m: m.maintain("mallory").swept,
         "forecast": lambda m: m.forecast(3650),
+        "consolidate": lambda m: [m.consolidate("alice"), m.consolidate("alice", pairs="recorded")],
+        "relate": lambda m: m.relate(ids[:2]),
+        "edges": lambda m: m.edges(ids[0]),
+        "complete_task": lambda m: m.complete_task("errand", namespace="alice"),
+        "promote": lambda m: m.promote("talk", namespace="alice"),
+        "end_session": lambda m: m.end_session("talk", namespace="alice"),
         "stats": lambda m: m.stats(),
         "digest": lambda m: m.digest("alice"),
         "digest_details": lambda m: m.digest_details("alice").ids,
@@ -364,7 +371,7 @@ def verbs(ids, operations):
 
 
 PUBLIC = [n for n, f in inspect.getmembers(Memory, inspect.isfunction) if not n.startswith("_")]
-WRITE_FIRST = ("remember", "remember_many", "ingest", "apply", "apply_all")
+WRITE_FIRST = ("remember", "remember_many", "ingest", "apply", "apply_all", "end_session")
 """They make a namespace of that name behind one's own prefix: what they answer is one's own."""
 
 

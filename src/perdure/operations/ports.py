@@ -90,6 +90,7 @@ class Around(Protocol):
     def of_session(self, namespace: str, session: str, after: str, limit: int) -> list[str]: ...
     def visible_tokens(self, namespace: str) -> int: ...
     def gauges(self, namespace: str, after: str, limit: int, width: int) -> list[Gauge]: ...
+    def linked(self, namespace: str, kind: str, after: tuple[str, str], limit: int) -> list[tuple[str, str, float]]: ...
 
 
 class Store(Protocol):
@@ -181,6 +182,7 @@ class Context:
         questions: (text, space) -> query, so that a canary's vector is made once.
         backups: Where backups go; None where the store has no place for them.
         model: A language model, or None; it is asked only where the policy says so.
+        previews: What a caller asked to see -> a digest of what it would do.
     """
 
     store: Store
@@ -195,3 +197,4 @@ class Context:
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
     backups: Backups | None = None
     model: Model | None = None
+    previews: dict[object, str] = field(default_factory=dict)

@@ -25,11 +25,13 @@ PROVENANCE: Final = "consolidated_from"
 
 
 class Strategy(StrEnum):
-    """What stays of a group that becomes one (seed 000 section 4.3)."""
+    """What stays of a group that becomes one (seed 000 section 4.3, and seed 001's)."""
 
     KEEP_NEWEST = "keep_newest"
     KEEP_OLDEST = "keep_oldest"
     KEEP_HIGHEST_IMPORTANCE = "keep_highest_importance"
+    KEEP_HIGHEST_CONFIDENCE = "keep_highest_confidence"
+    """Seed 001 (SPEC-03.03)."""
     MERGE_CONTENT = "merge_content"
 
 
@@ -88,6 +90,7 @@ def representative(members: Sequence[Record], strategy: Strategy) -> str:
     rank: Callable[[Record], float] = {
         Strategy.KEEP_NEWEST: lambda r: -r.state.created_ms,
         Strategy.KEEP_OLDEST: lambda r: r.state.created_ms,
+        Strategy.KEEP_HIGHEST_CONFIDENCE: lambda r: -r.state.confidence,
     }.get(strategy, lambda r: -r.state.importance)
     return min(members, key=lambda r: (not r.state.pinned, rank(r), r.id)).id
 

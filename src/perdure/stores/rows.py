@@ -24,7 +24,7 @@ _BYTES: Final = {"vector", "int8"}
 _UNJOURNALLED: Final = {"text", "shown", "metadata", "vector", "int8"}
 _DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not MISSING}
 
-SEARCHED: Final = {"status", "scope", "tags"}
+SEARCHED: Final = {"status", "scope", "tags", "created_ms"}
 """Columns that the caches of searches must hear about when they change."""
 
 UPKEEP: Final = {"sweep", "policy", "decay", "upkeep", "session"}

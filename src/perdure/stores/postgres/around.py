@@ -61,6 +61,11 @@ class PostgresAround:
         key = {"after": after, "limit": limit, "width": width}
         return [Gauge._make(values) for values in self._server.read(namespace, lambda s: s.rows("gauges", **key))]
 
+    def linked(self, namespace: str, kind: str, after: tuple[str, str], limit: int) -> list[tuple[str, str, float]]:
+        """Return the next links of a kind, from the memory that has them: (id, other, weight), by (id, other)."""
+        key = {"kind": kind, "id_after": after[0], "other_after": after[1], "limit": limit}
+        return self._server.read(namespace, lambda s: list(s.rows("linked", **key)))
+
     def _documents(self, namespace: str, statement: str, **key: Any) -> list[Document]:
         rows = self._server.read(namespace, lambda s: s.rows(statement, **key))
         return [document_of(values) for values in rows]

@@ -65,6 +65,12 @@ class SqliteAround:
         with self._use() as connection:
             return [Gauge._make(values) for values in read.run(connection, "gauges", key)]
 
+    def linked(self, namespace: str, kind: str, after: tuple[str, str], limit: int) -> list[tuple[str, str, float]]:
+        """Return the next links of a kind, from the memory that has them: (id, other, weight), by (id, other)."""
+        key = {"namespace": namespace, "kind": kind, "id_after": after[0], "other_after": after[1], "limit": limit}
+        with self._use() as connection:
+            return read.fetched(connection, "linked", key)
+
     def _documents(self, name: str, key: Mapping[str, object]) -> list[Document]:
         with self._use() as connection:
             return [document_of(values) for values in read.run(connection, name, key)]

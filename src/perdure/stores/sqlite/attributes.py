@@ -92,14 +92,18 @@ class Attributes:
         self.private += int(np.count_nonzero(rows["scope"] != _SHARED))
         self.count = end
 
-    def change(self, positions: NDArray[np.int64], status: Any, scope: Any = None, tags: Any = None) -> None:
-        """Set the status (and scope codes, and tag masks) of some positions."""
+    def change(
+        self, positions: NDArray[np.int64], status: Any, scope: Any = None, tags: Any = None, created: Any = None
+    ) -> None:
+        """Set the status (and scope codes, tag masks, instants) of some positions."""
         self._columns["status"][positions] = status
         if scope is not None:
             self._columns["scope"][positions] = scope
             self.private = int(np.count_nonzero(self._columns["scope"][: self.count] != _SHARED))
         if tags is not None:
             self._columns["tags"][positions] = tags
+        if created is not None:
+            self._columns["created"][positions] = created
         self._visible[positions] = self._columns["status"][positions] == STATUSES["active"]
         self.hidden = int(np.count_nonzero(~self._visible[: self.count]))
 

@@ -112,16 +112,17 @@ class SearchIndex:
         self._sorter = None
 
     def _follow(self, connection: apsw.Connection, seen: int) -> None:
-        """Take over changed statuses, scopes and tags, and take out what is gone."""
+        """Take over changed statuses, scopes, tags and dates, and take out what is gone."""
         key = {"namespace": self.namespace, "seen": seen}
         changed = fetched(connection, "changed_rows", key)
         if changed:
             positions = self.positions(np.array([row for row, *_ in changed], np.int64))
             known = positions >= 0
-            status = np.array([STATUSES[s] for _, s, _, _ in changed], np.uint8)[known]
-            scope = np.array([SCOPES[s] for _, _, s, _ in changed], np.uint8)[known]
-            tags = np.array([tag_bits(json.loads(t)) for *_, t in changed], np.uint64)[known]
-            self.attributes.change(positions[known], status, scope, tags)
+            status = np.array([STATUSES[s] for _, s, *_ in changed], np.uint8)[known]
+            scope = np.array([SCOPES[s] for _, _, s, *_ in changed], np.uint8)[known]
+            tags = np.array([tag_bits(json.loads(t)) for *_, t, _ in changed], np.uint64)[known]
+            created = np.array([at for *_, at in changed], np.int64)[known]
+            self.attributes.change(positions[known], status, scope, tags, created)
         gone = [row for (row,) in run(connection, "gone_rows", key)]
         if gone:
             positions = self.positions(np.array(gone, np.int64))

@@ -531,6 +531,12 @@ WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[]));
 
 -- --- embedding spaces
 
+-- name: linked
+-- kind: routed
+SELECT id, other, weight FROM link
+WHERE namespace = :namespace AND kind = :kind AND (id, other) > (:id_after, :other_after)
+ORDER BY id, other LIMIT :limit;
+
 -- name: active_space
 -- kind: admin
 SELECT number, model, dimensions, version FROM space WHERE active;

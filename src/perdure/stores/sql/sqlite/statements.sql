@@ -346,6 +346,12 @@ ORDER BY 1, 2;
 -- kind: routed
 SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
 
+-- name: linked
+-- kind: routed
+SELECT id, other, weight FROM link
+WHERE namespace = :namespace AND kind = :kind AND (id, other) > (:id_after, :other_after)
+ORDER BY id, other LIMIT :limit;
+
 -- name: active_space
 -- kind: admin
 SELECT number, model, dimensions, version FROM space WHERE active = 1;
@@ -384,7 +390,7 @@ WHERE v.namespace = :namespace AND v.space = :space AND v.seq > :seen ORDER BY v
 
 -- name: changed_rows
 -- kind: routed
-SELECT m.row, m.status, m.scope, c.tags
+SELECT m.row, m.status, m.scope, c.tags, m.created_ms
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.changed > 0 AND m.changed > :seen;
 

@@ -1,0 +1,200 @@
+"""Promotion and the end of a session, through the public API."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import WORDS_ONLY, HashEmbedder, logical, tables
+from perdure.records.document import Shelf
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.plan import Change, Plan, Target
+
+TEXTS = [
+    "The build server in Lyon was moved to the new rack by Ann on Tuesday.",
+    "The invoice queue is emptied at night because the bank is closed then.",
+    "The price cache lives in Porto and is cleared every morning at six.",
+]
+
+
+def told(memory, session="s", **more):
+    return [memory.remember(text, session=session, **more).id for text in TEXTS]
+
+
+def joined(memory):
+    ids = told(memory, confidence=0.9)
+    memory.relate(ids[:2])
+    memory.relate(ids[1:])
+    return ids
+
+
+@pytest.mark.parametrize(("confidence", "expected"), [(0.79, 0), (0.8, 1), (0.95, 1)])
+def test_promotion_respects_the_confidence_threshold(memory, confidence, expected):
+    kept = memory.remember("a thing", session="s", confidence=confidence)
+    done = memory.promote("s", confirm=True)
+    assert (done.promoted_count, done.threshold, done.median) == (expected, 0.8, 0)
+    assert memory.get(kept.id).scope == ("long_term" if expected else "session")
+    assert memory.promote("s", 0.5, confirm=True).promoted_count == 1 - expected
+
+
+def test_promotion_takes_what_is_accessed_as_often_as_the_median(memory, clock):
+    ids = told(memory)
+    for text, times in zip(TEXTS, (0, 1, 3), strict=True):
+        for _ in range(times):
+            clock.passes(minutes=1)
+            memory.recall(text, session="s", limit=1)
+    done = memory.promote("s", confirm=True)
+    assert (done.median, set(done.promoted)) == (1, set(ids[1:]))
+    assert "3 accesses are at least the session's median of 1" in memory.history(ids[2])[-1].because
+    again = memory.promote("s", confirm=True)  # what was left is not measured against itself
+    assert (again.promoted_count, again.operations) == (0, ())
+
+
+def test_a_preview_leaves_everything_in_the_session(meaning, path):
+    ids = joined(meaning)
+    before = tables(path)
+    done = meaning.promote("s")
+    assert (done.promoted_count, done.crystallized_count, done.confirmed) == (3, 1, False)
+    assert tables(path) == before
+    assert {meaning.get(i).scope for i in ids} == {"session"}
+    meaning.apply(done.plans[0])
+    assert {meaning.get(i).scope for i in ids} == {"long_term"}
+    assert meaning.get(done.summaries[0].id).content == done.summaries[0].content
+
+
+def test_connected_memories_get_a_summary(meaning):
+    ids = joined(meaning)
+    alone = meaning.remember("lunch is at noon", session="s", confidence=1.0).id
+    done = meaning.promote("s", confirm=True)
+    (crystal,) = done.summaries
+    assert set(crystal.members) == set(ids)
+    made = meaning.get(crystal.id)
+    assert (made.kind, made.scope, made.session) == ("summary", "long_term", None)
+    assert made.confidence == pytest.approx(0.9)
+    assert made.metadata == {"sources": list(crystal.members), "session": "s"}
+    links = {(kind, other) for kind, other, _ in meaning._context.store.links("default", made.id)}
+    assert {("summarizes", i) for i in ids} <= links
+    assert ("summarizes", alone) not in links
+    assert 0 < made.tokens <= sum(meaning.get(i).tokens for i in ids) / 2
+    assert any(made.content.split(".")[0] in text for text in TEXTS)
+    assert meaning._context.store.vectors("default", [made.id])
+    assert len(meaning.list()) == 5  # the sources stay
+
+
+def test_a_summary_is_made_once_and_never_of_summaries(meaning):
+    ids = joined(meaning)
+    meaning.promote("s", confirm=True)
+    again = meaning.promote("s", confirm=True)
+    assert (again.promoted_count, again.crystallized_count) == (0, 0)
+    other = [meaning.remember(f"{t} Really.", session="s2", kind="summary", confidence=0.9).id for t in TEXTS]
+    meaning.relate(other)
+    done = meaning.promote("s2", confirm=True)
+    assert (done.promoted_count, done.crystallized_count) == (3, 0)
+    assert len([m for m in meaning.list(kinds=["summary"]) if m.source == "crystallized"]) == 1
+    assert ids
+
+
+def test_two_are_too_few_for_a_summary_and_the_policy_says_how_many(opening):
+    for members, expected in ((3, 0), (2, 1)):
+        memory = opening({**WORDS_ONLY, "tasks": {"crystal_members": members}}, HashEmbedder(), at=":memory:")
+        memory.relate(told(memory)[:2])
+        assert memory.promote("s", confirm=True).crystallized_count == expected
+
+
+@pytest.mark.parametrize("kind", ["either", "words"])
+def test_promotion_is_undone_row_for_row(opening, clock, path, kind):
+    memory = opening(embedder=None if kind == "words" else HashEmbedder())
+    joined(memory)
+    memory.recall("build server", session="s")
+    clock.passes(hours=2)
+    before = logical(path)
+    (operation,) = memory.promote("s", confirm=True).operations
+    after = logical(path)
+    assert after["memory"] != before["memory"]
+    clock.passes(hours=1)
+    operation = memory.undo(operation).id
+    assert logical(path) == before
+    memory.undo(operation)
+    assert logical(path) == after
+    assert memory.check() == []
+
+
+def test_what_is_promoted_stays_though_nobody_touched_it_for_long(opening, clock):
+    memory = opening({**WORDS_ONLY, "preset": "evolution", "gates": {"loss_free_count": 100}})
+    kept = memory.remember("a thing", session="s", confidence=0.9)
+    clock.passes(days=60)
+    before = memory.get(kept.id).confidence
+    memory.promote("s", confirm=True)
+    memory.sweep()
+    assert memory.get(kept.id).confidence == pytest.approx(before)
+
+
+def test_an_unknown_session_is_not_found_and_bad_values_are_refused(memory):
+    with pytest.raises(NotFound, match="nobody"):
+        memory.promote("nobody")
+    memory.remember("a thing", session="s")
+    for bad in ({"threshold": 1.1}, {"threshold": "much"}, {"confirm": 1}, {"namespace": ""}):
+        with pytest.raises(InvalidInput):
+            memory.promote("s", **bad)
+
+
+# --- the end
+
+
+def test_the_end_of_a_session_does_what_is_open_once(meaning, clock, path):
+    ids = joined(meaning)
+    doubtful = meaning.remember("perhaps it rains", session="s", confidence=0.4).id
+    open_one = meaning.remember("the plan was changed", session="s", task="t", confidence=0.9).id
+    elsewhere = meaning.remember("the plan of the others", session="s2", task="t", confidence=0.9).id
+    done = meaning.end_session("s")
+    assert (done.anew, [t.task for t in done.tasks], done.promotion.crystallized_count) == (True, ["t"], 1)
+    assert set(done.promotion.promoted) == {*ids, open_one}
+    assert meaning.get(elsewhere).scope == "task"  # the task goes on in the other session
+    assert meaning.get(doubtful).scope == "session"
+    assert doubtful not in {m.id for m in meaning.list(limit=100)}
+    assert doubtful in {m.id for m in meaning.list(limit=100, inside="s")}
+    assert [h.memory.id for h in meaning.recall("perhaps it rains", inside="s", limit=1, touch=False).hits] == [
+        doubtful
+    ]
+    before = tables(path)
+    clock.passes(minutes=5)
+    again = meaning.end_session("s")
+    assert (again.anew, again.ended_at, again.operations) == (False, done.ended_at, ())
+    assert tables(path) == before
+    later = meaning.remember("one more thing", session="s", confidence=0.95).id
+    clock.passes(minutes=5)
+    third = meaning.end_session("s")
+    assert (third.anew, third.promotion.promoted) == (True, (later,))
+
+
+def test_the_end_of_a_session_is_undone_operation_by_operation(meaning, clock, path):
+    joined(meaning)
+    meaning.remember("the plan was changed", session="s", task="t")
+    clock.passes(hours=30)
+    before = logical(path)
+    done = meaning.end_session("s")
+    assert len(done.operations) >= 3
+    for operation in done.operations:
+        clock.passes(minutes=1)
+        meaning.undo(operation)
+    assert logical(path) == before
+    assert meaning.end_session("s").anew
+
+
+def test_a_session_of_which_nothing_is_kept_can_end(memory):
+    done = memory.end_session("silent")
+    assert (done.anew, done.tasks, done.promotion) == (True, (), None)
+    assert memory.end_session("silent").anew is False
+    assert done.to_dict()["report"]["moved"] == []
+
+
+def test_what_hooks_note_about_a_session_stays(memory):
+    store = memory._context.store
+    row = {"shelf": Shelf.SESSION, "name": "", "data": {"transcript": "talk.jsonl", "mark": 7}}
+    change = Change(Target.DOCUMENT, "s", None, row, "noted")
+    store.apply(Plan(memory._context.ids(0), "hook", "default", 0, (change,)))
+    memory.remember("a thing", session="s")
+    memory.end_session("s")
+    (document,) = store.around.documents_of("default", Shelf.SESSION, ["s"])
+    assert document.data["transcript"] == "talk.jsonl"
+    assert document.data["mark"] == 7
+    assert isinstance(document.data["ended_ms"], int)
