@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final
 
 from perdure.operations.compressing import carried
+from perdure.operations.fitting import bounded
 from perdure.operations.ports import Context, Pairs
 from perdure.operations.writing import retried
 from perdure.records.errors import ConflictError
@@ -52,7 +53,7 @@ def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Repor
             _sweep_namespace(ctx, place, now, tally, anew=_differs(policy, ctx), dry_run=dry_run)
             if _differs(policy, ctx) and not dry_run:
                 _note_policy(ctx, place, policy, now)
-    return _report(tally, dry_run=dry_run)
+    return bounded(ctx, _report(tally, dry_run=dry_run), namespace)
 
 
 def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
@@ -71,7 +72,7 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
     _sweep_namespace(ctx, lease.namespace, now, tally, anew=_differs(policy, ctx), dry_run=False, lease=lease)
     if _differs(policy, ctx):
         _note_policy(ctx, lease.namespace, policy, now, lease)
-    return _report(tally, dry_run=False)
+    return bounded(ctx, _report(tally, dry_run=False), lease.namespace, lease)
 
 
 def _report(tally: _Tally, *, dry_run: bool) -> Report:
