@@ -24,17 +24,19 @@ class FormVerbs:
         """Keep what recall may return within a number of tokens: shorter forms first, setting aside last.
 
         What loses the least worth for each token goes first. Whole texts are kept and still searched; ``restore``
-        brings them back, and ``undo`` the whole step.
+        brings them back (and a day passes before they may be shortened again), and ``undo`` takes back each operation,
+        of at most a thousand memories. Pinned, vault and hot memories stay as they are. What a gate stops is told in
+        ``held``; the rest is done.
 
         Args:
             namespace: Which one.
             tokens: The budget; the policy's ``compression.visible_tokens`` if not given.
-            dry_run: Only tell, with the plans.
+            dry_run: Only tell, with the plans; the loss budget is asked, the recall gate is not.
             accept_loss: Why the gates may be overridden; kept in the journal.
 
         Raises:
             InvalidInput: No budget is given, and the policy has none.
-            GateStopped: The loss budget or the recall gate stopped it; nothing was written.
+            ConflictError: Others kept changing the same memories; what was written before stays.
         """
         place = intake.checked_namespace(namespace)
         budget = asking.token_budget(tokens, self._context.policy)
@@ -46,6 +48,7 @@ class FormVerbs:
 
         Args:
             namespace: Which one.
-            queries: How many past recalls are asked again, 1 to 1000, the newest first; none of it is an access.
+            queries: How many past recalls are asked again, 1 to 1000, the newest first, of what was known then; none
+                of it is an access.
         """
         return compressing.report(self._context, intake.checked_namespace(namespace), asking.limit(queries))

@@ -11,7 +11,7 @@ from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Memory, State, Status
 from perdure.rules.forms import LADDER, shown_as
-from perdure.rules.restoring import restored
+from perdure.rules.restoring import aged_anew, restored
 from perdure.rules.signals import views
 
 
@@ -61,7 +61,8 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Memory:
     Its ages start anew, so that the next sweep does not take it back.
 
     Raises:
-        InvalidInput: It is superseded, invalidated or consolidated; or the form is no fuller than what it shows.
+        InvalidInput: It is superseded, invalidated or consolidated; or the form is no fuller than what it shows, or
+            the meaning guard refuses it.
     """
     now = ctx.clock()
 
@@ -74,7 +75,11 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Memory:
                 f"{identity} shows its {state.form}; {level} would be shorter.",
                 remedy="Name a fuller form. The policy's [compression] and `fit` make memories shorter.",
             )
-        return replace(back, form=level, form_ms=now, firm=False, tokens=shown[level].tokens)
+        if shown[level].refused:
+            raise InvalidInput(
+                f"{identity} has no {level} form: {shown[level].refused}.", remedy="Bring back its full form."
+            )
+        return replace(aged_anew(back, now), form=level, form_ms=now, firm=False, tokens=shown[level].tokens)
 
     def unarchived(state: State) -> State:
         if state.status is not Status.ARCHIVED:

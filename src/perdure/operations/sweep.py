@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final
 
 from perdure.operations.compressing import carried
+from perdure.operations.fitting import bounded
 from perdure.operations.gates import budget_of, recall_gate, tried, why_of
 from perdure.operations.ports import Context, Pairs
 from perdure.operations.writing import retried
@@ -56,7 +57,7 @@ def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Repor
             _Sweep(ctx, place, now, _differs(policy, ctx), dry_run).run(tally)
             if _differs(policy, ctx) and not dry_run:
                 _note_policy(ctx, place, policy, now)
-    return _report(tally, dry_run=dry_run)
+    return bounded(ctx, _report(tally, dry_run=dry_run), namespace)
 
 
 def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
@@ -75,7 +76,7 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
     _Sweep(ctx, lease.namespace, now, _differs(policy, ctx), False, lease).run(tally)  # noqa: FBT003  # no dry run
     if _differs(policy, ctx):
         _note_policy(ctx, lease.namespace, policy, now, lease)
-    return _report(tally, dry_run=False)
+    return bounded(ctx, _report(tally, dry_run=False), lease.namespace, lease)
 
 
 def _report(tally: _Tally, *, dry_run: bool) -> Report:

@@ -25,10 +25,11 @@ class FitResult:
         namespace: Which one.
         budget: Tokens that may be visible.
         before: Tokens that were visible.
-        after: Tokens that are visible then; above the budget where what is exempt, or a gate, leaves too little.
+        after: Tokens that are visible then, for a dry run those that would be; above the budget where what is exempt,
+            or a gate, leaves too little.
         changed: What shows less, and what is set aside.
         dry_run: Whether nothing was written.
-        held: Why a gate stopped some of it; empty if none did.
+        held: Why a gate stopped some of it, and how much; empty if none did.
         plans: The plans, for a dry run.
         operations: Ids of the operations, for ``undo``.
     """

@@ -53,8 +53,8 @@ class Shown:
 
     @property
     def efficiency(self) -> float | None:
-        """Ratio times preservation (seed 004 section 3.3)."""
-        return None if self.preservation is None else self.ratio * self.preservation
+        """Ratio times preservation, to four places (seed 004 section 3.3)."""
+        return None if self.preservation is None else round(self.ratio * self.preservation, 4)
 
     def told(self) -> str:
         """Return the measures in words and numbers, for the journal."""
@@ -65,13 +65,13 @@ class Shown:
 
 
 def shown_as(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> Shown:
-    """Return a text in a form, or why the meaning guard refuses it.
+    """Return a text in a form, or why the meaning guard refuses it; the same text asked for twice in a row is cheaper.
 
     Args:
         text: The whole text.
         form: The form.
         policy: How long forms are.
-        written: A summary that a model wrote; the deterministic one if None.
+        written: A summary that a model wrote, which must pass the same guard; the deterministic one if None.
     """
     whole = counted(text)
     if form is Form.FULL:
@@ -96,7 +96,7 @@ def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> I
         yield telegraphic(text)
     else:
         limit = min(policy.keyword_tokens, max(4, whole // 5))
-        most = counted(telegraphic(text))
+        most = counted(telegraphic(text))  # keywords must be shorter than the summary
         while limit < most:
             yield keywords(text, limit)
             limit *= 2
@@ -117,8 +117,8 @@ def with_preservation(shown: Shown, cosine: float | None, policy: CompressionPol
 
 
 def cosine_of(one: Vector, other: Vector) -> float:
-    """Return the cosine of two unit vectors."""
-    return float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0))
+    """Return the cosine of two unit vectors, to four places (seed 004 section 3.3)."""
+    return round(float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0)), 4)
 
 
 def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> Course:
@@ -146,6 +146,8 @@ def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> 
     after = replace(course.after, form=form, form_ms=since, tokens=tokens, firm=bool(refused) or course.before.firm)
     if refused:
         after = with_due([after], policy)[0]
+        if steps:  # the change of the last step says it; without one the plan says it by itself
+            steps[-1] = replace(steps[-1], because=f"{steps[-1].because}; keeps its form: {refused}")
     return replace(course, steps=tuple(steps), after=after, refused=refused)
 
 
@@ -174,10 +176,9 @@ def figures(
         whole = sum(int(d.get("whole", s.tokens)) for d, s in zip(data, shown.values(), strict=True))
         kept = [float(d["preservation"]) for d in data if d.get("preservation") is not None]
         ratio = whole / max(1, tokens)
-        mean = sum(kept) / len(kept) if kept else None
-        found[form.value] = FormFigures(
-            len(shown), tokens, whole, round(ratio, 4), mean and round(mean, 4), mean and round(ratio * mean, 4)
-        )
+        mean = round(sum(kept) / len(kept), 4) if kept else None
+        worth = None if mean is None else round(ratio * mean, 4)
+        found[form.value] = FormFigures(len(shown), tokens, whole, round(ratio, 4), mean, worth)
     return found
 
 
@@ -185,6 +186,7 @@ def accuracy(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> tuple[floa
     """Return precision, recall and F1 of (hits before, hits after) over some queries (seed 004 section 3.3).
 
     Where nothing was found before, recall is 1: there was nothing to find; where nothing is found now, precision is 0.
+    All are 1 where there are no queries; the seed divides by zero there.
     """
     if not pairs:
         return 1.0, 1.0, 1.0

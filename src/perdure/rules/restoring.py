@@ -22,6 +22,13 @@ CHERISHED: Final = 0.01
 """How far above the importance from which nothing is forgotten it starts, where strength hides."""
 
 
+def aged_anew(state: State, now: Instant) -> State:
+    """Return a state whose ages start now; what was asked for before counts as much as it did."""
+    days = max(0.0, (now - state.anchor_ms) / DAY_MS)
+    mass = float(faded_mass(state.access_mass, days))
+    return replace(state, anchor_ms=max(now, state.anchor_ms), access_mass=mass)
+
+
 def restored(state: State, policy: Policy, now: Instant) -> State:
     """Return an archived state as active again, in warm, every anchor at now.
 
@@ -38,7 +45,7 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         birth = max(birth, min(1.0, policy.archive.confidence_below + VOUCHED))
     tier = state.tier if state.tier is Tier.VAULT else Tier.WARM
     back = replace(
-        state,
+        aged_anew(state, now),
         status=Status.ACTIVE,
         status_ms=now,
         tier=tier,

@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from perdure.records.errors import InvalidInput
@@ -45,6 +46,7 @@ def summary(text: str, tokens: int = SUMMARY_TOKENS) -> str:
     return short if counted(short) <= tokens else extractive(short, tokens)
 
 
+@lru_cache(maxsize=4)  # the summary and the keywords of one text both ask for it
 def telegraphic(text: str) -> str:
     """Return the text without its stop words, in its own order.
 
@@ -99,8 +101,8 @@ def _speaks(piece: Piece) -> bool:
 
 
 def _is_spaceless(text: str) -> bool:
-    letters = sum(c.isalpha() for c in text)
-    return letters > 0 and len(_SPACELESS.findall(text)) >= _MOSTLY * letters
+    found = len(_SPACELESS.findall(text))
+    return found > 0 and found >= _MOSTLY * sum(c.isalpha() for c in text)
 
 
 def extractive(text: str, tokens: int) -> str:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from perdure.rules.sentences import sentences
@@ -81,6 +82,8 @@ _PLAIN: Final = re.compile(
 _BEFORE: Final = "([{<\"'“‘*_"  # noqa: RUF001  # typographic quotes are meant
 _AFTER: Final = ".,;:!?)]}>\"'”’*…"  # noqa: RUF001  # as above
 _LONGEST_CODE: Final = 400
+_REMEMBERED: Final = 2_000
+"""Characters; the pieces of longer texts are not kept."""
 _THOUSANDS: Final = re.compile(r"[-+$€£¥]*\d{1,3}(?:,\d{3})+(?:\.\d+)?[%°]?")
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[/.]\d\d?[/.]\d{4}|\d\d?:\d\d(?::\d\d)?")
 """A calendar date, or a time of day."""
@@ -104,6 +107,16 @@ def pieces(text: str) -> list[Piece]:
 
     A capitalised word is a name where it does not begin a sentence, where it is repeated, or where it is an acronym.
     """
+    return list(_remembered(text)) if len(text) <= _REMEMBERED else _cut_up(text)
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str) -> tuple[Piece, ...]:
+    """A text's pieces, kept for a moment: shortening asks for those of one text up to nine times, form by form."""
+    return tuple(_cut_up(text))
+
+
+def _cut_up(text: str) -> list[Piece]:
     spans = sentences(text)
     found: list[Piece] = []
     at, begun = 0, -1
@@ -122,6 +135,8 @@ def _split(chunk: str, at: int) -> list[tuple[int, int, bool]]:
     """Cut a run without white space into (start, end, whether it is code)."""
     if chunk[0] == "`":
         return [(at, at + len(chunk), bool(chunk.strip("`").strip()))]
+    if chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):  # most chunks, and never code
+        return [(at, at + len(chunk), False)]
     core = chunk.lstrip(_BEFORE)
     lead = len(chunk) - len(core)
     core = core.rstrip(_AFTER)
@@ -153,7 +168,7 @@ def _code(text: str) -> tuple[Said, ...]:
 
 def _said(text: str, *, first: bool) -> tuple[Said, ...]:
     """Return what one plain piece says."""
-    if any(c.isdigit() for c in text):
+    if not text.isalpha() and any(c.isdigit() for c in text):
         return (_number(text),)
     if not text[0].isalpha():
         speaks = text in _MARKS_THAT_SPEAK or unicodedata.category(text[0])[0] not in "PZC"

@@ -1,0 +1,229 @@
+"""Shorter forms of one text: what they show, when they are refused, what they are measured to keep (seed 004, 3.3)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perdure.records.memory import Form
+from perdure.records.policy import Policy
+from perdure.records.policy_lifecycle import CompressionPolicy
+from perdure.rules.forms import (
+    LADDER,
+    Shown,
+    accuracy,
+    carried_out,
+    cosine_of,
+    figures,
+    shown_as,
+    with_preservation,
+)
+from perdure.rules.lifecycle import play
+from perdure.rules.meaning import lost
+from perdure.rules.policy_check import policy_from
+from perdure.rules.tokens import counted
+from rules.builders import DAY, START, state
+from rules.test_shortening import sentences
+from rules.test_tokens import data_file
+
+POLICY = CompressionPolicy()
+SEED = policy_from({"preset": "retention"})
+GARDEN = "The garden behind the house was full of roses, and the gate by the wall was open for all of the neighbours."
+ANY = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+def unit(*numbers):
+    row = np.array(numbers)
+    return (row / np.linalg.norm(row)).astype("<f4").tobytes()
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "tokens"),
+    [
+        (Form.FULL, None, 24),
+        (Form.SUMMARY, "garden behind house full roses gate wall open all neighbours.", 11),
+        (Form.KEYWORDS, "garden behind, house", 4),
+        (Form.EMBEDDING, "", 0),
+    ],
+)
+def test_each_form_of_a_text_has_its_size(form, text, tokens):
+    made = shown_as(GARDEN, form, POLICY)
+    assert (made.text, made.tokens, made.whole, made.refused) == (text, tokens, 24, "")
+    assert made.tokens == counted(GARDEN if text is None else text)
+
+
+def test_a_summary_of_a_long_text_has_the_seeds_150_tokens_and_its_keywords_20():
+    words = "amber birch cedar dune ember fjord grove haven islet jetty knoll lagoon meadow".split()
+    text = " ".join(f"The {a} is by the {b} and the {c}." for a in words for b in words for c in words)
+    whole = counted(text)
+    assert whole > 4500
+    summary, keywords = (shown_as(text, form, POLICY) for form in (Form.SUMMARY, Form.KEYWORDS))
+    assert summary.refused == keywords.refused == ""
+    assert 75 < summary.tokens <= 150
+    assert summary.ratio >= 30
+    assert keywords.tokens <= 20
+    assert keywords.ratio >= 225
+    assert shown_as(text, Form.EMBEDDING, POLICY).text == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("The pump runs at 30 bar in the cellar.", "number 30 bar"),
+        ("The gate must never be open at night.", "negation 'never'"),
+        ("We went to the harbour with Alice.", "name alice"),
+        ("The port is in the config.yaml of the house.", "code config.yaml"),
+        ("It was open until Monday.", "date monday"),
+    ],
+)
+def test_no_text_at_all_would_lose_what_the_guard_keeps(text, why):
+    made = shown_as(text, Form.EMBEDDING, POLICY)
+    assert made.refused.startswith("it would lose ")
+    assert why.split()[0] in made.refused
+    assert (made.text, made.tokens) == (None, made.whole)
+
+
+def test_what_a_model_wrote_passes_the_same_guard():
+    good, bad = "roses in the garden, gate open", "A garden with 3 gates."
+    assert shown_as(GARDEN, Form.SUMMARY, POLICY, written=good).text == good
+    text = "The pump runs at 30 bar, and it must not be opened by anyone but Alice at any time of the day or the night."
+    assert shown_as(text, Form.SUMMARY, POLICY, written=bad).refused.startswith("it would lose ")
+    assert shown_as(GARDEN, Form.SUMMARY, POLICY, written=GARDEN + " And more.").refused == "it is no shorter"
+
+
+@ANY
+@given(sentences, st.sampled_from(LADDER[1:]))
+def test_a_form_that_is_taken_is_shorter_and_loses_nothing_that_the_guard_checks(text, form):
+    made = shown_as(text, form, POLICY)
+    if made.refused:
+        assert (made.text, made.tokens) == (None, counted(text))
+        return
+    assert made.tokens == counted(made.text) < made.whole == counted(text)
+    gone = lost(text, made.text)
+    assert [m for m in gone if form is Form.SUMMARY or not m.startswith("modal")] == []
+
+
+def test_chinese_texts_have_forms_or_stay_whole():
+    talks = json.loads(data_file("memory_bank_cn.json").read_text("utf-8"))
+    texts = [
+        turn[side]
+        for person in talks.values()
+        for day in person["history"].values()
+        for turn in day
+        for side in ("query", "response")
+    ]
+    assert len(texts) > 100
+    taken = 0
+    for text in texts[:300]:
+        for form in LADDER[1:]:
+            made = shown_as(text, form, POLICY)
+            taken += not made.refused
+            assert made.refused or (made.tokens < made.whole and not lost(text, made.text))
+    assert taken
+
+
+def test_ratio_preservation_and_efficiency_by_hand():
+    """150 of 4,500 tokens are 30:1; cosine of (3, 4) and (4, 3) is 24/25; 30 * 0.96 = 28.8."""
+    made = Shown(Form.SUMMARY, "short", 150, 4500)
+    assert made.ratio == 30
+    assert made.efficiency is None
+    cosine = cosine_of(unit(3.0, 4.0), unit(4.0, 3.0))
+    assert cosine == 0.96
+    measured = with_preservation(made, cosine, POLICY)
+    assert (measured.preservation, measured.efficiency, measured.refused) == (0.96, 28.8, "")
+    assert measured.told() == "4500 to 150 tokens (ratio 30.00), meaning kept 0.960, efficiency 28.80"
+    assert Shown(Form.EMBEDDING, "", 0, 7).ratio == 7  # the seed divides by at least one token
+
+
+def test_preservation_and_efficiency_have_four_places():
+    assert cosine_of(unit(1.0, 0.0), unit(1.0, 2.0)) == 0.4472
+    measured = replace(Shown(Form.SUMMARY, "short", 3, 10), preservation=0.4472)
+    assert measured.efficiency == 1.4907
+
+
+@pytest.mark.parametrize(("cosine", "refused"), [(0.5, False), (0.4999, True), (-0.2, True)])
+def test_a_form_whose_meaning_is_another_is_refused(cosine, refused):
+    measured = with_preservation(Shown(Form.SUMMARY, "short", 3, 10), cosine, POLICY)
+    assert bool(measured.refused) is refused
+    assert with_preservation(Shown(Form.EMBEDDING, "", 0, 10), cosine, POLICY).refused == ""
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        # precision (2/4 + 1/1) / 2, recall (2/3 + 1/2) / 2, F1 from the means
+        ([("abc", "abxy"), ("de", "d")], (0.75, 0.5833, 0.6562)),
+        ([("", "a")], (0.0, 1.0, 0.0)),
+        ([("a", "")], (0.0, 0.0, 0.0)),
+        ([("", "")], (0.0, 1.0, 0.0)),
+        ([("ab", "ba")], (1.0, 1.0, 1.0)),
+        ([], (1.0, 1.0, 1.0)),
+    ],
+)
+def test_query_accuracy_by_hand(pairs, expected):
+    assert accuracy([(list(a), list(b)) for a, b in pairs]) == expected
+
+
+def test_the_figures_of_a_form_add_up():
+    states = {
+        "a": state(form=Form.SUMMARY, tokens=10),
+        "b": state(form=Form.SUMMARY, tokens=30),
+        "c": state(tokens=50),
+    }
+    data = {("a", "summary"): {"whole": 20, "preservation": 0.8}, ("b", "summary"): {"whole": 100, "preservation": 0.9}}
+    found = figures(states, data)
+    assert list(found) == ["full", "summary"]
+    one = found["summary"]
+    assert (one.memories, one.tokens, one.whole, one.ratio, one.preservation, one.efficiency) == (
+        (2, 40, 120, 3.0, 0.85, 2.55)
+    )
+    assert (found["full"].ratio, found["full"].preservation, found["full"].efficiency) == (1.0, None, None)
+
+
+@pytest.fixture
+def course():
+    """A memory that the seed's triggers bring from full to no text at all."""
+    low = state(confidence=0.1, uniqueness=0.1, tokens=60)
+    (played,) = play({"m": low}, {}, START + 40 * DAY, SEED)
+    assert [s.state.form for s in played.steps if s.shrinks] == [Form.SUMMARY, Form.KEYWORDS, Form.EMBEDDING]
+    return played
+
+
+def made(form, tokens, refused=""):
+    return Shown(form, "x", tokens, 60, refused)
+
+
+def test_what_is_carried_out_has_sizes_and_reasons(course):
+    forms = {f: made(f, n) for f, n in [(Form.SUMMARY, 30), (Form.KEYWORDS, 5), (Form.EMBEDDING, 0)]}
+    done = carried_out(course, forms, SEED)
+    assert [s.state.tokens for s in done.steps if s.shrinks] == [30, 5, 0]
+    assert all("60 to" in s.because for s in done.steps if s.shrinks)
+    assert (done.after.form, done.after.tokens, done.after.firm, done.refused) == (Form.EMBEDDING, 0, False, "")
+    assert done.after.form_ms == [s for s in done.steps if s.shrinks][-1].at
+
+
+def test_a_refused_form_ends_the_descent_and_is_not_due_again(course):
+    forms = {
+        Form.SUMMARY: made(Form.SUMMARY, 30),
+        Form.KEYWORDS: made(Form.KEYWORDS, 60, "it would lose name alice"),
+        Form.EMBEDDING: made(Form.EMBEDDING, 0),
+    }
+    done = carried_out(course, forms, SEED)
+    assert [s.state.form for s in done.steps if s.shrinks] == [Form.SUMMARY]
+    assert (done.after.form, done.after.tokens, done.after.firm) == (Form.SUMMARY, 30, True)
+    assert done.refused == "it would lose name alice"
+    again = play({"m": done.after}, {}, START + 400 * DAY, SEED)[0]
+    assert not any(s.shrinks for s in again.steps)
+
+
+def test_the_other_moves_of_a_refused_course_stay(course):
+    whole = {f: made(f, 60, "it is no shorter") for f in LADDER[1:]}
+    done = carried_out(course, whole, Policy())
+    assert [s.rule for s in done.steps] == [s.rule for s in course.steps if not s.shrinks] != []
+    assert {s.state.form for s in done.steps} == {Form.FULL}
+    assert done.after.tier is course.after.tier
