@@ -141,7 +141,6 @@ LOGICAL = {
     "link": "SELECT * FROM link",
     "tag": "SELECT t.namespace, t.tag, m.id FROM tag AS t LEFT JOIN memory AS m USING (row)",
     "access": "SELECT * FROM access",
-    "document": "SELECT namespace, shelf, id, name, data FROM document",
     "idempotency": "SELECT * FROM idempotency",
     "words": "SELECT w.term, m.id, w.col, w.offset FROM temp.instances AS w LEFT JOIN memory AS m ON m.row = w.doc",
 }

@@ -190,7 +190,6 @@ LOGICAL = {
     "link": "SELECT namespace, id, kind, other, weight FROM link",
     "tag": "SELECT t.namespace, t.tag, m.id FROM tag AS t LEFT JOIN memory AS m USING (namespace, row)",
     "access": "SELECT namespace, id, at_ms, times FROM access",
-    "document": "SELECT namespace, shelf, id, name, data FROM document",
     "idempotency": "SELECT namespace, key, id FROM idempotency",
     "words": "SELECT p.term, m.id, (e.entry >> 24) & 65535"
     " FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)"

@@ -18,9 +18,9 @@ STRICT = {**NEVER, "gates": {"loss_free_count": 0}}
 SOME = [
     f"The {a} of the {b} was at the end of the street, behind the {c}."
     for a, b, c in zip(
-        "lamp well barn mill gate oven loom forge still kiln".split(),
-        "baker miller smith weaver potter brewer cooper tanner dyer tailor".split(),
-        "church school market bridge harbour station tower library museum bakery".split(),
+        ["lamp", "well", "barn", "mill", "gate", "oven", "loom", "forge", "still", "kiln"],
+        ["baker", "miller", "smith", "weaver", "potter", "brewer", "cooper", "tanner", "dyer", "tailor"],
+        ["church", "school", "market", "bridge", "harbour", "station", "tower", "library", "museum", "bakery"],
         strict=True,
     )
 ]

@@ -208,7 +208,6 @@ def test_the_visible_tokens_of_a_namespace_are_those_of_what_is_shown(memory):
     assert around(memory).visible_tokens("empty") == 0
 
 
-@pytest.mark.xfail(strict=True, reason="operations/journal.py does not take documents along yet")
 def test_a_memory_that_is_taken_back_takes_its_documents_along_and_brings_them_back(memory, clock):
     one = memory.remember("part of something")
     applied(memory, document(EDGE, one.id, "e1", None, DATA), document(EDGE, "other", "e1", None, DATA))

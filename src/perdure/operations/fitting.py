@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from perdure.operations.compressing import documents, measures, weighed
+from perdure.operations.gates import recall_gate
 from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS, unshortened
 from perdure.records.errors import ConflictError, GateStopped
@@ -237,7 +238,7 @@ class _Fit:
             plan = self._plan(dict(batch))
             if not self.dry_run:
                 fence = self.lease and self.lease.extended(self.ctx.clock())
-                self.ctx.store.apply(plan, fence=fence, check=guard(self.ctx, plan, self.accept_loss))
+                self.ctx.store.apply(plan, fence=fence, check=_guard(self.ctx, plan, self.accept_loss))
             self.plans.append(plan)
             for identity, form in batch:
                 was = self.pieces[identity].forms[0][0]
@@ -294,9 +295,9 @@ class _Fit:
         return replace(course, steps=(*course.steps, Step(self.now, state, "fit", because)), after=state)
 
 
-def guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Callable[[Glimpse], None] | None:  # noqa: ARG001
+def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Callable[[Glimpse], None] | None:
     """Return what must be checked before a plan is final; the loss budget has been asked about all plans at once."""
-    return None
+    return recall_gate(ctx, plan) if accept_loss is None and plan.loses else None
 
 
 def _batches(some: Sequence[T], size: int) -> Iterator[list[T]]:

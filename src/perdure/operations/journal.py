@@ -68,6 +68,7 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     changes = ctx.store.changes(operation.namespace, operation.id)
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
     linking = {c.id for c in changes if c.target is Target.LINK}
+    own = {(c.id, c.after["shelf"], c.after["name"]) for c in changes if c.target is Target.DOCUMENT and c.after}
     images = ctx.store.images(operation.namespace, stored)
     waiting = ctx.store.accesses(operation.namespace, stored, ctx.clock() + 36_525 * DAY_MS)
     result: list[Change] = []
@@ -82,6 +83,7 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
                 replace(change, after={**images[change.id], "op": (change.after or {}).get("op", operation.id)})
             )
             result += _loose_ends(ctx, operation, change.id, linking)
+            result += _documents(ctx, operation, change.id, own)
             result += [
                 Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed meanwhile")
                 for at, times in waiting.get(change.id, ())
@@ -101,6 +103,15 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
         Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked meanwhile")
         for other, kind, weight in ctx.store.links_to(operation.namespace, identity)
         if other not in own
+    ]
+
+
+def _documents(ctx: Context, operation: Operation, identity: str, own: set[tuple[str, str, str]]) -> list[Change]:
+    """Documents that later operations kept about a memory that is taken back: they go, and come back, with it."""
+    return [
+        Change(Target.DOCUMENT, d.id, None, {"shelf": d.shelf, "name": d.name, "data": dict(d.data)}, "kept meanwhile")
+        for d in ctx.store.around.documents_about(operation.namespace, identity)
+        if (d.id, d.shelf, d.name) not in own
     ]
 
 

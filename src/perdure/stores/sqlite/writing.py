@@ -314,8 +314,10 @@ class _Writer(PlanWriter):
 
     def _checked(self, sql: str, bindings: list[Any], changes: list[Change]) -> None:
         """Run a statement once for each change; each must hit exactly one row, or the plan is out of date."""
+        self.connection.execute(
+            "SAVEPOINT checked"
+        )  # the index of words writes what waits now, and that counts as changes
         before = self.connection.total_changes()
-        self.connection.execute("SAVEPOINT checked")
         self.connection.executemany(sql, bindings)
         if self.connection.total_changes() - before != len(changes):
             self.connection.execute("ROLLBACK TO checked")  # so that the culprits can be told from those that fitted
