@@ -18,9 +18,9 @@ STRICT = {**NEVER, "gates": {"loss_free_count": 0}}
 SOME = [
     f"The {a} of the {b} was at the end of the street, behind the {c}."
     for a, b, c in zip(
-        "lamp well barn mill gate oven loom forge still kiln".split(),
-        "baker miller smith weaver potter brewer cooper tanner dyer tailor".split(),
-        "church school market bridge harbour station tower library museum bakery".split(),
+        ["lamp", "well", "barn", "mill", "gate", "oven", "loom", "forge", "still", "kiln"],
+        ["baker", "miller", "smith", "weaver", "potter", "brewer", "cooper", "tanner", "dyer", "tailor"],
+        ["church", "school", "market", "bridge", "harbour", "station", "tower", "library", "museum", "bakery"],
         strict=True,
     )
 ]
@@ -206,7 +206,7 @@ def test_what_others_decide_meanwhile_stands(opening, clock, deed):
 
 
 def test_forms_that_keep_too_little_of_the_meaning_are_chosen_around(opening, clock):
-    memory = opening({**FREE, "compression": {"rule": "never", "preservation": 0.6}}, HashEmbedder())
+    memory = opening({**FREE, "compression": {"rule": "never", "preservation": 0.42}}, HashEmbedder())
     filled(memory)
     clock.passes(days=2)
     budget = visible(memory) * 7 // 10
@@ -220,7 +220,7 @@ def test_forms_that_keep_too_little_of_the_meaning_are_chosen_around(opening, cl
         if entry.operation == "fit" and entry.target == "memory" and "embedding" not in change.move
     ]
     assert told
-    assert all(float(because.partition("meaning kept ")[2][:5]) >= 0.6 for because in told)
+    assert all(float(because.partition("meaning kept ")[2][:5]) >= 0.42 for because in told)
 
 
 def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -29,7 +31,10 @@ PAGE: Final = 2000
 BATCH: Final = 1000
 """So many memories change in one plan, and so in one operation to undo."""
 
+_GATES: Final = "perdure.operations.gates"
+
 T = TypeVar("T")
+Check = Callable[[Glimpse], None]
 
 
 def fit(
@@ -294,9 +299,12 @@ class _Fit:
         return replace(course, steps=(*course.steps, Step(self.now, state, "fit", because)), after=state)
 
 
-def guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Callable[[Glimpse], None] | None:  # noqa: ARG001
-    """Return what must be checked before a plan is final; the loss budget has been asked about all plans at once."""
-    return None
+def guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Check | None:
+    """Return what the gates check before a plan is final; the loss budget has been asked about all plans at once."""
+    if find_spec(_GATES) is None:
+        return None
+    check: Check | None = import_module(_GATES).guard(ctx, plan, accept_loss)
+    return check
 
 
 def _batches(some: Sequence[T], size: int) -> Iterator[list[T]]:
