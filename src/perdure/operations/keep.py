@@ -10,8 +10,8 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Memory, State, Status
-from perdure.rules.forms import LADDER, brought_back, shown_as
-from perdure.rules.restoring import restored
+from perdure.rules.forms import LADDER, shown_as
+from perdure.rules.restoring import aged_anew, restored
 from perdure.rules.signals import views
 
 
@@ -79,7 +79,7 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Memory:
             raise InvalidInput(
                 f"{identity} has no {level} form: {shown[level].refused}.", remedy="Bring back its full form."
             )
-        return brought_back(back, shown[level], now)
+        return replace(aged_anew(back, now), form=level, form_ms=now, firm=False, tokens=shown[level].tokens)
 
     def unarchived(state: State) -> State:
         if state.status is not Status.ARCHIVED:

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from perdure.formulas.value import faded_mass
-from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Form, State
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
@@ -151,18 +149,6 @@ def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> 
         if steps:  # the change of the last step says it; without one the plan says it by itself
             steps[-1] = replace(steps[-1], because=f"{steps[-1].because}; keeps its form: {refused}")
     return replace(course, steps=tuple(steps), after=after, refused=refused)
-
-
-def brought_back(state: State, shown: Shown, now: Instant) -> State:
-    """Return a state that shows a fuller form again; its ages start anew, so that it is not shortened again at once.
-
-    What was asked for before counts as much as it did, and nothing counts as an access.
-    """
-    mass = float(faded_mass(state.access_mass, max(0.0, (now - state.anchor_ms) / DAY_MS)))
-    anchor = max(now, state.anchor_ms)
-    return replace(
-        state, form=shown.form, form_ms=now, firm=False, tokens=shown.tokens, anchor_ms=anchor, access_mass=mass
-    )
 
 
 def shortened(courses: Sequence[Course]) -> dict[str, tuple[Form, ...]]:

@@ -15,13 +15,19 @@ VOUCHED: Final = 0.2
 """How far above the archive's threshold a restored memory starts, where confidence alone hides."""
 
 
+def aged_anew(state: State, now: Instant) -> State:
+    """Return a state whose ages start now; what was asked for before counts as much as it did."""
+    days = max(0.0, (now - state.anchor_ms) / DAY_MS)
+    mass = float(faded_mass(state.access_mass, days))
+    return replace(state, anchor_ms=max(now, state.anchor_ms), access_mass=mass)
+
+
 def restored(state: State, policy: Policy, now: Instant) -> State:
     """Return an archived state as active again, in warm, every anchor at now.
 
     Confidence starts from the value of a new memory of its kind if it was lower: whoever restores a memory vouches for
     it, and the next sweep must not take it back.
     """
-    days = max(0.0, (now - state.anchor_ms) / DAY_MS)
     birth = {
         Kind.NOTE: policy.confidence.note,
         Kind.EPISODE: policy.confidence.episode,
@@ -31,14 +37,12 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         birth = max(birth, min(1.0, policy.archive.confidence_below + VOUCHED))
     tier = state.tier if state.tier is Tier.VAULT else Tier.WARM
     back = replace(
-        state,
+        aged_anew(state, now),
         status=Status.ACTIVE,
         status_ms=now,
         tier=tier,
         tier_ms=now,
         tier_accesses=0,
-        anchor_ms=max(now, state.anchor_ms),
-        access_mass=float(faded_mass(state.access_mass, days)),
         confidence=max(state.confidence, birth),
         validated_ms=now if state.validated_ms is not None else None,
         held=False,
