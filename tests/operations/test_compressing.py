@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given, settings
@@ -110,7 +111,7 @@ def test_pinned_and_vault_memories_are_never_shortened(opening, clock):
 TEXTS = [
     "def f(x):\r\n\treturn {'a': x}  # 30 %\r\n\n\n",
     "  the tea is in the cupboard of the house of the aunt \u00a0 of the neighbours of the street  ",
-    "e\u0301te\u0301 of the \u212b of the \U0001f469\u200d\U0001f680 and the \ufeff of the house by the lake in the sun",
+    "e\u0301te\u0301 of \u212b of the \U0001f469\u200d\U0001f680 and the \ufeff of the house by the lake in the sun",
     "我喜欢猫, and the dog of the house is not in the garden of the neighbours at the end of the street.",
     "the roses of the garden of the house are red and blue and green. " * 15_000,
 ]
@@ -274,7 +275,7 @@ class Model:
 @pytest.mark.parametrize(
     ("said", "begins"),
     [
-        ({"summary": "pump in cellar: must not be opened but by Alice while at 30 bar"}, "pump cellar must not opened"),
+        ({"summary": "pump in cellar: must not be opened but by Alice while at 30 bar"}, "pump in cellar: must not be"),
         ({"summary": "The pump must not opened anyone while 30 bar: Alice."}, "The pump must not opened"),
         ({"summary": "A pump."}, "pump cellar must not opened"),  # loses what the guard keeps
         ({"summary": ""}, "pump cellar must not opened"),
@@ -291,7 +292,8 @@ def test_a_models_summary_is_taken_where_it_passes_the_guard(opening, clock, sai
         pytest.skip("the context has no model yet")
     identity = memory.remember(PUMP).id
     clock.passes(hours=25)
-    memory.sweep()
+    with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
+        memory.sweep()
     assert model.asked == [PUMP]
     one = memory.get(identity)
     assert one.form is Form.SUMMARY

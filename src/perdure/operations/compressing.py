@@ -127,8 +127,8 @@ def _written(ctx: Context, wanted: Sequence[tuple[Record, Form]]) -> dict[tuple[
         if form is not Form.SUMMARY:
             continue
         try:
-            said = model.ask(instruction, record.content.text, _SCHEMA)["summary"]
-        except (PerdureError, LookupError) as error:
+            said = model.ask(instruction, record.content.text, _SCHEMA).get("summary")
+        except PerdureError as error:
             ctx.warn(f"Summaries are made by rule: {error}")
             break
         if isinstance(said, str) and said.strip():

@@ -30,7 +30,9 @@ PAGE: Final = 2000
 BATCH: Final = 1000
 """So many memories change in one plan, and so in one operation to undo."""
 
+
 T = TypeVar("T")
+Check = Callable[[Glimpse], None]
 
 
 def fit(
@@ -295,7 +297,7 @@ class _Fit:
         return replace(course, steps=(*course.steps, Step(self.now, state, "fit", because)), after=state)
 
 
-def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Callable[[Glimpse], None] | None:
+def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Check | None:
     """Return what must be checked before a plan is final; the loss budget has been asked about all plans at once."""
     return recall_gate(ctx, plan) if accept_loss is None and plan.loses else None
 
