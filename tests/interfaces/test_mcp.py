@@ -115,7 +115,7 @@ def test_the_store_is_opened_once_at_the_first_call_in_a_worker_thread(memory):
         assert threads == []
         async with anyio.create_task_group() as group:
             for _ in range(8):
-                group.start_soon(client.call_tool, "stats", {})
+                group.start_soon(client.call_tool, "digest", {})
         assert len(threads) == 1
         assert threads[0] is not threading.main_thread()
 
@@ -131,7 +131,7 @@ def test_a_slow_call_does_not_keep_others_waiting(memory):
 
     async def story(client):
         async with anyio.create_task_group() as group:
-            group.start_soon(client.call_tool, "stats", {})
+            group.start_soon(client.call_tool, "digest", {})
             with anyio.fail_after(5):
                 await client.list_tools()
             go_on.set()
@@ -164,7 +164,6 @@ def test_only_a_touching_recall_is_an_access(memory):
         for tool, arguments in (
             ("get", {"id": kept["id"]}),
             ("why", {"id": kept["id"]}),
-            ("stats", {}),
             ("digest", {}),
         ):
             await call(client, tool, **arguments)
@@ -215,7 +214,8 @@ def test_filters_reach_the_engine(memory):
         new = await call(client, "remember", content="Deploys on Tuesday.", kind="fact", session="s1")
 
         async def ids(**filters):
-            return [h["id"] for h in (await call(client, "recall", query="deploys", **filters))["hits"]]
+            found = await call(client, "recall", query="deploys", **{"inside": "s1", **filters})
+            return [h["id"] for h in found["hits"]]
 
         assert await ids(until="2026-02-01T00:00:00Z") == [old["id"]]
         assert await ids(since="2026-02-01T00:00:00Z") == [new["id"]]
@@ -225,6 +225,8 @@ def test_filters_reach_the_engine(memory):
         assert await ids(session="s1") == [new["id"]]
         assert await ids(entity="Monday") == [old["id"]]
         assert await ids(as_of="2026-02-01T00:00:00Z") == []
+        assert await ids(inside="s2") == [old["id"]]
+        assert await ids(session="s1", inside="s2") == []
         assert await ids(limit=1) in ([old["id"]], [new["id"]])
         assert await ids(namespace="elsewhere") == []
 
