@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -50,17 +50,16 @@ def consolidate(
     accept_loss: AcceptLoss = None,
 ) -> None:
     """Merge memories that say the same. What goes is hidden, never deleted. A preview is needed before --apply."""
-    done = _run(
-        call,
-        "consolidate",
-        call.place,
-        threshold,
-        strategy.value,
-        not apply,
-        max_groups,
-        accept_loss=accept_loss,
-        pairs=pairs.value,
-    )
+    with call.memory() as memory:
+        done = memory.consolidate(
+            call.place,
+            threshold,
+            strategy.value,
+            not apply,
+            max_groups,
+            pairs=pairs.value,
+            accept_loss=accept_loss,
+        )
     from perdure.interfaces.rendering_groups import show_consolidation  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_consolidation(out, done))
@@ -82,7 +81,8 @@ def extract(
     """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n names another."""
     text = text_or_input("-") if file == "-" else _text_of(Path(file).expanduser())
     place = "extracted" if call.namespace is None else call.namespace
-    done = _run(call, "extract", text, place, min_confidence, not keep_duplicates, threshold)
+    with call.memory() as memory:
+        done = memory.extract(text, place, min_confidence, not keep_duplicates, threshold)
     from perdure.interfaces.rendering_groups import show_extraction  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_extraction(out, done, place))
@@ -103,13 +103,15 @@ def relate(
 ) -> None:
     """Join memories by an edge, or bring more into one that exists."""
     roles = {identity: role for identity, _, role in (member.partition("=") for member in members)}
-    name = _run(call, "relate", roles, kind, weight, edge, call.namespace)
+    with call.memory() as memory:
+        name = memory.relate(roles, kind, weight, edge, call.namespace)
     call.answer({"edge": name, "members": roles}, lambda out: out.print(f"Joined by the edge {name}."))
 
 
 def edges(call: Call, id: Identity) -> None:  # noqa: A002  # the contract's name
     """List the edges of a memory with their members. Reading them is no access."""
-    found = _run(call, "edges", id)
+    with call.memory() as memory:
+        found = memory.edges(id)
     from perdure.interfaces.rendering_groups import show_edges  # noqa: PLC0415  # start-up time
 
     call.answer([e.to_dict() for e in found], lambda out: show_edges(out, found))
@@ -122,7 +124,8 @@ def complete_task(
     accept_loss: AcceptLoss = None,
 ) -> None:
     """Bring a task's memories into its session: redundant ones merged, edges strengthened."""
-    done = _run(call, "complete_task", task, namespace=call.place, dry_run=dry_run, accept_loss=accept_loss)
+    with call.memory() as memory:
+        done = memory.complete_task(task, namespace=call.place, dry_run=dry_run, accept_loss=accept_loss)
     from perdure.interfaces.rendering_groups import show_task  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_task(out, done))
@@ -138,7 +141,8 @@ def promote(
     accept_loss: AcceptLoss = None,
 ) -> None:
     """Bring the most certain and most used memories of a session to long term; a preview without --confirm."""
-    done = _run(call, "promote", session, threshold, confirm, namespace=call.place, accept_loss=accept_loss)
+    with call.memory() as memory:
+        done = memory.promote(session, threshold, confirm, namespace=call.place, accept_loss=accept_loss)
     from perdure.interfaces.rendering_groups import show_promotion  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_promotion(out, done))
@@ -146,15 +150,11 @@ def promote(
 
 def end_session(call: Call, session: SessionName, accept_loss: AcceptLoss = None) -> None:
     """End a session: complete its open tasks, promote, sweep. A second call changes nothing."""
-    done = _run(call, "end_session", session, namespace=call.place, accept_loss=accept_loss)
+    with call.memory() as memory:
+        done = memory.end_session(session, namespace=call.place, accept_loss=accept_loss)
     from perdure.interfaces.rendering_groups import show_session_end  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_session_end(out, done))
-
-
-def _run(call: Call, name: str, *arguments: Any, **more: Any) -> Any:
-    with call.memory() as memory:
-        return getattr(memory, name)(*arguments, **more)
 
 
 def _text_of(path: Path) -> str:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -14,6 +14,9 @@ from perdure.interfaces import mcp_lifecycle_schemas as schema
 from perdure.interfaces import mcp_lifecycle_texts as text
 from perdure.interfaces.mcp_arguments import Identity, Namespace, Opened
 from perdure.interfaces.mcp_texts import answer
+
+if TYPE_CHECKING:  # a server that only lists its tools needs none of them
+    from perdure.records.results_extract import ExtractResult
 
 SessionName = Annotated[str, Field(description="The session's name.", min_length=1, max_length=1000)]
 
@@ -40,7 +43,7 @@ class GroupTools(Opened):
     ) -> Annotated[CallToolResult, schema.Consolidated]:
         """Merge memories that say the same."""
         told = result.consolidated(
-            self._engine().consolidate(namespace, similarity_threshold, strategy, dry_run, max_groups)
+            self._memory().consolidate(namespace, similarity_threshold, strategy, dry_run, max_groups)
         )
         return answer(told, text.consolidated(told))
 
@@ -55,7 +58,7 @@ class GroupTools(Opened):
         ] = 0.9,
     ) -> Annotated[CallToolResult, schema.Extracted]:
         """Store what is worth remembering in a text."""
-        return _extracted(self._engine().extract(text, namespace, min_confidence, deduplicate, dedup_threshold))
+        return _extracted(self._memory().extract(text, namespace, min_confidence, deduplicate, dedup_threshold))
 
     def relate(
         self,
@@ -72,12 +75,12 @@ class GroupTools(Opened):
         ] = None,
     ) -> Annotated[CallToolResult, schema.Related]:
         """Join memories by an edge."""
-        told: schema.Related = {"edge": self._engine().relate(members, kind, weight, edge, namespace)}
+        told: schema.Related = {"edge": self._memory().relate(members, kind, weight, edge, namespace)}
         return answer(told, f"Joined by the edge {told['edge']}.")
 
     def edges(self, id: Identity) -> Annotated[CallToolResult, schema.Edges]:
         """Return the edges of a memory."""
-        told = result.edges(self._engine().edges(id))
+        told = result.edges(self._memory().edges(id))
         return answer(told, text.edges(told))
 
     def complete_task(
@@ -87,7 +90,7 @@ class GroupTools(Opened):
         dry_run: Annotated[bool, Field(description="Only report.")] = False,
     ) -> Annotated[CallToolResult, schema.TaskDone]:
         """Bring a task's memories into its session."""
-        done = self._engine().complete_task(task_id, namespace=self._place(namespace), dry_run=dry_run)
+        done = self._memory().complete_task(task_id, namespace=self._place(namespace), dry_run=dry_run)
         told = result.task_done(done)
         return answer(told, text.task_done(told))
 
@@ -101,7 +104,7 @@ class GroupTools(Opened):
         namespace: Namespace = None,
     ) -> Annotated[CallToolResult, schema.Promoted]:
         """Bring the best of a session to long term; a preview unless confirmed."""
-        done = self._engine().promote(session_id, threshold, confirm, namespace=self._place(namespace))
+        done = self._memory().promote(session_id, threshold, confirm, namespace=self._place(namespace))
         told = result.promoted(done)
         return answer(told, text.promoted(told))
 
@@ -109,14 +112,11 @@ class GroupTools(Opened):
         self, session_id: SessionName, namespace: Namespace = None
     ) -> Annotated[CallToolResult, schema.SessionDone]:
         """End a session."""
-        told = result.session_done(self._engine().end_session(session_id, namespace=self._place(namespace)))
+        told = result.session_done(self._memory().end_session(session_id, namespace=self._place(namespace)))
         return answer(told, text.session_done(told))
 
-    def _engine(self) -> Any:
-        return self._memory()
 
-
-def _extracted(found: Any) -> CallToolResult:
+def _extracted(found: ExtractResult) -> CallToolResult:
     """Answer an extraction; here, because the tool's argument ``text`` hides the module of that name."""
     told = result.extracted(found)
     return answer(told, text.extracted(told))

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from perdure.interfaces import mcp_lifecycle_schemas as schema
 from perdure.interfaces.mcp_results import MOST_LINES, cut, iso_of, swept
 
 if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.records.results import DecayResult, Question, ReinforceResult, Used, WeakenResult
+    from perdure.records.results_extract import ExtractResult
     from perdure.records.results_forms import CompressionReport, FitResult
+    from perdure.records.results_groups import (
+        ConsolidateResult,
+        Edge,
+        PromotionResult,
+        Refused,
+        SessionResult,
+        TaskResult,
+    )
 
 
 def decayed(r: DecayResult) -> schema.Decayed:
@@ -140,7 +149,7 @@ def compressed(r: CompressionReport) -> schema.Compressed:
     }
 
 
-def extracted(r: Any) -> schema.Extracted:
+def extracted(r: ExtractResult) -> schema.Extracted:
     """Return an extraction."""
     return {
         "candidates_found": r.candidates_found,
@@ -162,7 +171,7 @@ def extracted(r: Any) -> schema.Extracted:
     }
 
 
-def consolidated(r: Any) -> schema.Consolidated:
+def consolidated(r: ConsolidateResult) -> schema.Consolidated:
     """Return a consolidation."""
     return {
         "groups_found": r.groups_found,
@@ -186,14 +195,14 @@ def consolidated(r: Any) -> schema.Consolidated:
     }
 
 
-def edges(found: Iterable[Any]) -> schema.Edges:
+def edges(found: Iterable[Edge]) -> schema.Edges:
     """Return edges."""
     return {
         "edges": [{"id": e.id, "kind": e.kind, "weight": round(e.weight, 4), "members": dict(e.members)} for e in found]
     }
 
 
-def task_done(r: Any) -> schema.TaskDone:
+def task_done(r: TaskResult) -> schema.TaskDone:
     """Return what became of a task."""
     return {
         "merged_count": r.merged_count,
@@ -209,7 +218,7 @@ def task_done(r: Any) -> schema.TaskDone:
     }
 
 
-def promoted(r: Any) -> schema.Promoted:
+def promoted(r: PromotionResult) -> schema.Promoted:
     """Return a promotion."""
     return {
         "promoted_count": r.promoted_count,
@@ -232,7 +241,7 @@ def promoted(r: Any) -> schema.Promoted:
     }
 
 
-def session_done(r: Any) -> schema.SessionDone:
+def session_done(r: SessionResult) -> schema.SessionDone:
     """Return what the end of a session did."""
     return {
         "session": r.session,
@@ -245,7 +254,7 @@ def session_done(r: Any) -> schema.SessionDone:
     }
 
 
-def _refusals(found: Sequence[Any]) -> list[schema.Refusal]:
+def _refusals(found: Sequence[Refused]) -> list[schema.Refusal]:
     return [{"a": f.a, "b": f.b, "because": f.because} for f in found[:MOST_LINES]]
 
 

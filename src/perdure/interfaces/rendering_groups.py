@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from perdure.interfaces.rendering import brief, counted, new_table, show_report, show_undo, shown
 from perdure.interfaces.rendering_signals import show_rest
+from perdure.records.results_extract import ExtractResult
+from perdure.records.results_groups import ConsolidateResult, Edge, PromotionResult, Refused, SessionResult, TaskResult
 
 _SHOWN = 20
 
 
-def show_consolidation(out: Console, done: Any) -> None:
+def show_consolidation(out: Console, done: ConsolidateResult) -> None:
     """Draw which memories became one, or would."""
     would = "would go" if done.dry_run else "went"
     out.print(
@@ -37,7 +38,7 @@ def show_consolidation(out: Console, done: Any) -> None:
     show_undo(out, done.operations)
 
 
-def show_extraction(out: Console, done: Any, namespace: str) -> None:
+def show_extraction(out: Console, done: ExtractResult, namespace: str) -> None:
     """Draw what was found in a text."""
     out.print(
         f"Stored {counted(done.memories_created, 'memory')} in {shown(namespace)} of {done.candidates_found:,} found; "
@@ -45,12 +46,12 @@ def show_extraction(out: Console, done: Any, namespace: str) -> None:
     )
     for m in done.extractions:
         out.print(shown(brief(m.content)))
-        stored = m.memory_id if m.stored else "not stored"
+        stored = m.memory_id if m.memory_id else "not stored"
         out.print(Text(f"   {m.pattern_matched} · confidence {m.confidence:.2f} · {stored}", style="dim"))
     show_undo(out, done.operations)
 
 
-def show_edges(out: Console, found: Sequence[Any]) -> None:
+def show_edges(out: Console, found: Sequence[Edge]) -> None:
     """Draw the edges of a memory."""
     if not found:
         out.print("No edges.")
@@ -62,7 +63,7 @@ def show_edges(out: Console, found: Sequence[Any]) -> None:
     out.print(table)
 
 
-def show_task(out: Console, done: Any) -> None:
+def show_task(out: Console, done: TaskResult) -> None:
     """Draw what became of a task's memories."""
     told = "Would complete" if done.dry_run else "Completed"
     out.print(
@@ -75,7 +76,7 @@ def show_task(out: Console, done: Any) -> None:
     show_undo(out, done.operations)
 
 
-def show_promotion(out: Console, done: Any) -> None:
+def show_promotion(out: Console, done: PromotionResult) -> None:
     """Draw what is promoted from a session, or would be."""
     told = "Promoted" if done.confirmed else "Would promote"
     out.print(
@@ -94,7 +95,7 @@ def show_promotion(out: Console, done: Any) -> None:
     show_undo(out, done.operations)
 
 
-def show_session_end(out: Console, done: Any) -> None:
+def show_session_end(out: Console, done: SessionResult) -> None:
     """Draw what the end of a session did."""
     if not done.anew:
         out.print(f"{shown(done.session)} had ended at {done.ended_at}; nothing was left to do.")
@@ -108,7 +109,7 @@ def show_session_end(out: Console, done: Any) -> None:
     show_undo(out, done.operations)
 
 
-def _apart(out: Console, refusals: Sequence[Any]) -> None:
+def _apart(out: Console, refusals: Sequence[Refused]) -> None:
     for f in refusals[:_SHOWN]:
         out.print(Text(f"  stay apart: {f.a} and {f.b}: {shown(f.because)}", style="dim"))
     show_rest(out, len(refusals))
