@@ -46,7 +46,7 @@ def show_extraction(out: Console, done: ExtractResult, namespace: str) -> None:
     )
     for m in done.extractions:
         out.print(shown(brief(m.content)))
-        stored = m.memory_id if m.memory_id else "not stored"
+        stored = m.memory_id or "not stored"
         out.print(Text(f"   {m.pattern_matched} · confidence {m.confidence:.2f} · {stored}", style="dim"))
     show_undo(out, done.operations)
 
