@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from perdure.interfaces.cli_call import Call
 from perdure.interfaces.cli_options import LARGEST_INPUT, AcceptLoss, Apply, Identity, text_or_input
 from perdure.records.errors import InvalidInput
+
+if TYPE_CHECKING:  # start-up time
+    from perdure.records.results_groups import ConsolidateResult
 
 SessionName = Annotated[str, typer.Argument(metavar="SESSION", help="The session's name.")]
 
@@ -49,17 +52,23 @@ def consolidate(
     apply: Apply = False,
     accept_loss: AcceptLoss = None,
 ) -> None:
-    """Merge memories that say the same. What goes is hidden, never deleted. A preview is needed before --apply."""
+    """Merge memories that say the same; --apply looks once more and merges exactly that. What goes is only hidden."""
     with call.memory() as memory:
-        done = memory.consolidate(
-            call.place,
-            threshold,
-            strategy.value,
-            not apply,
-            max_groups,
-            pairs=pairs.value,
-            accept_loss=accept_loss,
-        )
+
+        def run(*, dry_run: bool) -> ConsolidateResult:
+            return memory.consolidate(
+                call.place,
+                threshold,
+                strategy.value,
+                dry_run,
+                max_groups,
+                pairs=pairs.value,
+                accept_loss=accept_loss,
+            )
+
+        done = run(dry_run=True)  # the policy may ask for a dry run before, and each command is a process of its own
+        if apply:
+            done = run(dry_run=False)
     from perdure.interfaces.rendering_groups import show_consolidation  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_consolidation(out, done))
