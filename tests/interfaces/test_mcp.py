@@ -115,7 +115,7 @@ def test_the_store_is_opened_once_at_the_first_call_in_a_worker_thread(memory):
         assert threads == []
         async with anyio.create_task_group() as group:
             for _ in range(8):
-                group.start_soon(client.call_tool, "stats", {})
+                group.start_soon(client.call_tool, "digest", {})
         assert len(threads) == 1
         assert threads[0] is not threading.main_thread()
 
@@ -131,7 +131,7 @@ def test_a_slow_call_does_not_keep_others_waiting(memory):
 
     async def story(client):
         async with anyio.create_task_group() as group:
-            group.start_soon(client.call_tool, "stats", {})
+            group.start_soon(client.call_tool, "digest", {})
             with anyio.fail_after(5):
                 await client.list_tools()
             go_on.set()
@@ -164,7 +164,6 @@ def test_only_a_touching_recall_is_an_access(memory):
         for tool, arguments in (
             ("get", {"id": kept["id"]}),
             ("why", {"id": kept["id"]}),
-            ("stats", {}),
             ("digest", {}),
         ):
             await call(client, tool, **arguments)

@@ -14,8 +14,10 @@ from perdure.interfaces.mcp import build
 from perdure.records.memory import Kind, Scope
 from perdure.rules.digesting import PROFILES
 
-CORE = ["remember", "recall", "get", "why", "archive", "restore", "sweep", "undo", "stats", "digest"]
-FULL = [*CORE, "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
+CORE = ["remember", "recall", "used", "get", "why", "archive", "restore", "sweep", "undo", "digest"]
+FULL = [*CORE, "stats", "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
+FULL += ["decay", "reinforce", "weaken", "review", "settle", "move", "fit", "compression", "extract", "consolidate"]
+FULL += ["relate", "edges", "complete_task", "promote", "end_session"]
 
 # name -> (read-only, destructive, idempotent); decision 0005 says why
 HINTS = {
@@ -37,6 +39,22 @@ HINTS = {
     "forecast": (True, False, True),
     "ingest": (False, False, True),
     "check": (True, False, True),
+    "used": (False, False, True),
+    "decay": (False, True, True),
+    "reinforce": (False, False, False),
+    "weaken": (False, False, False),
+    "review": (True, False, True),
+    "settle": (False, True, True),
+    "move": (False, False, True),
+    "fit": (False, True, True),
+    "compression": (True, False, True),
+    "extract": (False, False, True),
+    "consolidate": (False, True, True),
+    "relate": (False, False, False),
+    "edges": (True, False, True),
+    "complete_task": (False, True, True),
+    "promote": (False, False, True),
+    "end_session": (False, True, True),
 }
 
 

@@ -64,7 +64,7 @@ async def call(client, tool, **arguments):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_life_of_a_memory_over_stdio(store, policy, mode):
     async def story():
-        async with connected(command(store, policy), mode) as client:
+        async with connected(command(store, policy, "--profile", "full"), mode) as client:
             assert [t.name for t in (await client.list_tools()).tools][:2] == ["remember", "recall"]
             kept = await call(client, "remember", content="The staging server listens on port 8081.", tags=["ops"])
             old = await call(client, "remember", content="The standup was at nine.", at=LONG_AGO)
@@ -96,7 +96,7 @@ def test_a_life_of_a_memory_over_stdio(store, policy, mode):
 
 def test_errors_over_stdio_leave_the_server_working(store, policy):
     async def story():
-        async with connected(command(store, policy)) as client:
+        async with connected(command(store, policy, "--profile", "full")) as client:
             for tool, arguments, says in (
                 ("remember", {"content": " "}, "content is empty"),
                 ("remember", {"content": "x", "at": "2999-01-01T00:00:00Z"}, "future"),
@@ -131,7 +131,11 @@ def test_two_servers_share_one_store(store, policy):
         return [(await call(client, "remember", content=f"Note {n} of {name}."))["id"] for n in range(20)]
 
     async def story():
-        async with connected(command(store, policy)) as one, connected(command(store, policy), "legacy") as two:
+        full = ("--profile", "full")
+        async with (
+            connected(command(store, policy, *full)) as one,
+            connected(command(store, policy), "legacy") as two,
+        ):
             ids = {}
 
             async def writer(client, name):
@@ -280,7 +284,7 @@ def test_a_line_that_is_no_message_does_not_end_the_server(store, policy):
 
 def test_a_store_that_cannot_be_opened_is_told_to_the_client(tmp_path, policy):
     with piped(command(tmp_path / "missing" / "agent.db", policy)) as pipe:
-        answer = pipe.ask("tools/call", name="stats", arguments={})
+        answer = pipe.ask("tools/call", name="digest", arguments={})
         assert answer["isError"]
         assert "does not exist" in answer["content"][0]["text"]
 

@@ -15,12 +15,17 @@ from typer.core import TyperGroup
 from perdure import __version__
 from perdure.interfaces import (
     cli_backup,
+from perdure.interfaces import (
+    cli_forms,
+    cli_groups,
     cli_hook,
     cli_move,
     cli_plan,
     cli_read,
     cli_server,
     cli_setup,
+    cli_signals,
+)
     cli_upkeep,
     cli_write,
 )
@@ -147,7 +152,7 @@ def perdure(
 
 
 VERBS: dict[str, dict[str, Body]] = {
-    "Bring in": {"remember": cli_write.remember, "ingest": cli_write.ingest},
+    "Bring in": {"remember": cli_write.remember, "ingest": cli_write.ingest, "extract": cli_groups.extract},
     "Ask": {
         "recall": cli_read.recall,
         "get": cli_read.get,
@@ -156,11 +161,26 @@ VERBS: dict[str, dict[str, Body]] = {
         "why-not": cli_read.why_not,
         "namespaces": cli_read.namespaces,
     },
+    "Say what became of it": {
+        "used": cli_signals.used,
+        "reinforce": cli_signals.reinforce,
+        "weaken": cli_signals.weaken,
+        "review": cli_signals.review,
+        "settle": cli_signals.settle,
+    },
     "Decide about one memory": {
         "pin": cli_write.pin,
         "unpin": cli_write.unpin,
         "archive": cli_write.archive,
         "restore": cli_write.restore,
+        "move": cli_signals.move,
+    },
+    "Tasks and sessions": {
+        "relate": cli_groups.relate,
+        "edges": cli_groups.edges,
+        "complete-task": cli_groups.complete_task,
+        "promote": cli_groups.promote,
+        "end-session": cli_groups.end_session,
     },
     "Upkeep": {
         "sweep": cli_upkeep.sweep,
@@ -168,6 +188,10 @@ VERBS: dict[str, dict[str, Body]] = {
         "forecast": cli_upkeep.forecast,
         "stats": cli_upkeep.stats,
         "digest": cli_upkeep.digest,
+        "decay": cli_signals.decay,
+        "consolidate": cli_groups.consolidate,
+        "fit": cli_forms.fit,
+        "compression": cli_forms.compression,
         "reembed": cli_write.reembed,
         "optimize": cli_upkeep.optimize,
         "check": cli_upkeep.check,

@@ -79,6 +79,14 @@ def profiles(incomplete: str) -> list[str]:
 
 
 Identity = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
+Identities = Annotated[list[str], typer.Argument(metavar="ID...", help="The memories' ids.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Do it; without this it is only a preview.")]
+AcceptLoss = Annotated[
+    str | None,
+    typer.Option(
+        "--accept-loss", metavar="REASON", help="Go on where a gate says that too much is lost; kept in the journal."
+    ),
+]
 Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Only this kind. Repeat it for several.")]
 Scopes = Annotated[list[Scope] | None, typer.Option("--scope", help="Only this scope. Repeat it for several.")]
 Tags = Annotated[
@@ -88,6 +96,10 @@ Tags = Annotated[
     ),
 ]
 Session = Annotated[str | None, typer.Option("--session", metavar="NAME", help="Only this session.")]
+Inside = Annotated[
+    str | None,
+    typer.Option("--inside", metavar="NAME", help="The session that asks: its own memories are seen besides."),
+]
 Since = Annotated[
     datetime | None,
     typer.Option("--since", parser=moment, metavar="DATE", help=f"Only what happened at or after this. {_LOCAL}"),

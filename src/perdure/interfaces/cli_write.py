@@ -9,7 +9,7 @@ import typer
 from perdure.interfaces.cli_call import Call
 from perdure.interfaces.cli_options import At, Identity, Zone, json_object, text_or_input
 from perdure.interfaces.readers import Format, files, read
-from perdure.records.memory import Kind
+from perdure.records.memory import Form, Kind
 
 
 def remember(
@@ -24,8 +24,13 @@ def remember(
         float | None, typer.Option("--confidence", metavar="0..1", help="How likely it is true; default by kind.")
     ] = None,
     source: Annotated[str | None, typer.Option("--source", metavar="TEXT", help="Where it comes from.")] = None,
-    session: Annotated[str | None, typer.Option("--session", metavar="NAME", help="The session it belongs to.")] = None,
-    task: Annotated[str | None, typer.Option("--task", metavar="NAME", help="The task it belongs to.")] = None,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="NAME", help="Its session: only there it is seen, until promoted."),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="NAME", help="Its task: seen only inside its session.")
+    ] = None,
     metadata: Annotated[
         dict[str, Any] | None,
         typer.Option("--metadata", parser=json_object, metavar="JSON", help="A JSON object, kept unchanged."),
@@ -91,12 +96,12 @@ def ingest(
 
 def pin(call: Call, id: Identity) -> None:  # noqa: A002  # the contract's name
     """Exempt a memory from every move."""
-    _decide(call, "pin", "Pinned", id)
+    decide(call, "pin", "Pinned", id)
 
 
 def unpin(call: Call, id: Identity) -> None:  # noqa: A002  # the contract's name
     """Let the rules apply to a memory again."""
-    _decide(call, "unpin", "Unpinned", id)
+    decide(call, "unpin", "Unpinned", id)
 
 
 def archive(
@@ -105,15 +110,22 @@ def archive(
     reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why; it is kept in the journal.")],
 ) -> None:
     """Hide a memory. Nothing is deleted; 'perdure restore' shows it again."""
-    _decide(call, "archive", "Archived", id, reason)
+    decide(call, "archive", "Archived", id, reason)
 
 
-def restore(call: Call, id: Identity) -> None:  # noqa: A002  # the contract's name
-    """Show an archived memory again. The next sweep does not take it back."""
-    _decide(call, "restore", "Restored", id)
+def restore(
+    call: Call,
+    id: Identity,  # noqa: A002  # the contract's name
+    level: Annotated[
+        Form | None, typer.Option("--level", help="Of a shortened one show this form again; full is the whole text.")
+    ] = None,
+) -> None:
+    """Show an archived memory again, or more of one that was shortened. The next sweep does not take it back."""
+    decide(call, "restore", "Restored", id, None if level is None else level.value)
 
 
-def _decide(call: Call, name: str, done: str, *arguments: str) -> None:
+def decide(call: Call, name: str, done: str, *arguments: str | None) -> None:
+    """Run a verb that decides about one memory, and say where that left it."""
     with call.memory() as memory:
         kept = getattr(memory, name)(*arguments)
     call.answer(kept.to_dict(), lambda out: out.print(f"{done} {kept.id} ({kept.status}, {kept.tier})."))

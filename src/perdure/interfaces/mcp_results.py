@@ -56,12 +56,18 @@ def found(hit: Hit) -> schema.Found:
         "confidence": round(m.confidence, 4),
         "speaker": m.speaker,
         "status": m.status.value,
+        "form": m.form.value,
     }
 
 
 def recalled(answer: Recall) -> schema.Recalled:
     """Return an answer."""
-    return {"nothing_known": answer.nothing_known, "hits": [found(h) for h in answer.hits], "note": answer.note}
+    return {
+        "recall_id": answer.id or None,
+        "nothing_known": answer.nothing_known,
+        "hits": [found(h) for h in answer.hits],
+        "note": answer.note,
+    }
 
 
 def kept(m: Memory) -> schema.Kept:
@@ -90,6 +96,7 @@ def whole(m: Memory) -> schema.Whole:
         **kept(m),
         "content": m.content,
         "truncated": False,
+        "form": m.form.value,
         "scope": m.scope.value,
         "source": m.source,
         "speaker": m.speaker,
@@ -99,6 +106,7 @@ def whole(m: Memory) -> schema.Whole:
         "recorded_at": iso(m.recorded_at),
         "due_at": None if m.due_at is None else iso(m.due_at),
         "retention": round(m.retention, 4),
+        "strength": round(m.strength, 4),
         "access_count": m.access_count,
     }
 

@@ -26,11 +26,13 @@ class Found(TypedDict):
     confidence: float
     speaker: str | None
     status: str
+    form: str
 
 
 class Recalled(TypedDict):
-    """The answer to a question."""
+    """The answer to a question; ``used`` takes ``recall_id``, which is null where the recall was no access."""
 
+    recall_id: str | None
     nothing_known: bool
     hits: list[Found]
     note: str
@@ -57,6 +59,7 @@ class Kept(TypedDict):
 class Whole(Kept):
     """One memory, everything but its stored state."""
 
+    form: str
     scope: str
     source: str | None
     speaker: str | None
@@ -66,6 +69,7 @@ class Whole(Kept):
     recorded_at: str
     due_at: str | None
     retention: float
+    strength: float
     access_count: int
 
 

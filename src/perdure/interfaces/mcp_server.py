@@ -103,10 +103,14 @@ def _tool(entry: catalogue.Entry, function: Callable[..., Any]) -> Tool:
 
 
 def _lean(schema: Any) -> Any:
-    """Return a schema without the titles that pydantic makes of names: they say nothing and cost a model tokens."""
+    """Return a schema without what says nothing and costs a model tokens: titles made of names, defaults of null."""
     if isinstance(schema, dict):
-        return {key: _lean(value) for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
+        return {key: _lean(value) for key, value in schema.items() if not _says_nothing(key, value)}
     return [_lean(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _says_nothing(key: str, value: Any) -> bool:
+    return (key == "title" and isinstance(value, str)) or (key == "default" and value is None)
 
 
 def _read(read: Callable[[], str]) -> str:

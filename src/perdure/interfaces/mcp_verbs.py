@@ -7,8 +7,6 @@ All are plain functions: the server runs them in worker threads. What they raise
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from mcp_types import CallToolResult
@@ -17,54 +15,37 @@ from pydantic import Field
 from perdure.interfaces import mcp_results as result
 from perdure.interfaces import mcp_schemas as schema
 from perdure.interfaces import mcp_texts as text
+from perdure.interfaces.mcp_arguments import (
+    Everywhere,
+    Hidden,
+    Identity,
+    Inside,
+    Kind,
+    Kinds,
+    Likely,
+    Limit,
+    Namespace,
+    Page,
+    Question,
+    Reason,
+    Scopes,
+    Session,
+    Since,
+    Tags,
+    Until,
+    moment,
+)
+from perdure.interfaces.mcp_groups import GroupTools
+from perdure.interfaces.mcp_signals import SignalTools
 from perdure.interfaces.mcp_texts import answer
-from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.errors import NotFound
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
-    from perdure.memory import Memory
-    from perdure.records.memory import Memory as Remembered
     from perdure.records.report import Entry, Operation
 
-Identity = Annotated[str, Field(description="The memory's id.", min_length=1, max_length=200)]
-Namespace = Annotated[str | None, Field(description="The namespace; leave out for the server's own.", max_length=200)]
-Everywhere = Annotated[str | None, Field(description="Only this namespace; leave out for all.", max_length=200)]
-Question = Annotated[str, Field(description="A question in plain words.", min_length=1, max_length=10_000)]
-Kind = Literal["note", "episode", "fact", "procedure", "summary"]
-Kinds = Annotated[list[Kind] | None, Field(description="Only these kinds.")]
-Scopes = Annotated[list[Literal["task", "session", "long_term"]] | None, Field(description="Only these scopes.")]
-Tags = Annotated[list[str] | None, Field(description="Only memories with all of these tags.")]
-Session = Annotated[str | None, Field(description="Only this session.")]
-Since = Annotated[str | None, Field(description="Happened at or after: ISO 8601 with zone, 2026-11-21T09:30:00Z.")]
-Until = Annotated[str | None, Field(description="Happened before: ISO 8601 with zone.")]
-Likely = Annotated[float, Field(description="Only memories at least this likely true now.", ge=0, le=1)]
-Hidden = Annotated[bool, Field(description="Also archived and superseded ones.")]
-Limit = Annotated[int, Field(description="How many at most.", ge=1, le=50)]
-Page = Annotated[int, Field(description="How many at most.", ge=1, le=200)]
 
-
-def moment(value: str | None, name: str) -> datetime | None:
-    """Return an ISO 8601 text as a datetime; one without a zone is refused, because the zone would be a guess."""
-    if value is None:
-        return None
-    remedy = "Write it with a zone, for example 2026-11-21T09:30:00Z."
-    try:
-        read = datetime.fromisoformat(value.strip())
-    except ValueError:
-        raise InvalidInput(f"{name} is no ISO 8601 date and time: {value[:50]!r}.", remedy=remedy) from None
-    if read.tzinfo is None:
-        raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=remedy)
-    return read
-
-
-class Verbs:
+class Verbs(SignalTools, GroupTools):
     """The verbs over one memory that is opened when the first of them is called."""
-
-    def __init__(self, opened: Callable[[], Memory], namespace: str) -> None:
-        self._memory = opened
-        self._namespace = namespace
-
-    def _place(self, namespace: str | None) -> str:
-        return self._namespace if namespace is None else namespace
 
     def remember(
         self,
@@ -75,8 +56,8 @@ class Verbs:
         importance: Annotated[float, Field(description="How much it matters.", ge=0, le=1)] = 0.5,
         confidence: Annotated[float | None, Field(description="How likely true; by kind.", ge=0, le=1)] = None,
         source: Annotated[str | None, Field(description="Where it comes from: a path, a URL, a name.")] = None,
-        session: Annotated[str | None, Field(description="The session that it belongs to.")] = None,
-        task: Annotated[str | None, Field(description="The task that it belongs to.")] = None,
+        session: Annotated[str | None, Field(description="Its session: seen only inside it, until promoted.")] = None,
+        task: Annotated[str | None, Field(description="Its task: seen only inside its session, so name both.")] = None,
         metadata: Annotated[dict[str, Any] | None, Field(description="JSON data, returned unchanged.")] = None,
         at: Annotated[str | None, Field(description="When it happened: ISO 8601 with zone; now if left out.")] = None,
         pinned: Annotated[bool, Field(description="Exempt from every move: never fades.")] = False,
@@ -110,6 +91,7 @@ class Verbs:
         scopes: Scopes = None,
         tags: Tags = None,
         session: Session = None,
+        inside: Inside = None,
         entity: Annotated[str | None, Field(description="Only memories whose words hold this name.")] = None,
         since: Since = None,
         until: Until = None,
@@ -127,6 +109,7 @@ class Verbs:
             scopes=scopes or (),
             tags=tags or (),
             session=session,
+            inside=inside,
             entity=entity,
             since=moment(since, "since"),
             until=moment(until, "until"),
@@ -156,14 +139,21 @@ class Verbs:
     def archive(
         self,
         id: Identity,
-        reason: Annotated[str, Field(description="Why; kept in the journal.", min_length=1, max_length=1000)],
+        reason: Reason,
     ) -> Annotated[CallToolResult, schema.Decided]:
         """Hide a memory."""
         return self._decided(self._memory().archive(id, reason), "Archived")
 
-    def restore(self, id: Identity) -> Annotated[CallToolResult, schema.Decided]:
-        """Show an archived memory again."""
-        return self._decided(self._memory().restore(id), "Restored")
+    def restore(
+        self,
+        id: Identity,
+        level: Annotated[
+            Literal["full", "summary", "keywords"] | None,
+            Field(description="Of a shortened one show this form again; full is the whole text."),
+        ] = None,
+    ) -> Annotated[CallToolResult, schema.Decided]:
+        """Show an archived memory again, or more of one that was shortened."""
+        return self._decided(self._memory().restore(id, level), "Restored")
 
     def pin(self, id: Identity) -> Annotated[CallToolResult, schema.Decided]:
         """Pin a memory."""
@@ -203,9 +193,10 @@ class Verbs:
             Literal["tokens", "claude-code", "hermes", "openclaw"] | None,
             Field(description="A client's budget for MEMORY.md instead of tokens."),
         ] = None,
+        inside: Inside = None,
     ) -> Annotated[CallToolResult, schema.Digested]:
         """Return MEMORY.md."""
-        made = self._memory().digest_details(self._place(namespace), budget_tokens, profile=profile)
+        made = self._memory().digest_details(self._place(namespace), budget_tokens, profile=profile, inside=inside)
         told: schema.Digested = {
             "text": made.text,
             "ids": list(made.ids),
@@ -227,6 +218,7 @@ class Verbs:
         scopes: Scopes = None,
         tags: Tags = None,
         session: Session = None,
+        inside: Inside = None,
         since: Since = None,
         until: Until = None,
         min_confidence: Likely = 0.0,
@@ -245,6 +237,7 @@ class Verbs:
             scopes=scopes or (),
             tags=tags or (),
             session=session,
+            inside=inside,
             since=moment(since, "since"),
             until=moment(until, "until"),
             min_confidence=min_confidence,
@@ -310,8 +303,3 @@ class Verbs:
         faults = self._memory().check()
         told: schema.Checked = {"sound": not faults, "faults": faults}
         return answer(told, "The store is sound." if not faults else "\n".join(faults))
-
-    def _decided(self, memory: Remembered, done: str) -> CallToolResult:
-        journal = cast("list[Entry]", self._memory().history(memory.id))
-        told = result.decided(memory, journal[-1].operation_id if journal else None)
-        return answer(told, text.decided(told, done))

@@ -55,12 +55,14 @@ def _when(moment: datetime | None) -> str:
     return "never" if moment is None else text_of(to_instant(moment))
 
 
-def _brief(text: str, longest: int = _LINE) -> str:
+def brief(text: str, longest: int = _LINE) -> str:
+    """Return text on one line, cut where it is longer."""
     line = shown(" ".join(text.split()))
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _table(*columns: str) -> Table:
+def new_table(*columns: str) -> Table:
+    """Return an empty table; ids are not broken."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, no_wrap=column == "id", overflow="fold")
@@ -114,8 +116,11 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
         told += [f"session {memory.session}"] if memory.session else []
         told += ["pinned"] if memory.pinned else []
         told += [] if memory.status == "active" else [str(memory.status)]
+        told += [] if memory.form == "full" else [f"shortened to its {memory.form}"]
         out.print(Text("   " + shown(" · ".join(told)), style="dim"))
         out.print(Text(f"   score {hit.score:.3f} = {_parts(hit.parts)}", style="dim"))
+    if answer.hits and answer.id:
+        out.print(Text(f"Say what helped with: perdure used MEMORY_ID --recall {answer.id}", style="dim"))
     if answer.note:
         out.print(Text(f"Note: {shown(answer.note)}", style="yellow"))
 
@@ -125,10 +130,10 @@ def show_memories(out: Console, memories: Sequence[Memory], namespace: str) -> N
     if not memories:
         out.print(f"No memories in {shown(namespace)} pass the filters.")
         return
-    table = _table("id", "when", "kind", "tier", "status", "value", "content")
+    table = new_table("id", "when", "kind", "tier", "status", "value", "content")
     for m in memories:
         state = f"{m.status} (pinned)" if m.pinned else str(m.status)
-        row = (m.id, _when(m.created_at), str(m.kind), str(m.tier), state, f"{m.value:.2f}", _brief(m.content))
+        row = (m.id, _when(m.created_at), str(m.kind), str(m.tier), state, f"{m.value:.2f}", brief(m.content))
         table.add_row(*(Text(cell) for cell in row))
     out.print(table)
 
@@ -147,12 +152,14 @@ def show_memory(out: Console, memory: Memory) -> None:
         "namespace": memory.namespace,
         "kind": memory.kind,
         "scope, tier": f"{memory.scope}, {memory.tier}",
+        "form": f"{memory.form}, {counted(memory.tokens, 'token')}",
         "status": f"{memory.status} (pinned)" if memory.pinned else memory.status,
         "happened": _when(memory.created_at),
         "stored": _when(memory.recorded_at),
         "next look": _when(memory.due_at),
         "importance": f"{memory.importance:.3f}",
         "confidence": f"{memory.confidence:.3f}",
+        "strength": f"{memory.strength:.3f}",
         "retention": f"{memory.retention:.3f}",
         "value": f"{memory.value:.3f}",
         "accesses": memory.access_count,
@@ -208,7 +215,7 @@ def show_history(out: Console, entries: Sequence[Entry] | Sequence[Operation]) -
     if not operations:
         _entries(out, [e for e in entries if isinstance(e, Entry)])
         return
-    table = _table("id", "at", "operation", "namespace", "changes", "hides", "note")
+    table = new_table("id", "at", "operation", "namespace", "changes", "hides", "note")
     for o in operations:
         note = f"{o.note} (taken back by {o.undone_by})" if o.undone_by else o.note
         row = (o.id, o.at, o.operation, o.namespace, f"{o.changes:,}", f"{o.hides:,}", note)
@@ -216,7 +223,7 @@ def show_history(out: Console, entries: Sequence[Entry] | Sequence[Operation]) -
     out.print(table)
 
 
-def show_report(out: Console, report: Report, *, foreseen: bool = False) -> None:
+def show_report(out: Console, report: Report, *, foreseen: bool = False, operations: bool = True) -> None:
     """Draw what a sweep did or would do, or what a forecast foresees."""
     told = "foreseen" if foreseen else "to make" if report.dry_run else "made"
     looked = "" if foreseen else f"; {counted(report.examined, 'memory')} due or accessed"
@@ -235,7 +242,7 @@ def show_report(out: Console, report: Report, *, foreseen: bool = False) -> None
                 style="yellow",
             )
         )
-    show_undo(out, report.operations)
+    show_undo(out, report.operations if operations else ())
 
 
 def show_plans(out: Console, answer: Mapping[str, Any]) -> None:
