@@ -42,8 +42,10 @@ def test_an_edge_joins_memories_and_shows_those_that_are_visible(memory):
         "weight": 0.5,
         "members": {a: "cause", b: "effect", c: ""},
     }
+    assert memory.why(a).links == (("edge: because", b, 0.5), ("edge: because", c, 0.5))
     memory.archive(b, "test")
     assert memory.edges(a)[0].members == {a: "cause", c: ""}
+    assert memory.why(a).links == (("edge: because", c, 0.5),)
     memory.restore(b)
     assert memory.edges(a)[0].members == {a: "cause", b: "effect", c: ""}
     assert [e.id for e in memory.edges(b)] == [edge]

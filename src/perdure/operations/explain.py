@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.operations.relate import edges
 from perdure.operations.writing import found
 from perdure.records.instant import DAY_MS
 from perdure.records.memory import Memory, Status
@@ -58,6 +59,7 @@ def why(ctx: Context, identity: str) -> Explanation:
         if r.state.status is Status.ACTIVE
     }
     shown = [link for link in links if link[1] in others]
+    shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     return explanation(memory, ctx.store.journal(record.namespace, identity), shown, ctx.policy, now)
 
 

@@ -67,21 +67,7 @@ def promote(
         plan = done.decisions.plan("promote", note, namespace)
         if plan.changes and confirm:
             applied(ctx, plan, accept_loss=accept_loss)
-        return PromotionResult(
-            promoted_count=len(done.promoted),
-            crystallized_count=len(done.sketches),
-            session=session,
-            confirmed=confirm,
-            threshold=least,
-            median=done.median,
-            promoted=done.promoted,
-            summaries=tuple(
-                Crystal(identity, sketch.draft.text, sketch.members, round(sketch.draft.confidence, 6))
-                for identity, sketch in done.sketches.items()
-            ),
-            plans=(plan,) if plan.changes and not confirm else (),
-            operations=(plan.id,) if plan.changes and confirm else (),
-        )
+        return _promotion(done, plan, session, least, confirm=confirm)
 
     return retried(attempt)
 
@@ -104,6 +90,24 @@ class _Decided:
     promoted: tuple[str, ...]
     median: float
     sketches: Mapping[str, Sketch]
+
+
+def _promotion(done: _Decided, plan: Plan, session: str, least: float, *, confirm: bool) -> PromotionResult:
+    return PromotionResult(
+        promoted_count=len(done.promoted),
+        crystallized_count=len(done.sketches),
+        session=session,
+        confirmed=confirm,
+        threshold=least,
+        median=done.median,
+        promoted=done.promoted,
+        summaries=tuple(
+            Crystal(identity, sketch.draft.text, sketch.members, round(sketch.draft.confidence, 6))
+            for identity, sketch in done.sketches.items()
+        ),
+        plans=(plan,) if plan.changes and not confirm else (),
+        operations=(plan.id,) if plan.changes and confirm else (),
+    )
 
 
 def _decided(

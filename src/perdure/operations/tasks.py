@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from perdure.operations.writing import retried, unshortened
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Status
+from perdure.records.plan import Plan
 from perdure.records.results_groups import Refused, TaskResult
 from perdure.rules.corpus import Corpus
 from perdure.rules.edges import Strengthening
@@ -73,22 +74,26 @@ def complete_task(
         plan = done.decisions.plan("complete_task", note, namespace)
         if plan.changes and not dry_run:
             applied(ctx, plan, accept_loss=accept_loss)
-        shown = {r.id: r for r in left}
-        return TaskResult(
-            merged_count=len(done.merged),
-            promoted_count=len(done.promoted),
-            edges_strengthened=done.strengthened,
-            task=task,
-            promoted=done.promoted,
-            merged=done.merged,
-            long_term=tuple(i for i in done.promoted if shown[i].content.session is None),
-            refusals=tuple(Refused(r.a, r.b, r.reason) for p in done.proposals for r in p.refusals),
-            dry_run=dry_run,
-            plans=(plan,) if dry_run and plan.changes else (),
-            operations=(plan.id,) if not dry_run and plan.changes else (),
-        )
+        return _result(done, plan, task, left, dry_run=dry_run)
 
     return retried(attempt)
+
+
+def _result(done: _Decided, plan: Plan, task: str, left: Sequence[Record], *, dry_run: bool) -> TaskResult:
+    homeless = {r.id for r in left if r.content.session is None}
+    return TaskResult(
+        merged_count=len(done.merged),
+        promoted_count=len(done.promoted),
+        edges_strengthened=done.strengthened,
+        task=task,
+        promoted=done.promoted,
+        merged=done.merged,
+        long_term=tuple(i for i in done.promoted if i in homeless),
+        refusals=tuple(Refused(r.a, r.b, r.reason) for p in done.proposals for r in p.refusals),
+        dry_run=dry_run,
+        plans=(plan,) if dry_run and plan.changes else (),
+        operations=(plan.id,) if not dry_run and plan.changes else (),
+    )
 
 
 def _pages(ctx: Context, task: str, namespace: str) -> Iterator[list[Record]]:
