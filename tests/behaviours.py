@@ -1130,12 +1130,6 @@ _LATER: Final = (
         _LIFECYCLE,
     ),
     _later(
-        "W9",
-        "seed 000 §3",
-        "extract: memories from text.",
-        _LIFECYCLE,
-    ),
-    _later(
         "W10",
         "seed 000 §4",
         "consolidate: groups, labels, four strategies.",
