@@ -115,7 +115,9 @@ def test_blocks_of_code_are_not_searched():
 @given(
     st.lists(
         st.sampled_from(
-            "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key".split(" ")
+            "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key".split(
+                " "
+            )
         ),
         max_size=60,
     )
@@ -130,7 +132,21 @@ def test_finds_lie_in_the_text_apart_and_in_order(words):
 
 @pytest.mark.parametrize(
     "part",
-    ["is ", "a", "x is y ", "note that ", "the fix is ", ".", ". ", "\n", "note: ", "is. ", "```\n", "é is 😀. ", " \t"],
+    [
+        "is ",
+        "a",
+        "x is y ",
+        "note that ",
+        "the fix is ",
+        ".",
+        ". ",
+        "\n",
+        "note: ",
+        "is. ",
+        "```\n",
+        "é is 😀. ",
+        " \t",
+    ],
 )
 def test_hostile_texts_cost_no_more_than_their_length(part):
     def seconds(size):

@@ -172,14 +172,18 @@ words = st.sampled_from(
 def test_a_text_loses_nothing_to_itself_and_may_stand_for_itself(text):
     assert lost(text, text) == ()
     assert conflict(text, text) == ""
-    assert conflict(text.upper() if "max_retries" not in text and "`" not in text and "-" not in text else text, text) in {
+    assert conflict(
+        text.upper() if "max_retries" not in text and "`" not in text and "-" not in text else text, text
+    ) in {
         "",
         conflict(text.upper(), text),
     }
 
 
 @ANY
-@given(st.lists(words, min_size=1, max_size=15), st.integers(0, 14), st.sampled_from(["31", "Carol", "not", "cyan", "b_c"]))
+@given(
+    st.lists(words, min_size=1, max_size=15), st.integers(0, 14), st.sampled_from(["31", "Carol", "not", "cyan", "b_c"])
+)
 def test_a_text_with_one_thing_more_is_never_lost_in_one_without(parts, at, more):
     without, added = " ".join(parts), " ".join([*parts[:at], more, *parts[at:]])
     if "`" not in without and not without.endswith("-"):
