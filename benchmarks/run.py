@@ -61,7 +61,7 @@ def main() -> None:
     arguments.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     given = arguments.parse_args()
     sizes = [*SIZES, "1000000"] if given.full else SIZES
-    rows = measured("start.py")
+    rows = measured("start.py") + measured("hooks.py")
     for size in sizes:
         rows += measured("engine.py", "--rows", size, *(["--quick"] if given.quick else []))
     served = measured("server.py", *(["--quick"] if given.quick else []))

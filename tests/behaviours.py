@@ -1089,12 +1089,6 @@ _LATER: Final = (
         _LIFECYCLE,
     ),
     _later(
-        "W9",
-        "seed 000 §3",
-        "extract: memories from text.",
-        _LIFECYCLE,
-    ),
-    _later(
         "W11",
         "design §4",
         "Entity consolidation.",

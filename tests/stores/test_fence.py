@@ -17,6 +17,7 @@ from psycopg import sql
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, tables
 from perdure.memory import Memory
+from perdure.operations.hooks import Agent
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.plan import Plan
 from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prepare
@@ -328,6 +329,7 @@ def verbs(ids, operations):
         "remember": lambda m: m.remember("alice hides the key under the stone", "alice"),
         "remember_many": lambda m: m.remember_many(["alice hides the key under the mat"], namespace="alice"),
         "ingest": lambda m: m.ingest([{"content": "where is the key?", "role": "user"}], "alice", session="talk"),
+        "extract": lambda m: m.extract("Remember that alice hides the key under the stone.", "alice"),
         "recall": lambda m: m.recall("where is the key", "alice", include_archived=True),
         "get": lambda m: m.get(ids[0], include_archived=True),
         "list": lambda m: m.list("alice", include_archived=True),
@@ -371,7 +373,7 @@ def verbs(ids, operations):
 
 
 PUBLIC = [n for n, f in inspect.getmembers(Memory, inspect.isfunction) if not n.startswith("_")]
-WRITE_FIRST = ("remember", "remember_many", "ingest", "apply", "apply_all", "end_session")
+WRITE_FIRST = ("remember", "remember_many", "ingest", "extract", "apply", "apply_all", "end_session")
 """They make a namespace of that name behind one's own prefix: what they answer is one's own."""
 
 
@@ -389,6 +391,30 @@ def test_no_verb_reaches_past_the_prefix_of_its_connection(path, alice, verb):
     if verb not in WRITE_FIRST:
         assert not [word for word in secret if word in answer]
     assert "acme" not in answer
+    assert {t: _not_mallorys(rows) for t, rows in tables(path).items()} == before
+
+
+AGENT = {
+    "known": lambda a: a.known("talk", "alice"),
+    "begin": lambda a: a.begin("talk", "alice", "t.jsonl"),
+    "unfinished": lambda a: a.unfinished("alice", besides="x"),
+    "take_in": lambda a: a.take_in("talk", "alice", [], transcript="t.jsonl", mark="1:1:a"),
+    "alive": lambda a: a.alive("talk", "alice", "t.jsonl"),
+    "ended": lambda a: a.ended("talk", "alice"),
+    "opening": lambda a: a.opening("talk", "alice"),
+    "beside": lambda a: a.beside("where is the key", "talk", "alice"),
+}
+"""What hooks call, as one who knows another's session."""
+
+
+@pytest.mark.parametrize("name", [n for n, _ in inspect.getmembers(Agent, inspect.isfunction) if not n.startswith("_")])
+def test_no_hook_reaches_past_the_prefix_of_its_connection(path, alice, name):
+    with _opened(path) as mine:
+        mine.agent.begin("talk", "alice", "secret.jsonl")
+    before = {t: _not_mallorys(rows) for t, rows in tables(path).items()}
+    with _opened(with_prefix(path, "mallory/hooks/")) as other:
+        answer = repr(AGENT[name](other.agent))
+    assert not [word for word in [*alice["ids"], "stone", "mat", "secret"] if word in answer]
     assert {t: _not_mallorys(rows) for t, rows in tables(path).items()} == before
 
 

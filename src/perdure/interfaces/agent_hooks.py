@@ -7,6 +7,7 @@ loads neither the command line nor, beside a prompt, any model: the agent waits 
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -143,11 +144,15 @@ def run(
     """
 
     def opened(with_embedder: bool) -> Memory:  # a callback
+        gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
         from perdure.interfaces.mcp import default_store  # noqa: PLC0415  # as above
 
         place = str(Path(store).expanduser()) if store is not None and store.startswith("~") else store
-        return perdure.open(place or default_store(), policy, embedder=None if with_embedder else "none")
+        memory = perdure.open(place or default_store(), policy, embedder=None if with_embedder else "none")
+        gc.freeze()
+        gc.enable()
+        return memory
 
     try:
         given = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text

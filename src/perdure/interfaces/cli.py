@@ -15,7 +15,6 @@ from typer.core import TyperGroup
 from perdure import __version__
 from perdure.interfaces import (
     cli_backup,
-from perdure.interfaces import (
     cli_forms,
     cli_groups,
     cli_hook,
@@ -25,7 +24,6 @@ from perdure.interfaces import (
     cli_server,
     cli_setup,
     cli_signals,
-)
     cli_upkeep,
     cli_write,
 )

@@ -183,7 +183,10 @@ class Agent:
         return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in there]
 
     def _ingested(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
-        return ingesting.ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed)
+        # Another hook of the session may store many notes meanwhile, each of which takes a turn.
+        return retried(
+            lambda: ingesting.ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed)
+        )
 
     def _one_by_one(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
         done = Ingested(0, 0)
@@ -210,7 +213,7 @@ class Agent:
         place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")
         ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)
         try:
-            noted(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN)
+            retried(lambda: noted(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN))
         except PerdureError as error:  # the message itself is stored
             self.ctx.warn(f"What the user asked to remember was not noted: {error}")
 

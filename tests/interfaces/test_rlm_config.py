@@ -1,0 +1,150 @@
+"""Seed 001's configuration file (SPEC-03.25): read where no policy is named, beneath a policy file, never silently."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+
+import perdure
+from perdure.compose_policy import RLM_KEYS, RLM_VARIABLE, rlm_file
+from perdure.records.errors import PolicyError
+from perdure.records.policy import Policy
+
+SEED = {
+    "consolidation_threshold": 0.5,
+    "promotion_threshold": 0.8,
+    "decay_factor": 0.95,
+    "decay_min_confidence": 0.3,
+    "decay_interval_hours": 24,
+}
+OTHER = {
+    "consolidation_threshold": 0.6,
+    "promotion_threshold": 0.9,
+    "decay_factor": 0.9,
+    "decay_min_confidence": 0.2,
+    "decay_interval_hours": 48,
+}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home folder of the test's own, and no policy anywhere."""
+    for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.delenv(RLM_VARIABLE)
+    monkeypatch.delenv("PERDURE_POLICY", raising=False)
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def write(home, data):
+    path = home / ".claude" / "rlm-config.json"
+    path.write_text(data if isinstance(data, str) else json.dumps(data), "utf-8")
+    return path
+
+
+def keys(policy):
+    return {name: getattr(getattr(policy, section), key) for name, (section, key) in RLM_KEYS.items()}
+
+
+def test_the_seeds_own_file_is_read_from_the_home_folder(home):
+    assert perdure.load_policy() == Policy()
+    assert rlm_file() == write(home, {"memory": SEED})
+    assert keys(perdure.load_policy()) == SEED
+
+
+def test_each_of_the_five_keys_reaches_its_own(home):
+    write(home, {"memory": OTHER, "other": "of another program"})
+    assert keys(perdure.load_policy()) == OTHER
+    with perdure.open(":memory:", embedder="none") as memory:
+        assert keys(memory.policy) == OTHER
+    for name, value in OTHER.items():
+        write(home, {"memory": {name: value}})
+        assert keys(perdure.load_policy()) == {**keys(Policy()), name: value}
+
+
+def test_a_policy_files_own_values_win(home):
+    write(home, {"memory": OTHER})
+    own = "[confidence]\ndaily_factor = 0.99\nnote = 0.7\n\n[archive]\ncold_days = 10\n"
+    Path("perdure.toml").write_text(own, "utf-8")
+    policy = perdure.load_policy()
+    assert keys(policy) == {**OTHER, "decay_factor": 0.99}
+    assert (policy.confidence.note, policy.archive.cold_days) == (0.7, 10.0)
+
+
+def test_a_policy_that_is_named_stands_alone(home):
+    write(home, {"memory": OTHER})
+    named = home / "named.toml"
+    named.write_text("", "utf-8")
+    assert perdure.load_policy(named) == perdure.load_policy({}) == Policy()
+    with perdure.open(":memory:", policy={}, embedder="none") as memory:
+        assert memory.policy == Policy()
+
+
+def test_another_place_can_be_named(home, monkeypatch):
+    write(home, {"memory": OTHER})
+    monkeypatch.setenv(RLM_VARIABLE, str(home / "nothing.json"))
+    assert perdure.load_policy() == Policy()
+
+
+def test_keys_that_are_not_known_are_named(home):
+    path = write(home, {"memory": {"decay_factor": 0.9, "decay_facter": 0.5, "colour": 1}})
+    with pytest.warns(UserWarning, match="colour, decay_facter") as told:
+        assert keys(perdure.load_policy())["decay_factor"] == 0.9
+    assert str(path) in str(told[0].message)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ("{", "no valid JSON"),
+        ("[" * 100_000, "no valid JSON"),
+        ("[]", "must be an object"),
+        ({"memory": 7}, "must be an object"),
+        ({"memory": {"decay_factor": "fast"}}, "decay_factor: confidence.daily_factor must be a number"),
+        ({"memory": {"decay_factor": True}}, "decay_factor: confidence.daily_factor must be a number"),
+        ({"memory": {"decay_factor": 1.5}}, "decay_factor: confidence.daily_factor must lie between 0.5 and 1"),
+        ({"memory": {"decay_interval_hours": 0}}, "decay_interval_hours: upkeep.report_hours must lie"),
+        ({"memory": {"promotion_threshold": None}}, "promotion_threshold: tasks.promotion_confidence must be a number"),
+        ('{"memory": {"decay_factor": NaN}}', "decay_factor: confidence.daily_factor must lie"),
+    ],
+)
+def test_faults_name_the_file(home, data, problem):
+    path = write(home, data)
+    with pytest.raises(PolicyError, match=r"rlm-config\.json") as refused:
+        perdure.load_policy()
+    assert problem in str(refused.value)
+    assert str(path) in refused.value.problems[0]
+
+
+def test_all_faults_are_told_at_once(home):
+    write(home, {"memory": {"decay_factor": 7, "promotion_threshold": 7}})
+    with pytest.raises(PolicyError) as refused:
+        perdure.load_policy()
+    assert len(refused.value.problems) == 2
+
+
+def test_a_file_that_cannot_be_read_is_told(home):
+    path = home / ".claude" / "rlm-config.json"
+    path.mkdir()
+    with pytest.raises(PolicyError, match="cannot be read"):
+        perdure.load_policy()
+
+
+def test_a_file_where_the_folder_should_be_is_no_configuration(home):
+    (home / ".claude").rmdir()
+    (home / ".claude").write_text("", "utf-8")
+    assert perdure.load_policy() == Policy()
+
+
+def test_the_suite_reads_nobodys_own_file():
+    assert not Path(os.environ[RLM_VARIABLE]).exists()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rlm_file() == Path(os.environ[RLM_VARIABLE])
