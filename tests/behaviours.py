@@ -1083,34 +1083,22 @@ _DOORS: Final = (
 
 _LATER: Final = (
     _later(
-        "W3",
-        "design §1 D",
-        "The meaning guard stops a merge or a compression that loses a number or a name.",
-        _LIFECYCLE,
-    ),
-    _later(
         "W11",
         "design §4",
         "Entity consolidation.",
-        _LIFECYCLE,
+        _KNOWLEDGE,
     ),
     _later(
         "W18",
         "seed 004 §4.5",
         "Deletion only by erase or by a policy that says so.",
-        _LIFECYCLE,
+        "nothing deletes yet; it comes with erasure and its proof",
     ),
     _later(
         "W19",
         "design §2",
         "The preset knowledge.",
         _KNOWLEDGE,
-    ),
-    _later(
-        "W20",
-        "design §2",
-        "balanced after 200 days keeps 98 % of recall@10.",
-        _LIFECYCLE,
     ),
     _later(
         "W21",

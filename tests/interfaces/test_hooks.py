@@ -26,9 +26,6 @@ PAYLOADS = Path(__file__).parent / "payloads"
 FACT = "Nightly imports use the queue imports-v2, because the old one loses messages over 256 KB."
 DOUBT = "The nightly imports may be slow because of the proxy in Oslo."
 
-ends_sessions = pytest.mark.skipif(not hasattr(Memory, "end_session"), reason="ending comes with tasks and sessions")
-completes_tasks = pytest.mark.skipif(not hasattr(Memory, "complete_task"), reason="comes with tasks and sessions")
-
 
 class Project:
     """A project's folder with a store, and sessions of an agent in it."""
@@ -117,7 +114,6 @@ def silence(project, session, hours):
 # --- two sessions
 
 
-@ends_sessions
 def test_what_the_first_session_learned_is_recalled_in_the_second(project):
     """Its end was missed (the machine was switched off) and is caught up at the second's start."""
     assert project.hook("SessionStart", "one") == ""
@@ -151,7 +147,6 @@ def test_what_the_first_session_learned_is_recalled_in_the_second(project):
         assert memory.check() == []
 
 
-@ends_sessions
 def test_the_end_of_a_session_promotes_and_is_quick(project):
     project.hook("SessionStart", "one")
     good = remember(project, "one", FACT, 0.9)
@@ -166,7 +161,6 @@ def test_the_end_of_a_session_promotes_and_is_quick(project):
     assert taken < 5  # 1.5 s is what an idle machine has; the benchmark measures it
 
 
-@ends_sessions
 def test_a_session_whose_transcript_vanished_is_ended(project):
     project.hook("SessionStart", "one")
     project.say("one", "user", "Hello there, how is it going?")
@@ -184,12 +178,10 @@ def test_a_session_that_has_just_begun_has_no_transcript_and_goes_on(project):
         assert {s.id for s in memory.agent.unfinished("shop", besides="")} == {"one", "two"}
 
 
-@completes_tasks
 def test_a_completed_task_without_memories_says_nothing(project):
     assert project.hook("TaskCompleted", "one") == ""
 
 
-@completes_tasks
 def test_a_completed_task_is_brought_into_its_session(project):
     with project.open() as memory:
         kept = memory.remember("The importer retries twice.", "shop", session="one", task="12").id

@@ -80,9 +80,8 @@ def _stop(memory: Memory, told: HookInput, place: str) -> None:
 
 def _task(memory: Memory, told: HookInput, place: str) -> None:
     if told.task is not None:
-        complete = getattr(memory, "complete_task")  # noqa: B009  # the verb comes with tasks and sessions
         with suppress(NotFound):  # most tasks have no memories of their own
-            complete(told.task.id, namespace=place)
+            memory.complete_task(told.task.id, namespace=place)
 
 
 def _end(memory: Memory, told: HookInput, place: str) -> None:
@@ -102,9 +101,8 @@ _DOES: Final[dict[str, Callable[[Memory, HookInput, str], str | None]]] = {
 def _finish(memory: Memory, session: str, transcript: Path | None, place: str) -> None:
     """Take in what is left of a session, promote what is worth it, and note that it has ended."""
     _take_in(memory, session, transcript, place, embed="later")
-    end = getattr(memory, "end_session")  # noqa: B009  # as above
     with suppress(NotFound):  # a session in which nothing was said
-        end(session, namespace=place)
+        memory.end_session(session, namespace=place)
     memory.agent.ended(session, place)
 
 

@@ -118,7 +118,7 @@ def weighed(ctx: Context, namespace: str, made: Mapping[tuple[str, Form], Shown]
 
 def _written(ctx: Context, wanted: Sequence[tuple[Record, Form]]) -> dict[tuple[str, Form], str]:
     """Return the summaries that a model writes, where one is configured for it; at its first failure it is let be."""
-    model = getattr(ctx, "model", None)
+    model = ctx.model
     if model is None or not ctx.policy.model.summarise:
         return {}
     instruction = _INSTRUCTION.format(tokens=ctx.policy.compression.summary_tokens)

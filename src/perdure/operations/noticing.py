@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.operations.use import used
 from perdure.records.draft import Draft
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
@@ -80,18 +80,10 @@ def marked(ctx: Context, found: Noticed) -> int:
     count = 0
     for recall, ids in found.uses:
         try:
-            count += _helpful(ctx, ids, recall)
+            count += len(used(ctx, ids, "helpful", recall).counted)
         except PerdureError as error:
             ctx.warn(f"That memories were used was not marked: {error}")
     return count
-
-
-def _helpful(ctx: Context, ids: Sequence[str], recall: str) -> int:
-    try:
-        use = import_module("perdure.operations.use")
-    except ModuleNotFoundError:
-        return 0
-    return len(use.used(ctx, ids, "helpful", recall).counted)
 
 
 def _recalls(ctx: Context, namespace: str, since: Instant) -> Shown:

@@ -1,6 +1,6 @@
-"""What the verbs about signals and groups answer: the four tools of seed 000, use, weakening, open questions.
+"""What the verbs about signals answer: decay and reinforcement (seed 000), use, weakening, open questions.
 
-May live here: frozen data with ``to_dict``; fields of the four tools are exactly seed 000's, lists included. May not:
+May live here: frozen data with ``to_dict``; fields of seed 000's tools are exactly its own, lists included. May not:
 how any of it comes about.
 """
 
@@ -92,61 +92,6 @@ class ReinforceResult:
     avg_boost: float
     reinforced: list[ReinforcedMemory]
     not_found: list[str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedMemory:
-    """A candidate that was found in a text (seed 000 section 3.5)."""
-
-    content: str
-    confidence: float
-    pattern_matched: str
-    start_pos: int
-    end_pos: int
-    stored: bool
-    """False if it repeats what is known."""
-    memory_id: str | None
-    """Set if stored."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractResult:
-    """What was extracted from a text (seed 000 section 3.5)."""
-
-    candidates_found: int
-    memories_created: int
-    deduplicated_count: int
-    extractions: list[ExtractedMemory]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class ConsolidationGroup:
-    """Memories that are alike (seed 000 section 4.5)."""
-
-    representative_id: str
-    member_ids: list[str]
-    avg_similarity: float
-    action_taken: str
-    """merged, deleted or preview."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConsolidateResult:
-    """What a consolidation did, or would do (seed 000 section 4.5)."""
-
-    groups_found: int
-    memories_merged: int
-    memories_deleted: int
-    groups: list[ConsolidationGroup]
-    dry_run: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON data."""

@@ -121,26 +121,32 @@ def reinforced(
     columns.importance = base
     strength, level = _strengthened(columns, boost.strength, policy, now)
     stability, difficulty = _reviewed(states, GOOD, now)
-    result = []
-    for i, state in enumerate(states):
-        after = replace(
-            state,
-            importance=float(base[i]),
-            boosted=float((today + added)[i]),
-            boost_day=now // DAY_MS,
-            reinforcements=state.reinforcements + 1,
-            strength=float(strength[i]),
-            level=float(level[i]),
-            strength_ms=max(now, state.strength_ms),
-            stability=float(stability[i]),
-            difficulty=float(difficulty[i]),
-        )
-        because = (
-            f"reinforced ({boost.kind.value} {boost.amount:g}): importance {old[i]:.3f} to {new[i]:.3f}, base "
-            f"{state.importance:.3f} to {after.importance:.3f}; strength {after.strength:.3f}"
-        )
-        result.append(Outcome(after, float(old[i]), float(new[i]), because))
-    return result
+    numbers = zip(
+        *(x.tolist() for x in (base, today + added, strength, level, stability, difficulty, old, new)), strict=True
+    )
+    return [_outcome(state, row, boost, now) for state, row in zip(states, numbers, strict=True)]
+
+
+def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> Outcome:
+    """Return what became of one memory, from (base, boosted, strength, level, stability, difficulty, old, new)."""
+    base, boosted, strength, level, stability, difficulty, old, new = row
+    after = replace(
+        state,
+        importance=base,
+        boosted=boosted,
+        boost_day=now // DAY_MS,
+        reinforcements=state.reinforcements + 1,
+        strength=strength,
+        level=level,
+        strength_ms=max(now, state.strength_ms),
+        stability=stability,
+        difficulty=difficulty,
+    )
+    because = (
+        f"reinforced ({boost.kind.value} {boost.amount:g}): importance {old:.3f} to {new:.3f}, base "
+        f"{state.importance:.3f} to {after.importance:.3f}; strength {after.strength:.3f}"
+    )
+    return Outcome(after, old, new, because)
 
 
 def _goal(boost: Boost, start: Array, today: Array, policy: Policy) -> Array:
