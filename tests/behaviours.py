@@ -1154,6 +1154,30 @@ _LATER: Final = (
         _LIFECYCLE,
     ),
     _later(
+        "W13",
+        "seed 004 §3.1",
+        "Compression levels full, summary, keywords, embedding.",
+        _LIFECYCLE,
+    ),
+    _later(
+        "W14",
+        "seed 004 §3.2",
+        "Compression triggers, inclusive thresholds.",
+        _LIFECYCLE,
+    ),
+    _later(
+        "W15",
+        "seed 004 §3.3",
+        "Semantic preservation, token efficiency, query accuracy.",
+        _LIFECYCLE,
+    ),
+    _later(
+        "W16",
+        "seed 004 §6.2",
+        "restore(level='full') brings the original back byte for byte.",
+        _LIFECYCLE,
+    ),
+    _later(
         "W17",
         "seed 004 §4.2",
         "A user's explicit reference brings a memory to hot.",
