@@ -190,10 +190,10 @@ _BOUNDED: Final = (
 )
 
 BEHAVIOURS: Final = [
-    *(_kept(f"FO{n}", source, text, test) for n, (source, text, test) in enumerate(_LADDER, 1)),
-    *(_kept(f"FB{n}", "issue: bounded store", text, test) for n, (text, test) in enumerate(_BOUNDED, 1)),
+    *(_kept(f"FORM{n}", source, text, test) for n, (source, text, test) in enumerate(_LADDER, 1)),
+    *(_kept(f"FIT{n}", "issue: bounded store", text, test) for n, (text, test) in enumerate(_BOUNDED, 1)),
     Behaviour(
-        "FO99",
+        "FORM99",
         "design §4",
         "A policy may forbid keeping the whole text.",
         deferred="needs a rewrite of texts and postings in every store (docs/decisions/0014-forms.md)",
