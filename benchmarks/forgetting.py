@@ -41,6 +41,7 @@ class Clock:
         self.now = START
 
     def __call__(self) -> datetime:
+        """Return its instant."""
         return self.now
 
 
@@ -133,7 +134,8 @@ def _stem(word: str) -> str:
 
 def whole_turns(memory: perdure.Memory, namespace: str, budget: int, order: Callable[[Any], Any]) -> str:
     """Archive all but the first memories in an order that fit a budget, in one operation; return its id."""
-    store = memory._context.store
+    context = memory._context  # noqa: SLF001  # past the API, so that a way of forgetting is one plan
+    store = context.store
     kept, listed = 0, _all(memory, namespace)
     gone = []
     for one in sorted(listed, key=order):
@@ -142,8 +144,8 @@ def whole_turns(memory: perdure.Memory, namespace: str, budget: int, order: Call
         else:
             gone.append(one)
     ops = {r.id: r.op for r in store.get(namespace, [m.id for m in gone])}
-    now = memory._context.clock()
-    plan_id = memory._context.ids(now)
+    now = context.clock()
+    plan_id = context.ids(now)
     before, after = {"status": "active"}, {"status": "archived"}
     changes = tuple(
         Change(Target.MEMORY, m.id, {**before, "op": ops[m.id]}, {**after, "op": plan_id}, "baseline") for m in gone
