@@ -180,7 +180,7 @@ def test_duplicates_are_merged_only_with_apply():
 
 @groups
 def test_a_loss_that_is_accepted_keeps_its_reason(folder):
-    (folder / "policy.toml").write_text('[embedder]\nmodel = "none"\n[gates]\nloss_minimum = 0\n')
+    (folder / "policy.toml").write_text('[embedder]\nmodel = "none"\n[gates]\nloss_free_count = 0\n')
     for day in ("2026-10-01", "2026-10-02"):
         kept("The office is in Lyon.", "-k", "episode", "--at", day)
     stopped = data("consolidate", "--apply", code=Exit.FAILED)
@@ -257,7 +257,7 @@ REFUSED = [
     (("restore", "nothing", "--level", "half"), Exit.USAGE, "half"),
     (("fit",), Exit.FAILED, "tokens"),
     (("fit", "--tokens", "0"), Exit.FAILED, "tokens"),
-    (("compression", "--queries", "0"), Exit.FAILED, "limit"),
+    (("compression", "--queries", "0"), Exit.FAILED, "1 to 1000"),
     (("consolidate", "--strategy", "keep_both"), Exit.USAGE, "keep_both"),
     (("extract", "missing.txt"), Exit.FAILED, "missing.txt"),
 ]
@@ -270,7 +270,7 @@ REFUSED_GROUPS = [
     (("complete-task", "nothing"), Exit.NOTHING, "nothing"),
     (("promote", "nothing"), Exit.NOTHING, "nothing"),
     (("promote", "nothing", "--threshold", "2"), Exit.FAILED, "threshold"),
-    (("end-session", "nothing"), Exit.NOTHING, "nothing"),
+    (("end-session", " "), Exit.FAILED, "session_id"),
 ]
 
 

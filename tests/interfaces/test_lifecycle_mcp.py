@@ -454,7 +454,7 @@ GROUPS = [
     ("edges", {"id": "nothing"}, "NotFound", "nothing"),
     ("complete_task", {"task_id": "nothing"}, "NotFound", "nothing"),
     ("promote", {"session_id": "nothing"}, "NotFound", "nothing"),
-    ("end_session", {"session_id": "nothing"}, "NotFound", "nothing"),
+    ("end_session", {"session_id": " "}, "InvalidInput", "session_id"),
     ("consolidate", {"namespace": "a b/../c"}, "InvalidInput", "namespace"),
 ]
 
