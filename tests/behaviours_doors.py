@@ -1,0 +1,137 @@
+"""The ledger of the doorways to a memory's life: the tools and commands of seeds 000, 001, 003 and 004."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from behaviours import Behaviour
+
+_FILES: Final = {
+    "mcp": "tests/interfaces/test_lifecycle_mcp.py",
+    "cli": "tests/interfaces/test_lifecycle_cli.py",
+    "schema": "tests/interfaces/test_mcp_schema.py",
+}
+
+
+def _kept(identity: str, source: str, text: str, test: str) -> Behaviour:
+    """A promise with its test, the file given by its short name."""
+    file, _, name = test.partition(":")
+    return Behaviour(identity, source, text, test=f"{_FILES[file]}::{name}")
+
+
+BEHAVIOURS: Final = [
+    _kept(
+        "DO1",
+        "seed 000 §1.3, §2.3, §3.4, §4.4",
+        "decay, reinforce, extract and consolidate are MCP tools with exactly these input schemas.",
+        "mcp:test_the_four_tools_have_the_seeds_schemas",
+    ),
+    _kept(
+        "DO2",
+        "seed 000 §1.4, §2.4, §3.5, §4.5",
+        "Their answers have exactly these fields, in this order; what is added comes after them.",
+        "mcp:test_the_four_tools_answer_with_the_seeds_fields_first",
+    ),
+    _kept(
+        "DO3",
+        "seed 000 §1.3",
+        "Over MCP decay is a dry run unless told otherwise.",
+        "mcp:test_decay_is_a_dry_run_unless_told_otherwise",
+    ),
+    _kept(
+        "DO4",
+        "seed 000 §4.7",
+        "Over MCP a merge needs a dry run of the same before.",
+        "mcp:test_duplicates_are_merged_after_a_dry_run",
+    ),
+    _kept(
+        "DO5",
+        "field.md, MCP",
+        "The core profile has ten tools at most, with used among them, in a fixed order.",
+        "schema:test_names_are_stable_and_core_has_at_most_ten",
+    ),
+    _kept(
+        "DO6",
+        "decision 0005",
+        "Every tool says truly whether it reads, can hide a memory, and may be repeated.",
+        "schema:test_annotations_are_as_decided",
+    ),
+    _kept(
+        "DO7",
+        "decision 0005",
+        "What a model reads of all tools stays bounded.",
+        "mcp:test_what_a_model_reads_of_all_tools_has_a_limit",
+    ),
+    _kept(
+        "DO8",
+        "design 2",
+        "An agent can say that a recalled memory helped or was wrong, and name the recall.",
+        "mcp:test_an_agent_says_what_became_of_an_answer",
+    ),
+    _kept(
+        "DO9",
+        "design 2",
+        "A recall names itself for used only where it counted as an access.",
+        "mcp:test_a_recall_names_itself_only_where_it_is_an_access",
+    ),
+    _kept(
+        "DO10",
+        "design 2",
+        "Reports and previews over MCP are no access.",
+        "mcp:test_reports_and_previews_are_no_access",
+    ),
+    _kept(
+        "DO11",
+        "seed 001, session isolation",
+        "Over MCP a session's memories are seen only by who asks from inside it.",
+        "mcp:test_what_a_session_noted_is_seen_only_inside_it",
+    ),
+    _kept(
+        "DO12",
+        "seed 004 §3.4",
+        "Over MCP a shortened hit says so, and restore brings its whole text back.",
+        "mcp:test_a_budget_shortens_and_restore_brings_the_whole_text_back",
+    ),
+    _kept(
+        "DO13",
+        "seed 001, SPEC-03.08",
+        "On the command line a promotion is a preview until it is confirmed.",
+        "cli:test_a_promotion_is_confirmed",
+    ),
+    _kept(
+        "DO14",
+        "design 10",
+        "On the command line decay writes only with --apply.",
+        "cli:test_decay_previews_unless_applied",
+    ),
+    _kept(
+        "DO15",
+        "design 10",
+        "On the command line fit writes only with --apply, and restore --level full brings the text back.",
+        "cli:test_fit_previews_unless_applied_and_restore_brings_the_text_back",
+    ),
+    _kept(
+        "DO16",
+        "design 10",
+        "On the command line consolidate writes only with --apply.",
+        "cli:test_duplicates_are_merged_only_with_apply",
+    ),
+    _kept(
+        "DO17",
+        "design 1.D",
+        "A person can accept a loss on the command line, and the journal keeps the reason.",
+        "cli:test_a_loss_that_is_accepted_keeps_its_reason",
+    ),
+    _kept(
+        "DO18",
+        "design 10",
+        "Bad input of a lifecycle tool is a tool error with a remedy and changes nothing.",
+        "mcp:test_bad_input_is_a_tool_error_with_a_remedy_and_changes_nothing",
+    ),
+    _kept(
+        "DO19",
+        "design 10",
+        "Bad input of a lifecycle command ends with the documented code and changes nothing.",
+        "cli:test_bad_input_is_refused_with_a_remedy_and_changes_nothing",
+    ),
+]

@@ -1,0 +1,345 @@
+"""The commands that steer memories' lives: what they do, their previews, exit codes and errors; a few as processes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import perdure
+from perdure.interfaces import cli
+from perdure.interfaces.cli_call import Exit
+from perdure.interfaces.cli_groups import Strategy
+from perdure.records.memory import Tier
+from perdure.rules import merging
+
+groups = pytest.mark.skipif(not hasattr(perdure.Memory, "consolidate"), reason="the verb is not there")
+extraction = pytest.mark.skipif(not hasattr(perdure.Memory, "extract"), reason="the verb is not there")
+
+OLD = "2026-03-01"
+REPORT = " ".join(
+    f"The quarterly report number {n} was really quite carefully written and then it was sent to department {n}."
+    for n in range(12)
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    for name, value in {
+        "PERDURE_STORE": str(tmp_path / "agent.db"),
+        "PERDURE_POLICY": str(tmp_path / "policy.toml"),
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+        "PYTHONPATH": str(Path(perdure.__file__).parents[1]),
+        "PYTHONIOENCODING": "utf-8",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ran(*words, input=None):  # noqa: A002
+    return CliRunner().invoke(cli.app, list(words), input=input, prog_name="perdure")
+
+
+def done(*words, **more):
+    result = ran(*words, **more)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def data(*words, code=0, **more):
+    result = ran(*words, "--json", **more)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return json.loads(result.stdout)
+
+
+def kept(text="Deploys happen on Tuesdays at 10:00.", *more):
+    return data("remember", text, *more)["id"]
+
+
+def shown(identity):
+    return data("get", identity, "--include-archived")
+
+
+# --- signals
+
+
+def test_used_takes_the_recall_that_recall_names():
+    identity = kept()
+    recall = data("recall", "When are deploys?")["id"]
+    assert f"perdure used MEMORY_ID --recall {recall[:8]}" in done("recall", "When are deploys?")
+    first = data("used", identity, "--recall", recall)
+    assert (first["outcome"], first["counted"]) == ("helpful", [identity])
+    assert data("used", identity, "--recall", recall)["repeated"] == [identity]
+    text = done("used", identity, "nothing", "--outcome", "wrong", "--recall", recall)
+    assert "Counted as wrong for 1 memory" in text
+    assert "Not found, or hidden: nothing" in text
+    assert "Take it back with: perdure undo" in text
+
+
+def test_doubt_is_asked_about_and_settled():
+    identity = kept()
+    assert "No open questions in default" in done("review")
+    data("used", identity, "-o", "wrong")
+    assert [q["id"] for q in data("review")] == [identity]
+    assert "Deploys happen on Tuesdays" in done("review")
+    assert data("review", "-n", "elsewhere") == []
+    assert "archived" in done("settle", identity, "--verdict", "drop", "-r", "asked the team")
+    assert "asked the team" in json.dumps(data("history", identity))
+    assert data("review") == []
+
+
+def test_used_reinforce_and_weaken_end_with_3_where_nothing_is_found():
+    for verb in ("used", "reinforce", "weaken"):
+        assert data(verb, "nothing", code=Exit.NOTHING)["not_found"] == ["nothing"]
+
+
+def test_decay_previews_unless_applied():
+    identity = kept("The office is in Lyon.", "--at", OLD)
+    text = done("decay")
+    assert identity in text
+    assert "0.50 > 0.10" in text
+    assert "--apply" in text
+    assert shown(identity)["state"]["decayed"] is None
+    applied = data("decay", "--apply", "--curve", "linear", "--half-life", "10", "--floor", "0.2")
+    assert not applied["dry_run"]
+    assert applied["decayed_memories"][0]["new_importance"] == 0.2
+    assert shown(identity)["state"]["decayed"] == pytest.approx(0.2)
+    assert data("decay", "-n", "elsewhere")["memories_analyzed"] == 0
+
+
+def test_importance_and_strength_are_changed_by_hand():
+    identity = kept("We chose PostgreSQL.", "--importance", "0.4")
+    raised = data("reinforce", identity, "--boost", "set_value", "--amount", "0.7", "--no-access")
+    assert raised["reinforced"][0]["new_importance"] == pytest.approx(0.7)
+    assert shown(identity)["access_count"] == 0
+    assert "Reinforced 1 memory." in done("reinforce", identity, "--boost", "multiplicative")
+    assert shown(identity)["access_count"] == 1
+    fallen = data("weaken", identity, "--amount", "5")["weakened"][0]
+    assert fallen["new_strength"] < fallen["old_strength"]
+    assert "Weakened 1 memory." in done("weaken", identity)
+
+
+def test_a_memory_is_moved_by_hand_and_the_journal_says_why():
+    identity = kept()
+    assert f"Moved {identity} (active, vault)" in done("move", identity, "vault", "-r", "key decision")
+    assert data("move", identity, "cold", "-r", "no longer")["tier"] == Tier.COLD
+    assert "key decision" in done("history", identity)
+
+
+# --- forms
+
+
+def test_fit_previews_unless_applied_and_restore_brings_the_text_back():
+    identity = kept(REPORT, "--at", "2026-05-01")
+    text = done("fit", "--tokens", "200")
+    assert "1 x full to summary" in text
+    assert "Nothing was written; --apply does it." in text
+    assert shown(identity)["form"] == "full"
+    applied = data("fit", "--tokens", "200", "--apply")
+    assert applied["after"] <= 200 < applied["before"]
+    assert (shown(identity)["form"], len(applied["operations"])) == ("summary", 1)
+    assert "shortened to its summary" in done("recall", "quarterly report")
+    assert "summary" in done("compression")
+    assert data("compression")["forms"]["summary"]["memories"] == 1
+    back = data("restore", identity, "--level", "full")
+    assert (back["form"], back["content"]) == ("full", REPORT)
+
+
+def test_what_a_session_noted_is_seen_only_inside_it():
+    identity = kept("The token is in the vault.", "--session", "s1")
+    assert data("recall", "token", code=Exit.NOTHING)["hits"] == []
+    assert data("recall", "token", "--inside", "s1")["hits"][0]["memory"]["id"] == identity
+    assert data("list") == data("list", "--inside", "s2") == []
+    assert [m["id"] for m in data("list", "--inside", "s1")] == [identity]
+
+
+# --- several memories
+
+
+@groups
+def test_duplicates_are_merged_only_with_apply():
+    for day in ("2026-10-01", "2026-10-02"):
+        kept("The office is in Lyon.", "-k", "episode", "--at", day)
+    text = done("consolidate")
+    assert "1 would go into others" in text
+    assert "Nothing was written; --apply does it." in text
+    assert len(data("list")) == 2
+    text = done("consolidate", "--apply", "--strategy", "keep_oldest")
+    assert "1 went into others" in text
+    assert len(data("list")) == 1
+    done("undo", text.split("perdure undo ")[1].split()[0])
+    assert len(data("list")) == 2
+
+
+@groups
+def test_a_loss_that_is_accepted_keeps_its_reason(folder):
+    (folder / "policy.toml").write_text('[embedder]\nmodel = "none"\n[gates]\nloss_free_count = 0\n')
+    for day in ("2026-10-01", "2026-10-02"):
+        kept("The office is in Lyon.", "-k", "episode", "--at", day)
+    stopped = data("consolidate", "--apply", code=Exit.FAILED)
+    assert stopped["error"] == "GateStopped"
+    merged = data("consolidate", "--apply", "--accept-loss", "both say the same")
+    assert merged["memories_merged"] == 1
+    assert "both say the same" in json.dumps(data("history"))
+
+
+@groups
+def test_a_task_and_its_session_end():
+    texts = ("The bank is closed at night.", "The invoice queue is emptied at night.")
+    one, two = (kept(text, "--session", "monday", "--task", "invoices") for text in texts)
+    edge = data("relate", f"{one}=cause", two, "--kind", "because", "--weight", "2")
+    assert edge["members"] == {one: "cause", two: ""}
+    assert data("edges", one) == [{"id": edge["edge"], "kind": "because", "weight": 2.0, "members": edge["members"]}]
+    assert f"{one} (cause)" in done("edges", two)
+    assert "Would complete invoices: 2 memories" in done("complete-task", "invoices", "--dry-run")
+    assert "Completed invoices: 2 memories out of the task" in done("complete-task", "invoices")
+    assert "Nothing was written; --confirm does it." in done("promote", "monday")
+    assert data("promote", "monday", "--threshold", "0.99")["promoted_count"] == 0
+    assert "Ended monday" in done("end-session", "monday")
+    assert {m["id"] for m in data("list")} >= {one, two}
+    assert "nothing was left to do" in done("end-session", "monday")
+    assert data("end-session", "monday")["anew"] is False
+
+
+@groups
+def test_a_promotion_is_confirmed():
+    identity = kept("The bank is closed at night.", "--session", "monday")
+    assert data("promote", "monday")["confirmed"] is False
+    assert data("list") == []
+    text = done("promote", "monday", "--confirm")
+    assert "Promoted 1 memory of monday" in text
+    assert [m["id"] for m in data("list")] == [identity]
+
+
+@groups
+def test_the_strategies_are_the_engines():
+    assert [s.value for s in Strategy] == [s.value for s in merging.Strategy]
+
+
+@extraction
+def test_a_text_becomes_memories_from_a_file_and_from_input(folder):
+    text = "We decided to use PostgreSQL for the billing service."
+    (folder / "talk.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    first = data("extract", "talk.txt")
+    assert [m["stored"] for m in first["extractions"]] == [True]
+    assert data("list", "-n", "extracted")[0]["id"] == first["extractions"][0]["memory_id"]
+    again = done("extract", "-", input=text)
+    assert "Stored 0 memories in extracted of 1 found; 1 known already." in again
+    assert data("extract", "-", "-n", "work", "--min-confidence", "1", input=text)["candidates_found"] == 0
+    assert data("extract", "-", "-n", "work", "--keep-duplicates", input=text)["memories_created"] == 1
+
+
+# --- errors
+
+REFUSED = [
+    (("decay", "--half-life", "0.5"), Exit.FAILED, "half_life_days"),
+    (("decay", "--floor", "0.6"), Exit.FAILED, "min_importance"),
+    (("decay", "--access-weight", "nan"), Exit.FAILED, "access_weight"),
+    (("decay", "--curve", "cliff"), Exit.USAGE, "cliff"),
+    (("reinforce", "x", "--amount", "1.5"), Exit.FAILED, "boost_amount"),
+    (("reinforce", "x", "--boost", "double"), Exit.USAGE, "double"),
+    (("reinforce",), Exit.USAGE, "ID"),
+    (("weaken", "x", "--amount", "-1"), Exit.FAILED, "amount"),
+    (("used", "x", "--outcome", "great"), Exit.USAGE, "great"),
+    (("review", "--limit", "0"), Exit.FAILED, "limit"),
+    (("settle", "nothing"), Exit.NOTHING, "nothing"),
+    (("settle", "nothing", "--verdict", "maybe"), Exit.USAGE, "maybe"),
+    (("move", "nothing", "cold", "-r", "x"), Exit.NOTHING, "nothing"),
+    (("move", "nothing", "attic", "-r", "x"), Exit.USAGE, "attic"),
+    (("move", "nothing", "cold"), Exit.USAGE, "--reason"),
+    (("restore", "nothing", "--level", "half"), Exit.USAGE, "half"),
+    (("fit",), Exit.FAILED, "tokens"),
+    (("fit", "--tokens", "0"), Exit.FAILED, "tokens"),
+    (("compression", "--queries", "0"), Exit.FAILED, "1 to 1000"),
+    (("consolidate", "--strategy", "keep_both"), Exit.USAGE, "keep_both"),
+    (("extract", "missing.txt"), Exit.FAILED, "missing.txt"),
+]
+REFUSED_GROUPS = [
+    (("consolidate", "--threshold", "0.5"), Exit.FAILED, "similarity_threshold"),
+    (("consolidate", "--max-groups", "101"), Exit.FAILED, "max_groups"),
+    (("relate", "nothing", "else"), Exit.NOTHING, "nothing"),
+    (("relate", "nothing", "else", "--weight", "0"), Exit.FAILED, "weight"),
+    (("edges", "nothing"), Exit.NOTHING, "nothing"),
+    (("complete-task", "nothing"), Exit.NOTHING, "nothing"),
+    (("promote", "nothing"), Exit.NOTHING, "nothing"),
+    (("promote", "nothing", "--threshold", "2"), Exit.FAILED, "threshold"),
+    (("end-session", " "), Exit.FAILED, "session_id"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [*REFUSED, *(pytest.param(*row, marks=groups) for row in REFUSED_GROUPS)],
+    ids=lambda value: "-".join(value)[:40] if type(value) is tuple else "",
+)
+def test_bad_input_is_refused_with_a_remedy_and_changes_nothing(words, code, says):
+    kept()
+    error = data(*words, code=code)
+    assert says in error["message"]
+    assert error["remedy"]
+    assert [o["operation"] for o in data("history")] == ["remember"]
+    result = ran(*words)
+    assert result.exit_code == code
+    assert says in result.output
+
+
+@extraction
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"\xff\xfe\x00", "UTF-8"), (b"   ", "empty"), (b"word " * 20_000, "50,000")]
+)
+def test_a_text_that_cannot_be_taken_in_is_refused(folder, content, says):
+    (folder / "talk.txt").write_bytes(content)
+    assert says in data("extract", "talk.txt", code=Exit.FAILED)["message"]
+    assert data("namespaces") == []
+
+
+@extraction
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [("--min-confidence", "2", "min_confidence"), ("--threshold", "0.5", "dedup_threshold")],
+)
+def test_extraction_refuses_what_is_out_of_range(option, value, says):
+    error = data("extract", "-", option, value, code=Exit.FAILED, input="We decided to use PostgreSQL.")
+    assert says in error["message"]
+
+
+# --- real processes
+
+
+def process(*words, **more):
+    line = [sys.executable, "-m", "perdure", *words]
+    return subprocess.run(line, capture_output=True, check=False, timeout=60, env=dict(os.environ), **more)
+
+
+def test_processes_share_what_became_of_a_recall():
+    identity = json.loads(process("remember", "Deploys happen on Tuesdays.", "--json").stdout)["id"]
+    recall = json.loads(process("recall", "When are deploys?", "--json").stdout)["id"]
+    assert json.loads(process("used", identity, "--recall", recall, "--json").stdout)["counted"] == [identity]
+    assert json.loads(process("used", identity, "--recall", recall, "--json").stdout)["repeated"] == [identity]
+    assert process("used", "nothing").returncode == Exit.NOTHING
+    bad = process("decay", "--half-life", "0")
+    assert (bad.returncode, bad.stdout) == (Exit.FAILED, b"")
+    assert b"half_life_days" in bad.stderr
+    assert b"Traceback" not in bad.stderr
+
+
+@groups
+def test_a_process_consolidates_by_itself():
+    for day in ("2026-10-01", "2026-10-02"):
+        assert process("remember", "The office is in Lyon.", "-k", "episode", "--at", day).returncode == 0
+    merged = process("consolidate", "--apply", "--json")
+    assert (merged.returncode, json.loads(merged.stdout)["memories_merged"]) == (0, 1)
+
+
+@extraction
+def test_a_process_extracts_from_a_pipe():
+    found = process("extract", "-", "--json", input=b"Remember: the staging port is 5433.\n")
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["memories_created"] == 1
