@@ -9,16 +9,22 @@ from __future__ import annotations
 import random
 import statistics
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import beam
 import locomo
 import perdure
 from chats import HITS, Chat, Kept, Question
+from perdure.operations import fitting
+from perdure.records.memory import Form
 from perdure.records.plan import Change, Plan, Target
+from perdure.rules import fitting as rule
+from perdure.rules import forms
 from perdure.rules.tokens import counted
 from perdure.rules.words import query_words
 from report import parser, say
@@ -221,6 +227,73 @@ def opened(
         yield memory
 
 
+ABLATIONS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
+    "all of it": (),
+    "without access feedback": ((rule, "EVER_USED", 0.0), (rule, "HELPED", 0.0)),
+    "without any worth": ((fitting, "worth_of", lambda _: 1.0),),
+    "without keywords and embeddings": ((fitting, "LADDER", (Form.FULL, Form.SUMMARY)),),
+    "without shorter forms": ((fitting, "LADDER", (Form.FULL,)),),
+    "without the meaning guard": ((forms, "_missing", lambda *_: ()),),
+}
+"""What is switched off in turn: (module, name, what stands there instead)."""
+
+
+def ablated(chats: Sequence[Chat], embedder: Kept, share: float) -> Figures:
+    """Return the scores at one share of the tokens with each mechanism switched off in turn."""
+    found: Figures = defaultdict(list)
+    for chat in chats:
+        past, test = halves(chat)
+        with opened(chat, past, embedder, "access", {"compression": {"rule": "never"}}) as memory:
+            budget = int(share * sum(m.tokens for m in _all(memory, chat.name)))
+            for name, changes in ABLATIONS.items():
+                with ExitStack() as stack:
+                    for module, attribute, value in changes:
+                        stack.enter_context(mock.patch.object(module, attribute, value))
+                    result = memory.fit(chat.name, budget, accept_loss="measuring what is kept")
+                found[name, share] += scored(memory, chat, test)
+                for operation in reversed(result.operations):
+                    memory.undo(operation)
+        say(f"  {chat.name}")
+    return found
+
+
+def drawn(title: str, found: Figures) -> str:
+    """Return a plot of recall@10 over the share of tokens, as SVG."""
+    ways: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for (way, share), scores in sorted(found.items(), key=lambda x: x[0][1]):
+        ways[way].append((share, 100 * statistics.mean(s.recall for s in scores)))
+    (whole,) = ways.pop("everything")
+    colours = dict(zip(sorted(ways), ("#8a8a8a", "#b98b3d", "#7a5aa6", "#1f6f54", "#b04a3a"), strict=False))
+
+    def at(share: float, recall: float) -> tuple[float, float]:
+        return 60 + 520 * (share - 0.05) / 0.5, 320 - 2.8 * recall
+
+    lines = [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 380" font-family="sans-serif" font-size="13">',
+        '<rect width="760" height="380" fill="white"/>',
+        f'<text x="60" y="24" font-size="15">{title}: evidence recall@10 by the share of tokens that is kept</text>',
+    ]
+    for level in range(0, 101, 20):
+        y = at(0, level)[1]
+        lines.append(f'<path d="M60 {y:.0f} H600" stroke="#ddd"/><text x="28" y="{y + 4:.0f}">{level}</text>')
+    y = at(0, whole[1])[1]
+    lines.append(f'<path d="M60 {y:.0f} H600" stroke="#333" stroke-dasharray="5 4"/>')
+    lines.append(f'<text x="606" y="{y - 6:.0f}">everything {whole[1]:.0f}</text>')
+    for way, points in ways.items():
+        path = " L".join(f"{x:.0f} {y:.0f}" for x, y in (at(*p) for p in points))
+        wide = 3 if way == "perdure" else 1.5
+        lines.append(f'<path d="M{path}" fill="none" stroke="{colours[way]}" stroke-width="{wide}"/>')
+    ends = sorted((at(*points[-1])[1], way) for way, points in ways.items())
+    low = 0.0
+    for y, way in ends:
+        low = max(y + 4, low + 15)
+        lines.append(f'<text x="606" y="{low:.0f}" fill="{colours[way]}">{way} {ways[way][-1][1]:.0f}</text>')
+    for share in SHARES:
+        x = at(share, 0)[0]
+        lines.append(f'<text x="{x - 12:.0f}" y="342">{share:.0%}</text>')
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
 def lasting(chats: Sequence[Chat], embedder: Kept, days: int) -> list[tuple[str, float, float, int]]:
     """Return (conversation, recall of everything, recall after so many days of daily upkeep, archived)."""
     found = []
@@ -266,6 +339,8 @@ def main() -> None:
     made.add_argument("--set", choices=("locomo", "beam", "both"), default="both")
     made.add_argument("--feedback", choices=("none", "access", "useful"), default="access")
     made.add_argument("--days", type=int, default=0, help="only: daily upkeep for so many days without any feedback")
+    made.add_argument("--ablate", action="store_true", help="only: switch each mechanism off in turn, at a quarter")
+    made.add_argument("--plots", metavar="FOLDER", help="draw each set's plot into this folder")
     made.add_argument("--quick", action="store_true", help="without the other ways of forgetting")
     arguments = made.parse_args()
     embedder = Kept()
@@ -278,8 +353,15 @@ def main() -> None:
                 before, after = (statistics.mean(x[i] for x in kept) for i in (1, 2))
                 print(f"{title}: recall@10 {before:.3f} before, {after:.3f} after, {after / before:.1%} kept")
                 continue
+            if arguments.ablate:
+                print(
+                    "\n".join(told(f"{title}, each mechanism switched off in turn", ablated(chats(), embedder, 0.25)))
+                )
+                continue
             found = measured(chats(), embedder, feedback=arguments.feedback, policy={}, compare=not arguments.quick)
             print("\n".join(told(f"{title}, feedback: {arguments.feedback}", found)))
+            if arguments.plots:
+                Path(arguments.plots, f"forgetting-{name}.svg").write_text(drawn(title, found), "utf-8")
 
 
 if __name__ == "__main__":

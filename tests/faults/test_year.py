@@ -15,8 +15,8 @@ DAYS, KILLS, BUDGET = 365, 40, 400
 POLICY = {
     "preset": "retention",
     "embedder": {"model": "none"},
-    "gates": {"loss_free_count": 40},
-    "compression": {"visible_tokens": 20_000},
+    "gates": {"loss_free_count": 40, "canaries": 3},
+    "compression": {"visible_tokens": 10_000},
 }
 
 WORKER = f"""

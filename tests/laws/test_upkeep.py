@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import DAY, LAW, POLICIES, START, histories, newborn, policies, settled, states
-from perdure.records.memory import State, Status, Tier
+from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
 from perdure.rules.lifecycle import Course, play
@@ -39,6 +39,7 @@ def plan_of(courses: list[Course], accesses: tuple[tuple[int, int], ...], policy
         operation="sweep",
         note=sweep_note(courses),
         refusal=refusal,
+        shown={c.id: dict(zip(Form, (None, "short", "words", ""), strict=True)) for c in courses},
     )
 
 
@@ -47,8 +48,8 @@ def applied(stored: dict[str, State], changes: Iterable[Change]) -> dict[str, St
     rows = dict(stored)
     for change in changes:
         if change.target is Target.MEMORY:
-            before = {k: v for k, v in (change.before or {}).items() if k != "op"}
-            after = {k: v for k, v in (change.after or {}).items() if k != "op"}
+            before = {k: v for k, v in (change.before or {}).items() if k not in ("op", "shown")}
+            after = {k: v for k, v in (change.after or {}).items() if k not in ("op", "shown")}
             assert {k: getattr(rows[change.id], k) for k in before} == before
             rows[change.id] = replace(rows[change.id], **after)
     return rows

@@ -62,7 +62,8 @@ def test_a_conversation_lives_for_200_days_and_is_taken_back_row_for_row(path, p
     assert (done.added, done.skipped) == (len(said), 0)
     assert memory.ingest(said, namespace="talk").added == 0
 
-    evidence = {m["id"]: m["content"] for m in said}
+    stored = {m.content: m.id for m in memory.list("talk", limit=1000)}
+    evidence = {m["id"]: stored[m["content"]] for m in said}
     asked = [q for q in data["qa"] if q.get("category") in {1, 2, 3, 4} and q["evidence"]]
 
     def answered(*, touch):
@@ -70,7 +71,7 @@ def test_a_conversation_lives_for_200_days_and_is_taken_back_row_for_row(path, p
         for question in asked:
             hits = memory.recall(question["question"], "talk", limit=10, touch=touch).hits
             wanted = {evidence[e] for e in question["evidence"] if e in evidence}
-            right += bool(wanted & {h.memory.content for h in hits})
+            right += bool(wanted & {h.memory.id for h in hits})
             clock.passes(seconds=20)
         return right / len(asked)
 

@@ -63,9 +63,15 @@ def fit(
 def kept_within(ctx: Context, namespace: str, *, dry_run: bool = False, lease: Lease | None = None) -> FitResult | None:
     """Keep a namespace within the policy's ``compression.visible_tokens``; None where it is, or has no limit."""
     limit = ctx.policy.compression.visible_tokens
-    if not limit or ctx.store.around.visible_tokens(namespace) <= limit:
+    if not limit:
         return None
-    return fit(ctx, namespace, limit, dry_run=dry_run, lease=lease)
+    visible, today = ctx.store.around.visible_tokens(namespace), ctx.clock() // DAY_MS
+    if visible <= limit or ctx.crowded.get(namespace) == (visible, today):
+        return None  # where gates, or what is exempt, left too little, it is tried again after a change or a day
+    result = fit(ctx, namespace, limit, dry_run=dry_run, lease=lease)
+    if not dry_run and result.after > limit:
+        ctx.crowded[namespace] = result.after, today
+    return result
 
 
 def bounded(ctx: Context, report: Report, namespace: str | None = None, lease: Lease | None = None) -> Report:

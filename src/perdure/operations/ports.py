@@ -182,6 +182,7 @@ class Context:
         questions: (text, space) -> query, so that a canary's vector is made once.
         backups: Where backups go; None where the store has no place for them.
         model: A language model, or None; it is asked only where the policy says so.
+        crowded: Namespace -> (tokens, day) at which it could not be brought within the policy's budget.
         previews: What a caller asked to see -> a digest of what it would do.
     """
 
@@ -198,3 +199,4 @@ class Context:
     backups: Backups | None = None
     model: Model | None = None
     previews: dict[object, str] = field(default_factory=dict)
+    crowded: dict[str, tuple[int, int]] = field(default_factory=dict)

@@ -99,6 +99,7 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
         if namespace is None or place == namespace:
             for ids in _pages(ctx, place, until, anew=_differs(policy, ctx)):
                 courses, _, _ = _played(ctx, place, ids, until, Holds())
+                courses, _, _ = carried(ctx, place, courses, until)
                 tally.examined += len(courses)
                 tally.moved += moved(courses, place)
     return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))

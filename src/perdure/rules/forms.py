@@ -146,8 +146,6 @@ def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> 
     after = replace(course.after, form=form, form_ms=since, tokens=tokens, firm=bool(refused) or course.before.firm)
     if refused:
         after = with_due([after], policy)[0]
-        if steps:  # the change of the last step says it; without one the plan says it by itself
-            steps[-1] = replace(steps[-1], because=f"{steps[-1].because}; keeps its form: {refused}")
     return replace(course, steps=tuple(steps), after=after, refused=refused)
 
 

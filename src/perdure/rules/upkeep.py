@@ -185,7 +185,7 @@ def _changes(course: Course, op: str, plan_id: str, refusal: str) -> list[Change
     result, before = [], course.before
     for step in course.steps:
         # What comes after the last step (the due instant, the counters) belongs to its change.
-        after = course.after if step is course.steps[-1] else step.state
+        after = course.after if step is course.steps[-1] and not course.refused else step.state
         result.append(_change(course.id, before, after, op, plan_id, step.because))
         before, op = after, plan_id
     if before != course.after:
