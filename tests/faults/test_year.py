@@ -15,8 +15,7 @@ DAYS, KILLS, BUDGET = 365, 40, 400
 POLICY = {
     "preset": "retention",
     "embedder": {"model": "none"},
-    "gates": {"loss_free_count": 40, "canaries": 3},
-    "compression": {"visible_tokens": 10_000},
+    "gates": {"loss_free_count": 40, "canaries": 2},
 }
 
 WORKER = f"""

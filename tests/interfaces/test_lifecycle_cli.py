@@ -16,8 +16,6 @@ from perdure.interfaces.cli_groups import Strategy
 from perdure.records.memory import Tier
 from perdure.rules import merging
 
-groups = pytest.mark.skipif(not hasattr(perdure.Memory, "consolidate"), reason="the verb is not there")
-extraction = pytest.mark.skipif(not hasattr(perdure.Memory, "extract"), reason="the verb is not there")
 
 OLD = "2026-03-01"
 REPORT = " ".join(
@@ -163,7 +161,6 @@ def test_what_a_session_noted_is_seen_only_inside_it():
 # --- several memories
 
 
-@groups
 def test_duplicates_are_merged_only_with_apply():
     for day in ("2026-10-01", "2026-10-02"):
         kept("The office is in Lyon.", "-k", "episode", "--at", day)
@@ -178,7 +175,6 @@ def test_duplicates_are_merged_only_with_apply():
     assert len(data("list")) == 2
 
 
-@groups
 def test_a_loss_that_is_accepted_keeps_its_reason(folder):
     (folder / "policy.toml").write_text('[embedder]\nmodel = "none"\n[gates]\nloss_free_count = 0\n')
     for day in ("2026-10-01", "2026-10-02"):
@@ -190,7 +186,6 @@ def test_a_loss_that_is_accepted_keeps_its_reason(folder):
     assert "both say the same" in json.dumps(data("history"))
 
 
-@groups
 def test_a_task_and_its_session_end():
     texts = ("The bank is closed at night.", "The invoice queue is emptied at night.")
     one, two = (kept(text, "--session", "monday", "--task", "invoices") for text in texts)
@@ -208,7 +203,6 @@ def test_a_task_and_its_session_end():
     assert data("end-session", "monday")["anew"] is False
 
 
-@groups
 def test_a_promotion_is_confirmed():
     identity = kept("The bank is closed at night.", "--session", "monday")
     assert data("promote", "monday")["confirmed"] is False
@@ -218,12 +212,10 @@ def test_a_promotion_is_confirmed():
     assert [m["id"] for m in data("list")] == [identity]
 
 
-@groups
 def test_the_strategies_are_the_engines():
     assert [s.value for s in Strategy] == [s.value for s in merging.Strategy]
 
 
-@extraction
 def test_a_text_becomes_memories_from_a_file_and_from_input(folder):
     text = "We decided to use PostgreSQL for the billing service."
     (folder / "talk.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
@@ -290,7 +282,6 @@ def test_bad_input_is_refused_with_a_remedy_and_changes_nothing(words, code, say
     assert says in result.output
 
 
-@extraction
 @pytest.mark.parametrize(
     ("content", "says"), [(b"\xff\xfe\x00", "UTF-8"), (b"   ", "empty"), (b"word " * 20_000, "50,000")]
 )
@@ -300,7 +291,6 @@ def test_a_text_that_cannot_be_taken_in_is_refused(folder, content, says):
     assert data("namespaces") == []
 
 
-@extraction
 @pytest.mark.parametrize(
     ("option", "value", "says"),
     [("--min-confidence", "2", "min_confidence"), ("--threshold", "0.5", "dedup_threshold")],
@@ -330,7 +320,6 @@ def test_processes_share_what_became_of_a_recall():
     assert b"Traceback" not in bad.stderr
 
 
-@groups
 def test_a_process_consolidates_by_itself():
     for day in ("2026-10-01", "2026-10-02"):
         assert process("remember", "The office is in Lyon.", "-k", "episode", "--at", day).returncode == 0
@@ -338,7 +327,6 @@ def test_a_process_consolidates_by_itself():
     assert (merged.returncode, json.loads(merged.stdout)["memories_merged"]) == (0, 1)
 
 
-@extraction
 def test_a_process_extracts_from_a_pipe():
     found = process("extract", "-", "--json", input=b"Remember: the staging port is 5433.\n")
     assert found.returncode == 0, found.stderr

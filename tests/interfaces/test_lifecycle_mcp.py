@@ -16,8 +16,6 @@ from interfaces.test_mcp_talk import MODES, call, refused, talk
 from perdure.interfaces.mcp import build
 from perdure.interfaces.mcp_results import MOST_LINES
 
-groups = pytest.mark.skipif(not hasattr(perdure.Memory, "consolidate"), reason="the verb is not there")
-extraction = pytest.mark.skipif(not hasattr(perdure.Memory, "extract"), reason="the verb is not there")
 
 REPORT = " ".join(
     f"The quarterly report number {n} was really quite carefully written and then it was sent to department {n}."
@@ -330,7 +328,6 @@ def test_reports_and_previews_are_no_access(memory, clock):
 # --- several memories
 
 
-@groups
 def test_duplicates_are_merged_after_a_dry_run(memory):
     async def story(client):
         for day in ("2026-10-01", "2026-10-02"):
@@ -348,7 +345,6 @@ def test_duplicates_are_merged_after_a_dry_run(memory):
     told(memory, story)
 
 
-@groups
 @pytest.mark.parametrize("mode", MODES)
 def test_a_task_and_its_session_end(memory, mode):
     async def story(client):
@@ -380,7 +376,6 @@ def test_a_task_and_its_session_end(memory, mode):
     told(memory, story, mode)
 
 
-@groups
 def test_members_of_an_edge_may_be_a_list_and_grow(memory):
     async def story(client):
         ids = [(await call(client, "remember", content=f"Part {n} of the plan."))["id"] for n in range(3)]
@@ -391,7 +386,6 @@ def test_members_of_an_edge_may_be_a_list_and_grow(memory):
     told(memory, story)
 
 
-@extraction
 def test_a_text_becomes_memories_once(memory):
     text = "We decided to use PostgreSQL for the billing service. Note: the staging port is 5433 since March."
 
