@@ -16,7 +16,6 @@ from perdure.interfaces.cli_groups import Strategy
 from perdure.records.memory import Tier
 from perdure.rules import merging
 
-
 OLD = "2026-03-01"
 REPORT = " ".join(
     f"The quarterly report number {n} was really quite carefully written and then it was sent to department {n}."
@@ -268,7 +267,7 @@ REFUSED_GROUPS = [
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
-    [*REFUSED, *(pytest.param(*row, marks=groups) for row in REFUSED_GROUPS)],
+    [*REFUSED, *REFUSED_GROUPS],
     ids=lambda value: "-".join(value)[:40] if type(value) is tuple else "",
 )
 def test_bad_input_is_refused_with_a_remedy_and_changes_nothing(words, code, says):

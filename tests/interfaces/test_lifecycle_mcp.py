@@ -16,7 +16,6 @@ from interfaces.test_mcp_talk import MODES, call, refused, talk
 from perdure.interfaces.mcp import build
 from perdure.interfaces.mcp_results import MOST_LINES
 
-
 REPORT = " ".join(
     f"The quarterly report number {n} was really quite carefully written and then it was sent to department {n}."
     for n in range(12)
@@ -453,9 +452,7 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "error", "says"), [*SIGNALS, *(pytest.param(*row, marks=groups) for row in GROUPS)]
-)
+@pytest.mark.parametrize(("tool", "arguments", "error", "says"), [*SIGNALS, *GROUPS])
 def test_bad_input_is_a_tool_error_with_a_remedy_and_changes_nothing(memory, tool, arguments, error, says):
     kept = memory.remember("The office is in Lyon.")
 
