@@ -181,3 +181,32 @@ def test_a_row_of_the_table_is_a_command_with_its_own_options(place, monkeypatch
     )
     assert result.exit_code == 0, result.output
     assert asked == [("b", "it", 3)]
+
+
+@pytest.mark.parametrize(
+    ("words", "operation"),
+    [
+        (("consolidate", "--threshold", "0.8"), "consolidate"),
+        (("fit", "--tokens", "60"), "fit"),
+        (("complete-task", "t1"), "complete_task"),
+        (("promote", "s1"), "promote"),
+    ],
+)
+def test_every_verb_that_previews_becomes_a_file_and_is_applied_from_it(place, words, operation):
+    with memory() as opened:
+        for _ in range(2):
+            opened.remember("The invoices are sent on Fridays at noon from the office in Lyon.", kind="episode")
+        opened.remember("The task needs a signature.", session="s1", task="t1", confidence=0.9)
+        opened.remember("The office in Lyon has no lift.", session="s1", confidence=0.9)
+    Path("policy.toml").write_text(POLICY.replace("loss_free_count = 0", "loss_free_count = 1000"))
+    written = run("plan", *words, "-o", "plan.json")
+    assert {p["operation"] for p in written["plans"]} == {operation}
+    with memory() as opened:
+        before = len(opened.history(limit=1000))
+    applied = run("apply", "plan.json")
+    assert [p["id"] for p in applied["plans"]] == [p["id"] for p in written["plans"]]
+    with memory() as opened:
+        assert len(opened.history(limit=1000)) == before + len(written["plans"])
+        for plan in reversed(applied["plans"]):
+            opened.undo(plan["id"])
+        assert opened.check() == []

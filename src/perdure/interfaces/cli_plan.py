@@ -43,7 +43,52 @@ def _sweep(memory: Memory, namespace: str | None) -> Previewed:
     return memory.sweep(dry_run=True, namespace=namespace)
 
 
-PREVIEWS: dict[str, Preview] = {"sweep": _sweep}
+def _consolidate(
+    memory: Memory,
+    namespace: str | None,
+    threshold: Annotated[float, typer.Option("--threshold", help="How alike memories must be, 0.7 to 0.99.")] = 0.85,
+    strategy: Annotated[str, typer.Option("--strategy", help="What stays.")] = "keep_highest_importance",
+    max_groups: Annotated[int, typer.Option("--max-groups", help="Groups at most, 1 to 100.")] = 50,
+) -> Previewed:
+    """Plan the merging of duplicates."""
+    return memory.consolidate(namespace or "default", threshold, strategy, max_groups=max_groups)
+
+
+def _fit(
+    memory: Memory,
+    namespace: str | None,
+    tokens: Annotated[int | None, typer.Option("--tokens", help="The budget. Default: the policy's.")] = None,
+) -> Previewed:
+    """Plan how a namespace comes within a number of tokens."""
+    return memory.fit(namespace or "default", tokens, dry_run=True)
+
+
+def _complete_task(
+    memory: Memory, namespace: str | None, task: Annotated[str, typer.Argument(metavar="TASK", help="Which task.")]
+) -> Previewed:
+    """Plan the end of a task."""
+    return memory.complete_task(task, namespace=namespace or "default", dry_run=True)
+
+
+def _promote(
+    memory: Memory,
+    namespace: str | None,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="Which session.")],
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", help="Confidence needed. Default: the policy's.")
+    ] = None,
+) -> Previewed:
+    """Plan what a session brings to long term."""
+    return memory.promote(session, threshold, namespace=namespace or "default")
+
+
+PREVIEWS: dict[str, Preview] = {
+    "sweep": _sweep,
+    "consolidate": _consolidate,
+    "fit": _fit,
+    "complete-task": _complete_task,
+    "promote": _promote,
+}
 """Verb -> its preview. Parameters after the first two become the command's arguments and options."""
 
 
