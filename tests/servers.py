@@ -10,8 +10,13 @@ import itertools
 import json
 import os
 import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -26,14 +31,29 @@ from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
 from perdure.stores.postgres.server import Server
 
 TEMPLATE = "perdure_template"
+MEMORY = Path("/dev/shm")  # noqa: S108  # only the temporary folders of a test's own server
+PLENTY = 4 * 1024**3
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "on", "autovacuum": "off"}
 _numbers = itertools.count(1)
+
+
+@contextmanager
+def _in_memory() -> Iterator[None]:
+    """Put temporary folders into memory where there is plenty: a database for each test is many files."""
+    before = tempfile.tempdir
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > PLENTY and os.access(MEMORY, os.W_OK):
+        tempfile.tempdir = str(MEMORY)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 @cache
 def server() -> LocalServer:
     """The server of this process; it stops with it."""
-    started = local_server(**FAST, max_connections="100")
+    with _in_memory():
+        started = local_server(**FAST, max_connections="100")
     started.start()
     started.sql(f"CREATE DATABASE {TEMPLATE} OWNER perdure")
     migrate(started.dsn(TEMPLATE))

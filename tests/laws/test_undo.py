@@ -9,10 +9,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from conftest import on_a_file
+from conftest import in_processes, on_a_file
 from laws.conftest import World
 from laws.memories import SLOW_LAW
 from perdure.records.errors import ConflictError, InvalidInput, NotFound
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 TABLES: Final = ("memory", "content", "tag", "link", "vector", "document", "idempotency")
 FEED: Final = ("changed", "seq", "op")

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, logical, opened, tables
+from conftest import WORDS_ONLY, HashEmbedder, in_processes, logical, opened, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))

@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, WORDS_ONLY, HashEmbedder, logical
+from conftest import START, WORDS_ONLY, HashEmbedder, in_processes, logical
 from perdure.compose import EmbedderWarning
 from perdure.records.errors import InvalidInput, ModelError
 from perdure.rules.extracting import scored
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 TALK = (
     "Good morning. We decided to use PostgreSQL 15.2 for the orders service. Nice weather today!\n"

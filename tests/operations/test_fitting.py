@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, tables
+from conftest import WORDS_ONLY, HashEmbedder, in_processes, tables
 from operations.test_compressing import GARDEN, PUMP, records
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Tier
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 NEVER = {**WORDS_ONLY, "archive": {"rule": "never"}, "compression": {"rule": "never"}}
 """Nothing happens by itself."""

@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, WORDS_ONLY, HashEmbedder, opened
+from conftest import START, WORDS_ONLY, HashEmbedder, in_processes, opened
 from perdure.records.document import Shelf
 from perdure.records.message import Message
 from perdure.rules.injecting import BEGIN, END
 from perdure.rules.requests import requested
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 
 def said(words, n=1, role="user", session="s"):

@@ -8,9 +8,11 @@ from importlib.util import find_spec
 
 import pytest
 
-from conftest import START, WORDS_ONLY, HashEmbedder, tables
+from conftest import START, WORDS_ONLY, HashEmbedder, in_processes, tables
 from perdure.records.document import Shelf
 from perdure.rules.injecting import BEGIN, END, LARGEST, block, without_blocks
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 FACT = "Nightly imports use the queue imports-v2 since March"
 QUOTING = "The nightly imports use the queue imports-v2 since March, so I changed settings.toml accordingly today."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, logical
+from conftest import WORDS_ONLY, in_processes, logical
 from perdure.records.errors import InvalidInput, NotFound
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 STRENGTH = {**WORDS_ONLY, "preset": "strength"}
 TIERS = ["hot", "warm", "cold", "vault"]

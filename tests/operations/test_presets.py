@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, in_processes
 from perdure.formulas.strength import Parameters, Strength
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 EVOLUTION = {**WORDS_ONLY, "preset": "evolution"}
 STRENGTH = {**WORDS_ONLY, "preset": "strength"}

@@ -6,8 +6,10 @@ import math
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import WORDS_ONLY, HashEmbedder, in_processes, logical, tables
 from perdure.records.errors import InvalidInput
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 SPATIAL = {**WORDS_ONLY, "preset": "spatial"}
 DAY_MS = 86_400_000

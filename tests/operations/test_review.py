@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import logical
+from conftest import in_processes, logical
 from perdure.records.errors import InvalidInput, NotFound
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 DAY_MS = 86_400_000
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import WORDS_ONLY, HashEmbedder, in_processes, logical, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Change, Plan, Target
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 TEXTS = [
     "The build server in Lyon was moved to the new rack by Ann on Tuesday.",

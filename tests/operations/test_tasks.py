@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import WORDS_ONLY, HashEmbedder, in_processes, logical, tables
 from perdure.records.errors import GateStopped, InvalidInput, NotFound
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 PORT = "The build server listens on port 8080 in Lyon."
 SAME = "The build server listens on port 8080 in Lyon"

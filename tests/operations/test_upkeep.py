@@ -19,6 +19,8 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
 from perdure.rules.schedule import Task, begun, done, earliness, failed, interval, next_run
 
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
+
 HOUR, DAY = 3_600_000, 86_400_000
 POLICY = {**WORDS_ONLY, "upkeep": {"jitter": 0.0}}
 

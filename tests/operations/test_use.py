@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HashEmbedder, logical, tables
+from conftest import HashEmbedder, in_processes, logical, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
+
+pytestmark = in_processes  # what two servers add is tried by the stores' own tests
 
 
 def shelf(memory, name, namespace="default"):
