@@ -27,6 +27,7 @@ from perdure.records.errors import (
 )
 from perdure.stores.sqlite import backup as sqlite_backup
 from perdure.stores.statements import migrations
+from stores.test_upgrade import old_file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="file locks and modes of POSIX")
 
@@ -196,11 +197,9 @@ def test_an_older_store_is_backed_up_as_it_is(tmp_path):
     """A backup before an upgrade must not be the upgrade."""
     old, target = tmp_path / "old.db", tmp_path / "safe.db"
     first = migrations("sqlite")[0]
-    with opened(old) as memory:
+    with opened(tmp_path / "newer.db") as memory:
         memory.remember("from before")
-    with closing(apsw.Connection(str(old))) as connection:
-        connection.execute("DROP TABLE lease")
-        connection.execute(f"PRAGMA user_version = {first[0]}")
+    old_file(tmp_path / "newer.db", old, schema=1)
     done = backup(old, target)
     assert done.memories == 1
     for path in (old, target):

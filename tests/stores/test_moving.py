@@ -27,6 +27,7 @@ from perdure.records.memory import Form
 from perdure.records.moving import PARTS
 from stores.planning import applied, document, shortened
 
+EDGE = {"kind": "about", "role": "", "weight": 1.0}
 POLICY = {**WORDS_ONLY, "preset": "retention"}
 WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
 
@@ -83,10 +84,17 @@ def written_beside(memory, told):
     told["short"] = memory.remember("brief \U0001f5fc words")
     applied(
         memory,
-        *(document(shelf, key, f"{shelf} ü", None, {"n": 1.0, "deep": [1, None, {"ü": 0.1}]}) for shelf in Shelf),
-        document(Shelf.EDGE, large, "", None, {}),
+        *(
+            document(shelf, key, f"{shelf} ü", None, {**EDGE, "n": 1.0, "deep": [1, None, {"ü": 0.1}]})
+            for shelf in Shelf
+        ),
+        document(Shelf.EDGE, large, "", None, EDGE),
     )
-    applied(memory, document(Shelf.EDGE, large, "", {}, {"weight": 0.3}), document(Shelf.UPKEEP, "sweep", "", None, {}))
+    applied(
+        memory,
+        document(Shelf.EDGE, large, "", EDGE, {**EDGE, "weight": 0.3}),
+        document(Shelf.UPKEEP, "sweep", "", None, {}),
+    )
     applied(memory, document(Shelf.UPKEEP, "sweep", "", {}, None))
     applied(
         memory,

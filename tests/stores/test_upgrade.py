@@ -24,7 +24,7 @@ POLICY = {"preset": "retention", "embedder": {"model": "none"}}
 def lived(place):
     """Fill a store; return its memories, and an operation that took some back."""
     clock = Clock()
-    with opened(place, POLICY, clock, HashEmbedder()) as memory:
+    with opened(place, {**POLICY, "compression": {"rule": "never"}}, clock, HashEmbedder()) as memory:
         kept = memory.remember_many([LONG, "ü", "bob likes tea"])
         gone = memory.remember("zebra of the harbour")
         clock.passes(minutes=1)
@@ -35,10 +35,10 @@ def lived(place):
         return [memory.get(m.id) for m in kept], gone, undo.id, clock.now
 
 
-def old_file(source, target):
-    """Make a file of schema 2 by its own migrations, with what the source holds of its columns."""
+def old_file(source, target, schema=2):
+    """Make a file of an old schema by its own migrations, with what the source holds of its columns."""
     with closing(apsw.Connection(str(target))) as old:
-        for number, sql in migrations("sqlite")[:2]:
+        for number, sql in migrations("sqlite")[:schema]:
             old.execute(sql)
             old.execute(f"PRAGMA user_version = {number}")
         old.execute(f"PRAGMA application_id = {int.from_bytes(b'PERD', 'big')}")
