@@ -15,7 +15,7 @@ DAYS, KILLS, BUDGET = 365, 40, 400
 POLICY = {
     "preset": "retention",
     "embedder": {"model": "none"},
-    "gates": {"loss_free_count": 40, "canaries": 2},
+    "gates": {"loss_free_count": 40, "canaries": 1},
 }
 
 WORKER = f"""
@@ -39,7 +39,8 @@ for line in sys.stdin:
     chance = random.Random(f"{{me}} {{day}}")
     for hour in range(24):
         clock.now = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day, hours=hour)
-        memory.sweep()
+        if (hour % 2 == 0) == (me == "ann"):  # hourly, whichever process is at it
+            memory.sweep()
         if hour == 9:
             topic = chance.choice(topics)
             talk = [

@@ -6,10 +6,15 @@ import math
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, in_processes, logical, tables
+from conftest import STORES, WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.errors import InvalidInput
 
-pytestmark = in_processes  # what two servers add is tried by the stores' own tests
+
+@pytest.fixture(scope="module", params=STORES[:2])
+def store(request):
+    """A file and one server: what two servers add is tried by the stores' own tests."""
+    return request.param
+
 
 SPATIAL = {**WORDS_ONLY, "preset": "spatial"}
 FIELDS = ["memories_analyzed", "memories_decayed", "avg_decay_factor", "decayed_memories", "dry_run"]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, in_processes, tables
+from conftest import STORES, WORDS_ONLY, HashEmbedder, tables
 from operations.test_compressing import GARDEN, PUMP, records
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Tier
 
-pytestmark = in_processes  # what two servers add is tried by the stores' own tests
+
+@pytest.fixture(scope="module", params=STORES[:2])
+def store(request):
+    """A file and one server: what two servers add is tried by the stores' own tests."""
+    return request.param
+
 
 NEVER = {**WORDS_ONLY, "archive": {"rule": "never"}, "compression": {"rule": "never"}}
 """Nothing happens by itself."""

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conftest import WORDS_ONLY, in_processes
+from conftest import STORES, WORDS_ONLY
 from perdure.formulas.strength import Parameters, Strength
 
-pytestmark = in_processes  # what two servers add is tried by the stores' own tests
+
+@pytest.fixture(scope="module", params=STORES[:2])
+def store(request):
+    """A file and one server: what two servers add is tried by the stores' own tests."""
+    return request.param
+
 
 EVOLUTION = {**WORDS_ONLY, "preset": "evolution"}
 STRENGTH = {**WORDS_ONLY, "preset": "strength"}

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import in_processes, logical
+from conftest import STORES, logical
 from perdure.records.errors import InvalidInput, NotFound
 
-pytestmark = in_processes  # what two servers add is tried by the stores' own tests
+
+@pytest.fixture(scope="module", params=STORES[:2])
+def store(request):
+    """A file and one server: what two servers add is tried by the stores' own tests."""
+    return request.param
+
 
 DAY_MS = 86_400_000
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, HashEmbedder, in_processes, logical, tables
+from conftest import STORES, WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Change, Plan, Target
 
-pytestmark = in_processes  # what two servers add is tried by the stores' own tests
+
+@pytest.fixture(scope="module", params=STORES[:2])
+def store(request):
+    """A file and one server: what two servers add is tried by the stores' own tests."""
+    return request.param
+
 
 TEXTS = [
     "The build server in Lyon was moved to the new rack by Ann on Tuesday.",
