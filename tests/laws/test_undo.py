@@ -130,9 +130,9 @@ def undone_and_redone(each: World, act: str) -> bool:
 
 @pytest.mark.parametrize("twins", [True, False])
 @pytest.mark.parametrize("act", ACTS)
-def test_each_operation_is_taken_back_exactly_and_can_be_done_again(world: Callable[..., World], act, twins):
-    if act.startswith("consolidate") and not twins:
-        pytest.skip("without vectors only texts that are equal are duplicates")
+def test_each_operation_is_taken_back_exactly_and_can_be_done_again(world: Callable[..., World], store, act, twins):
+    if not twins and (store != "sqlite" or act.startswith("consolidate")):
+        pytest.skip("without vectors only equal texts are duplicates, and the operations are tried on a file")
     each = world(POLICY, twins=twins)
     filled(each)
     each.clock.forward(days=9)
