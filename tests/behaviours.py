@@ -5,28 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class Behaviour:
-    """One promise.
-
-    Attributes:
-        id: Short and unique.
-        source: The document and section that it comes from.
-        text: The promise in one sentence.
-        test: ``file::function``, or ``file::function[id]`` for one case of a table; empty if deferred.
-        deferred: Why there is no test yet; empty if there is one.
-    """
-
-    id: str
-    source: str
-    text: str
-    test: str = ""
-    deferred: str = ""
-
+from ledger import Behaviour, keeper
 
 _FILES: Final = {
     "curves": "tests/laws/test_curves.py",
@@ -42,10 +23,7 @@ _FILES: Final = {
 }
 
 
-def _kept(identity: str, source: str, text: str, test: str) -> Behaviour:
-    """A promise with its test, the file given by its short name."""
-    file, _, name = test.partition(":")
-    return Behaviour(identity, source, text, test=f"{_FILES[file]}::{name}")
+_kept: Final = keeper(_FILES)
 
 
 def _later(identity: str, source: str, text: str, deferred: str) -> Behaviour:

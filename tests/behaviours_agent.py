@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from behaviours import Behaviour
+from ledger import keeper
 
 _FILES: Final = {
     "rules": "tests/rules/test_extracting.py",
@@ -16,10 +16,7 @@ _FILES: Final = {
 }
 
 
-def _kept(identity: str, source: str, text: str, test: str) -> Behaviour:
-    """A promise with its test, the file given by its short name."""
-    file, _, name = test.partition(":")
-    return Behaviour(identity, source, text, test=f"{_FILES[file]}::{name}")
+_kept: Final = keeper(_FILES)
 
 
 BEHAVIOURS: Final = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from behaviours import Behaviour
+from ledger import keeper
 
 _FILES: Final = {
     "merge": "tests/operations/test_consolidate.py",
@@ -17,10 +17,7 @@ _FILES: Final = {
 }
 
 
-def _kept(identity: str, source: str, text: str, test: str) -> Behaviour:
-    """A promise with its test, the file given by its short name."""
-    file, _, name = test.partition(":")
-    return Behaviour(identity, source, text, test=f"{_FILES[file]}::{name}")
+_kept: Final = keeper(_FILES)
 
 
 _DUPLICATES: Final = (
@@ -146,12 +143,6 @@ _DUPLICATES: Final = (
         "merge:test_the_loss_budget_holds_and_a_person_may_accept_the_loss",
     ),
     _kept(
-        "GR22",
-        "seed 000 §8 rule 3",
-        "Sources are boosted before they go, within the daily cap.",
-        "state:test_sources_are_boosted_before_they_go_within_the_daily_cap",
-    ),
-    _kept(
         "GR23",
         "design §4",
         "No signal falls because of a merge, and none goes above its bound.",
@@ -174,18 +165,6 @@ _DUPLICATES: Final = (
         "design §2",
         "Memories of other sessions, and pinned ones, are not merged, and nobody is asked about them.",
         "merge:test_sessions_tasks_and_pinned_memories_stay_apart",
-    ),
-    Behaviour(
-        "GR27",
-        "seed 000 §8 rule 2",
-        "Extracted memories are compared with what is there before they are stored.",
-        deferred="comes with extract",
-    ),
-    Behaviour(
-        "GR28",
-        "seed 000 §8 rule 4",
-        "Extracted memories start with importance 0.4.",
-        deferred="comes with extract",
     ),
 )
 
@@ -285,12 +264,6 @@ _TASKS: Final = (
         "seed 001",
         "Promotion respects the confidence threshold.",
         "session:test_promotion_respects_the_confidence_threshold",
-    ),
-    Behaviour(
-        "SPEC-03.31",
-        "seed 001",
-        "The hooks of a coding agent end sessions at the right time.",
-        deferred="comes with the hooks",
     ),
     _kept(
         "T1",

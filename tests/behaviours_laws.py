@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from behaviours import Behaviour
+from ledger import Behaviour
 
 _UNDO: Final = "tests/laws/test_undo.py::"
 _PAIRS: Final = "tests/laws/test_pairs.py::"

@@ -261,3 +261,33 @@ def test_weakening_touches_neither_importance_nor_access_and_can_be_undone(memor
     assert logical(path) == before
     with pytest.raises(InvalidInput, match="0 to 100"):
         memory.weaken([kept.id], -1)
+
+
+# --- seed 000 section 8, rule 1
+
+
+def before_each_boost(spatial, clock, memories, weeks):
+    """Each week's importances just before the boost, a row for each week."""
+    ids, rows = [m.id for m in memories], []
+    for _ in range(weeks):
+        clock.passes(days=7)
+        rows.append([r.old_importance for r in spatial.reinforce(ids).reinforced])
+    return rows
+
+
+def test_decay_and_reinforcement_find_a_balance(opening, clock):
+    """Boosted weekly, memories reach one cycle between floor and maximum, from above and from below; else the floor."""
+    spatial = opening(SPATIAL)
+    words = {"the deploy": 0.95, "a lunch": 0.2, "a walk": 0.95}
+    high, low, alone = (spatial.remember(text, importance=worth) for text, worth in words.items())
+    weeks = before_each_boost(spatial, clock, [high, low], 110)
+    assert 0.1 < weeks[0][1] < 0.2 < weeks[0][0] < 0.95  # decay wins at first
+    assert weeks[-1] == weeks[-2]
+    assert 0.1 < weeks[-1][0] == weeks[-1][1] < 1.0
+    assert spatial.get(high.id).importance == spatial.get(low.id).importance == 1.0
+    clock.passes(days=365)
+    (left,) = (d for d in spatial.decay().decayed_memories if d.id == alone.id)
+    assert left.new_importance == pytest.approx(0.1)
+    clock.passes(days=2_000_000)  # with nobody to reinforce it, all is lost but the share that stability keeps
+    worn = {d.id: d.new_importance for d in spatial.decay().decayed_memories}
+    assert [worn[m.id] for m in (high, low, alone)] == pytest.approx([0.3, 0.3, 0.1], abs=1e-3)
