@@ -254,6 +254,12 @@ _TASKS: Final = (
         "session:test_the_end_of_a_session_does_what_is_open_once",
     ),
     _kept(
+        "GR29",
+        "design §7",
+        "A model may write a crystallised summary, and may add nothing of its own.",
+        "session:test_a_model_may_write_the_summary_where_it_adds_nothing",
+    ),
+    _kept(
         "SPEC-03.26",
         "seed 001",
         "Consolidation merges related facts correctly: what contradicts stays.",

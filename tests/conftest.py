@@ -72,6 +72,20 @@ def word_vector(word, dimensions):
     return np.random.default_rng(seed).standard_normal(dimensions)
 
 
+class ScriptedModel:
+    """A language model whose answers are given; errors among them are raised."""
+
+    def __init__(self, *answers):
+        self.answers, self.asked = list(answers), []
+
+    def ask(self, instruction, text, schema):
+        self.asked.append((instruction, text, schema))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
 class HashEmbedder:
     """Each word has a random direction and a text is their sum: the same words, the same meaning."""
 

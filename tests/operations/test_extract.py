@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, STORES, WORDS_ONLY, HashEmbedder, logical
+from conftest import START, STORES, WORDS_ONLY, HashEmbedder, ScriptedModel, logical
 from perdure.compose import EmbedderWarning
 from perdure.records.errors import InvalidInput, ModelError
 from perdure.rules.extracting import scored
@@ -30,20 +30,6 @@ FOUND = {
     "explicit": "deploys happen on Tuesdays at ten",
 }
 CHECKED = {**WORDS_ONLY, "model": {"base_url": "http://127.0.0.1:9", "name": "none", "extract": True}}
-
-
-class Model:
-    """A language model whose answers are given."""
-
-    def __init__(self, *answers):
-        self.answers, self.asked = list(answers), []
-
-    def ask(self, instruction, text, schema):
-        self.asked.append((instruction, text, schema))
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
 
 
 def by_pattern(result):
@@ -234,7 +220,7 @@ def asked(memory, model, text=TALK, **more):
 
 
 def test_a_model_keeps_drops_and_adds_what_stands_in_the_text(opening):
-    model = Model(
+    model = ScriptedModel(
         {
             "checked": [
                 {"number": 1, "keep": True, "confidence": 0.7},
@@ -264,7 +250,7 @@ def test_a_model_keeps_drops_and_adds_what_stands_in_the_text(opening):
 
 def test_a_model_that_fails_leaves_what_was_found_and_is_told_once(opening):
     memory = opening(CHECKED)
-    model = Model(*[ModelError("The server is busy.")] * 2)
+    model = ScriptedModel(*[ModelError("The server is busy.")] * 2)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", EmbedderWarning)
         assert by_pattern(asked(memory, model)) == FOUND
@@ -275,7 +261,7 @@ def test_a_model_that_fails_leaves_what_was_found_and_is_told_once(opening):
 
 def test_a_model_is_asked_only_where_the_policy_says_so(opening):
     without = {**CHECKED, "model": {**CHECKED["model"], "extract": False}}
-    model = Model()
+    model = ScriptedModel()
     assert asked(opening(without), model).memories_created == 3
     assert model.asked == []
     assert opening(WORDS_ONLY)._context.model is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import STORES, WORDS_ONLY, HashEmbedder, ScriptedModel, logical, tables
 from perdure.records.document import Shelf
-from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.errors import InvalidInput, ModelError, NotFound
 from perdure.records.plan import Change, Plan, Target
 
 
@@ -85,6 +87,39 @@ def test_connected_memories_get_a_summary(meaning):
     assert any(made.content.split(".")[0] in text for text in TEXTS)
     assert meaning._context.store.vectors("default", [made.id])
     assert len(meaning.list()) == 5  # the sources stay
+
+
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [
+        ({"summary": "Ann moved the Lyon build server; the Porto cache is cleared at six."}, True),
+        ({"summary": "Ann moved the Lyon build server to rack 12."}, False),  # nobody said 12
+        ({"summary": "The invoice queue is not emptied."}, False),
+        ({"summary": " ".join(TEXTS)}, False),  # no shorter
+        ({"summary": " "}, False),
+        ({"text": "Something else."}, False),
+        (ModelError("It is away."), False),
+    ],
+)
+def test_a_model_may_write_the_summary_where_it_adds_nothing(opening, said, taken):
+    memory = opening({**WORDS_ONLY, "model": {"summarise": True}})
+    memory._context.model = model = ScriptedModel(said)
+    joined(memory)
+    with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
+        (crystal,) = memory.promote("s", confirm=True).summaries
+    made = memory.get(crystal.id)
+    assert len(model.asked) == 1
+    assert all(text in model.asked[0][1] for text in TEXTS)
+    assert (made.content == said.get("summary")) if taken else any(made.content.split(".")[0] in t for t in TEXTS)
+    assert made.metadata.get("written_by") == ("model" if taken else None)
+
+
+def test_a_model_that_is_not_asked_to_write_is_not_asked(opening):
+    memory = opening()
+    memory._context.model = model = ScriptedModel()
+    joined(memory)
+    assert memory.promote("s", confirm=True).crystallized_count == 1
+    assert model.asked == []
 
 
 def test_a_summary_is_made_once_and_never_of_summaries(meaning):

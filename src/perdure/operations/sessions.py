@@ -11,6 +11,7 @@ from perdure.operations.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.relate import documents_around
 from perdure.operations.standing import newborns, space_of
+from perdure.operations.summarising import written
 from perdure.operations.sweep import sweep
 from perdure.operations.tasks import complete_task
 from perdure.operations.writing import retried, unshortened
@@ -21,7 +22,7 @@ from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.results_groups import Crystal, PromotionResult, SessionResult
 from perdure.rules.birth import birth_plan, newborn_states, record_of
-from perdure.rules.crystals import CONNECTING, Sketch, sketches
+from perdure.rules.crystals import CONNECTING, Sketch, joined, longest, rewritten, sketches
 from perdure.rules.merging_plan import Decisions, settled, standing_for
 from perdure.rules.signals import signals
 from perdure.rules.tasks import into_long_term, open_in_task, promotable
@@ -133,7 +134,8 @@ def _decided(
             f"{r.state.access_count} accesses are at least the session's median of {middle:g}"
         )
         decisions.change(r.id, into_long_term(r.state, ctx.policy, now), "promoted", because)
-    found = sketches(chosen, _connected(ctx, namespace, chosen), sure, session=session, policy=ctx.policy, now=now)
+    pairs = _connected(ctx, namespace, chosen)
+    found = _reworded(ctx, chosen, sketches(chosen, pairs, sure, session=session, policy=ctx.policy, now=now))
     ids = _crystallised(ctx, namespace, decisions, found)
     return _Decided(decisions, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
 
@@ -153,6 +155,14 @@ def _connected(ctx: Context, namespace: str, records: Sequence[Record]) -> Itera
         for kind, other, _ in ctx.store.links(namespace, identity):
             if kind in CONNECTING and other in ids:
                 yield identity, other
+
+
+def _reworded(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> list[Sketch]:
+    """Return the summaries in a model's words where one is configured and adds nothing of its own."""
+    by = {r.id: r for r in chosen}
+    members = [[by[i] for i in sketch.members] for sketch in found]
+    said = written(ctx, {n: (whole, longest(whole)) for n, whole in enumerate(map(joined, members))})
+    return [rewritten(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
 
 
 def _crystallised(ctx: Context, namespace: str, decisions: Decisions, found: Sequence[Sketch]) -> list[str]:

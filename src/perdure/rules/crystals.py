@@ -1,17 +1,18 @@
 """Crystallised summaries: what connected memories of a session are remembered by (SPEC-03.11).
 
-May live here: which memories get a summary, and its words, without a model. May not: embedding, storing.
+May live here: which memories get a summary, its words, and which words of a model are taken. May not: asking one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from perdure.records.draft import Draft
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Scope
 from perdure.records.policy import Policy
+from perdure.rules.meaning import lost
 from perdure.rules.shortening import extractive, keywords
 from perdure.rules.tasks import components
 from perdure.rules.tokens import counted
@@ -60,11 +61,37 @@ def sketches(
     return found
 
 
+def rewritten(sketch: Sketch, members: Sequence[Record], text: str) -> Sketch:
+    """Return a sketch in the words of a language model, or as it is where those are too long or say something new.
+
+    What is new is a number, date, name or identifier that no member has, or a denial or a modal that none makes.
+
+    Args:
+        sketch: As made by rule.
+        members: What it stands for.
+        text: What the model wrote.
+    """
+    whole = joined(members)
+    if not text.strip() or counted(text) > longest(whole) or lost(text, whole):
+        return sketch
+    metadata = {**sketch.draft.metadata, "written_by": "model"}
+    return replace(sketch, draft=replace(sketch.draft, text=text.strip(), metadata=metadata))
+
+
+def joined(members: Sequence[Record]) -> str:
+    """Return the texts of some memories, each once."""
+    return "\n".join(dict.fromkeys(r.content.text.strip() for r in members))
+
+
+def longest(whole: str) -> int:
+    """Return how many tokens a summary may have: half of what it stands for (design 5)."""
+    return counted(whole) // 2
+
+
 def told(members: Sequence[Record]) -> str:
     """Return the key sentences of some memories, at most half as long as all of them; their key words if none fits."""
-    texts = dict.fromkeys(r.content.text.strip() for r in members)
-    whole = "\n".join(texts)
-    most = counted(whole) // 2
+    whole = joined(members)
+    most = longest(whole)
     return extractive(whole, most).strip() or keywords(whole, most).strip()
 
 
