@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import perdure
-from conftest import HashEmbedder, logical, opened, tables
+from conftest import WORDS_ONLY, HashEmbedder, logical, opened, tables
 from perdure.records.errors import ConflictError, StoreError
 from perdure.records.memory import Form
 from perdure.records.plan import Change, Target
@@ -50,6 +50,19 @@ def test_the_short_form_is_shown_and_the_whole_text_is_kept(kept):
 def test_words_that_are_no_longer_shown_still_find_it(kept, query):
     memory, one = kept
     assert [h.memory.id for h in memory.recall(query, touch=False).hits][:1] == [one.id]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("marathon", False), ("harbour server", False), ("Tuesday", True), ("marathon on Tuesday", True)],
+)
+def test_a_policy_may_search_only_the_words_that_are_shown(kept, path, opening, query, found):
+    memory, one = kept
+    strict = opening({**WORDS_ONLY, "recall": {"words_of": "shown"}}, at=path)
+    assert ([h.memory.id for h in strict.recall(query, touch=False).hits] == [one.id]) == found
+    assert [h.memory.id for h in strict.recall("green tea", touch=False).hits] != [one.id]
+    applied(memory, shortened(memory, one.id, None, Form.FULL, tokens=90))
+    assert [h.memory.id for h in strict.recall(query, touch=False).hits] == [one.id]
 
 
 def test_a_form_without_any_text_is_found_as_well(kept):

@@ -164,6 +164,11 @@ class RecallPolicy:
         0.42, "Nothing is known if the best cosine is below this and the words match weakly.", 0, 1
     )
     weak_coverage: float = key(0.3, "Words match weakly: one word at most, and less than this share.", 0, 1)
+    words_of: str = key(
+        "whole",
+        "Which words find a memory that shows less: those of its whole text, or those that it still shows.",
+        choices=("whole", "shown"),
+    )
     log_entries: int = key(5000, "Past recalls kept for each namespace, for canaries and back-tests.", 0, 1_000_000)
     cells_above: int = key(
         300_000,

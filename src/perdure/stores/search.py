@@ -49,9 +49,13 @@ class Search(ABC):
             vector = np.frombuffer(query.vector, "<f4")
         terms, total = self.terms(query.words)
         bm25, narrow = self.by_words(terms, filters)
+        less = self.shown([r for r in bm25 if r in narrow]) if self.policy.words_of == "shown" else {}
+        for row in [r for r, text in less.items() if not self._says_any(text, terms)]:
+            del bm25[row]
         cosine = self.by_meaning(vector, filters, narrow) if vector is not None else {}
         best = sorted((r for r in bm25 if r in narrow), key=lambda r: -bm25[r])[: self.policy.candidates]
-        share, most = coverage(self.stemmer, terms, list(self.texts(best[:COVERED]).values()), total)
+        covered = [less.get(r, text) for r, text in self.texts(best[:COVERED]).items()]
+        share, most = coverage(self.stemmer, terms, covered, total)
         near = sorted((r for r in cosine if r in narrow), key=lambda r: -cosine[r])[: self.policy.candidates]
         kept = {*best, *near}
         if vector is not None:
@@ -92,7 +96,15 @@ class Search(ABC):
     def texts(self, rows: Sequence[int]) -> dict[int, str]:
         """Return row -> searchable text, in the order of the rows."""
 
+    @abstractmethod
+    def shown(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""
+
     # --- what is the same in every store
+
+    def _says_any(self, text: str, terms: Sequence[Term]) -> bool:
+        """Whether a text has one of the query's words."""
+        return not {t.stem for t in terms}.isdisjoint(self.stemmer.stems(text))
 
     def naming(self, rows: dict[int, Narrow], entity: str | None) -> dict[int, Narrow]:
         """Those rows whose words hold a name, as the index of words would find it; all of them for no name."""

@@ -132,6 +132,11 @@ class PostgresSearch(Search):
         found = {row: searchable(unpacked(text, pack), speaker) for row, text, pack, speaker in rows_}
         return {row: found[row] for row in rows if row in found}
 
+    def shown(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""
+        found = self.session.rows("shown", rows=list(rows))
+        return {row: searchable(text, speaker) for row, text, speaker in found}
+
     def _nearest(self, vector: Float32s, filters: Filters, wide: int, limit: int) -> list[tuple[Any, ...]]:
         """The nearest that pass the filters: first among the nearest of all, then, if too few do, among what passes."""
         parts, bindings = self._filters(filters)

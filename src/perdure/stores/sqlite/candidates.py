@@ -164,6 +164,11 @@ class SqliteSearch(Search):
             for row, text, pack, speaker in run(self.connection, "texts", key)
         }
 
+    def shown(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""
+        key = {"namespace": self.namespace, "rows": json_list(rows)}
+        return {row: searchable(text, speaker) for row, text, speaker in run(self.connection, "shown", key)}
+
     def _narrow(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of those rows that pass every filter, exactly."""
         if not rows:

@@ -529,6 +529,11 @@ WHERE {filters};
 SELECT c.row, c.text, c.packed, m.speaker FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
 WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[]));
 
+-- name: shown
+-- kind: routed
+SELECT c.row, c.shown, m.speaker FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
+WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[])) AND c.shown IS NOT NULL;
+
 -- --- embedding spaces
 
 -- name: linked

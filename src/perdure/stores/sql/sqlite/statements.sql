@@ -500,6 +500,13 @@ SELECT c.row, c.text, c.packed, m.speaker
 FROM json_each(:rows) AS r CROSS JOIN content AS c NOT INDEXED ON c.namespace = :namespace AND c.row = r.value
   CROSS JOIN memory AS m NOT INDEXED ON m.namespace = c.namespace AND m.row = c.row;
 
+-- name: shown
+-- kind: routed
+SELECT c.row, c.shown, m.speaker
+FROM json_each(:rows) AS r CROSS JOIN content AS c NOT INDEXED
+  ON c.namespace = :namespace AND c.row = r.value AND c.shown IS NOT NULL
+  CROSS JOIN memory AS m NOT INDEXED ON m.namespace = c.namespace AND m.row = c.row;
+
 -- name: vectors_at
 -- kind: routed
 SELECT row, data FROM vector
