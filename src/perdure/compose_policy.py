@@ -56,7 +56,8 @@ def _placed(policy: Policy, folder: Path) -> Policy:
 
     gates = replace(policy.gates, golden=whole(policy.gates.golden))
     upkeep = replace(policy.upkeep, backup_folder=whole(policy.upkeep.backup_folder))
-    return replace(policy, gates=gates, upkeep=upkeep)
+    knowledge = replace(policy.knowledge, file=whole(policy.knowledge.file))
+    return replace(policy, gates=gates, upkeep=upkeep, knowledge=knowledge)
 
 
 def policy_file() -> Path | None:

@@ -24,6 +24,7 @@ BOUNDED = [(n, f) for n, f in KEYS if f.metadata["low"] is not None]
 CHOSEN = [(n, f) for n, f in KEYS if f.metadata["choices"]]
 OTHER_TEXT = {
     *("embedder.base_url", "embedder.name", "embedder.key_variable", "gates.golden", "upkeep.backup_folder"),
+    "knowledge.file",
     *("model.base_url", "model.name", "model.key_variable"),
 }
 SWITCHES = [(n, f) for n, f in KEYS if isinstance(f.default, bool)]

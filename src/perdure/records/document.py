@@ -26,6 +26,20 @@ class Shelf(StrEnum):
     """A session of an agent: id is the session; data has where its transcript is and how far it was taken in."""
     UPKEEP = "upkeep"
     """A task of upkeep: id is the task; data has when it last ran and how it ended."""
+    FACT = "fact"
+    """What a memory of kind fact is about: id is the memory, name the key ``entity|predicate``; data is the fact's."""
+    ENTITY = "entity"
+    """Somebody or something that facts are about: id is the entity, name is empty; data has name, type, merged_into."""
+    ALIAS = "alias"
+    """A name of an entity: id is the entity, name the name's normal form; data has it as written."""
+    MENTION = "mention"
+    """A memory is about an entity, or names it: id is the memory, name the entity; data has the role and the words."""
+    CONFLICT = "conflict"
+    """Two facts that cannot both hold: id is the one known earlier, name the later one; data has sides and outcome."""
+    CHECK = "check"
+    """What an authority said of a memory: id is the memory, name the authority; data has outcome, value, at_ms."""
+    RATE = "rate"
+    """How fast facts of a sort change: id is the predicate's type; data has counts, the rate and its interval."""
 
 
 @dataclass(frozen=True, slots=True)

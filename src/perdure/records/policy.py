@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from perdure.records.policy_key import key
+from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.policy_lifecycle import (
     CompressionPolicy,
     ConsolidatePolicy,
@@ -244,6 +245,7 @@ class Policy:
     extract: ExtractPolicy = ExtractPolicy()
     tasks: TaskPolicy = TaskPolicy()
     upkeep: UpkeepPolicy = UpkeepPolicy()
+    knowledge: KnowledgePolicy = KnowledgePolicy()
     model: ModelPolicy = ModelPolicy()
     digest: DigestPolicy = DigestPolicy()
     limits: LimitPolicy = LimitPolicy()
@@ -269,7 +271,7 @@ class Policy:
 
 LIFE = (
     *("importance", "confidence", "retention", "value", "tiers", "archive"),
-    *("strength", "strength_session", "strength_long_term", "compression"),
+    *("strength", "strength_session", "strength_long_term", "compression", "knowledge"),
 )
 """The sections that decide when a memory moves: where they change, due instants are computed anew."""
 
@@ -304,6 +306,14 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "confidence": {"daily_factor": 0.95},
         "archive": {"rule": "confidence"},
         "compression": {"rule": "never"},
+    },
+    # Seed 002: facts are learned and doubted; nothing else fades, and nothing is hidden but by what is known.
+    "knowledge": {
+        "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "confidence": {"daily_factor": 1.0},
+        "archive": {"rule": "never"},
+        "compression": {"rule": "never"},
+        "knowledge": {"learn": "rules"},
     },
     # Seed 003: activation decides; below the threshold that importance sets a memory is forgotten, that is archived.
     "strength": {
