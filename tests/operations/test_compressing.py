@@ -9,18 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, ScriptedModel, on_a_file
+from conftest import WORDS_ONLY, HashEmbedder, ScriptedModel, on_a_file
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, ModelError
 from perdure.records.memory import Form, Tier
 from rules.test_tokens import data_file
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 SEED = {**WORDS_ONLY, "preset": "retention"}
 """Seed 004's own triggers."""

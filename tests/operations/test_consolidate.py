@@ -9,16 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, logical, opened, tables
+from conftest import WORDS_ONLY, HashEmbedder, logical, opened, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))

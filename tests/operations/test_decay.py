@@ -6,15 +6,8 @@ import math
 
 import pytest
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.errors import InvalidInput
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 SPATIAL = {**WORDS_ONLY, "preset": "spatial"}
 FIELDS = ["memories_analyzed", "memories_decayed", "avg_decay_factor", "decayed_memories", "dry_run"]

@@ -7,17 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, STORES, WORDS_ONLY, HashEmbedder, ScriptedModel, logical
+from conftest import START, WORDS_ONLY, HashEmbedder, ScriptedModel, logical
 from perdure.compose import EmbedderWarning
 from perdure.records.errors import InvalidInput, ModelError
 from perdure.rules.extracting import scored
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 TALK = (
     "Good morning. We decided to use PostgreSQL 15.2 for the orders service. Nice weather today!\n"

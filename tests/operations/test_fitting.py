@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, tables
+from conftest import WORDS_ONLY, HashEmbedder, tables
 from operations.test_compressing import GARDEN, PUMP, records
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Tier
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 NEVER = {**WORDS_ONLY, "archive": {"rule": "never"}, "compression": {"rule": "never"}}
 """Nothing happens by itself."""

@@ -6,19 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from conftest import HARSH, STORES, WORDS_ONLY, HashEmbedder, tables
+from conftest import HARSH, WORDS_ONLY, HashEmbedder, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy
 from perdure.rules.upkeep import Budget
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 FREE = {**WORDS_ONLY, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
 FADING = {**HARSH, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}

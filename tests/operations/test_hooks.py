@@ -7,17 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, STORES, WORDS_ONLY, HashEmbedder, opened
+from conftest import START, WORDS_ONLY, HashEmbedder, opened
 from perdure.records.document import Shelf
 from perdure.records.message import Message
 from perdure.rules.injecting import BEGIN, END
 from perdure.rules.requests import requested
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
 
 
 def said(words, n=1, role="user", session="s"):

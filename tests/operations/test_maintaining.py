@@ -8,13 +8,19 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import Clock, finished, in_processes, logical, python, tables
+from conftest import STORES, Clock, finished, in_processes, logical, python, tables
 from perdure.operations.maintain import LEASE_MS
 from perdure.records.errors import LeaseLost, StoreError, StoreUnavailable
 from perdure.records.plan import Plan
 
 NAMES = ["a", "b", "c", "d", "e"]
 WEEK = 8
+
+
+@pytest.fixture(scope="module", params=STORES)
+def store(request):
+    """Leases are tried on two servers as well: each namespace has its worker on one of them."""
+    return request.param
 
 
 @pytest.fixture

@@ -8,16 +8,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from conftest import START, STORES, WORDS_ONLY, HashEmbedder, tables
+from conftest import START, WORDS_ONLY, HashEmbedder, tables
 from perdure.records.document import Shelf
 from perdure.rules.injecting import BEGIN, END, LARGEST, block, without_blocks
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 FACT = "Nightly imports use the queue imports-v2 since March"
 QUOTING = "The nightly imports use the queue imports-v2 since March, so I changed settings.toml accordingly today."

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import STORES, WORDS_ONLY, logical
+from conftest import WORDS_ONLY, logical
 from perdure.records.errors import InvalidInput, NotFound
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 STRENGTH = {**WORDS_ONLY, "preset": "strength"}
 TIERS = ["hot", "warm", "cold", "vault"]

@@ -9,19 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import WORDS_ONLY, HashEmbedder, logical, tables
 from laws.memories import LAW
 from perdure.interfaces import plan_file
 from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError, GateStopped, InvalidInput, PartlyStored
 from perdure.records.plan import Change, Plan, Target
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 texts = st.text(max_size=20)
 values = st.recursive(

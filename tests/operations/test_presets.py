@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conftest import STORES, WORDS_ONLY
+from conftest import WORDS_ONLY
 from perdure.formulas.strength import Parameters, Strength
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 EVOLUTION = {**WORDS_ONLY, "preset": "evolution"}
 STRENGTH = {**WORDS_ONLY, "preset": "strength"}

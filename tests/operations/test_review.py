@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import STORES, logical
+from conftest import logical
 from perdure.records.errors import InvalidInput, NotFound
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 DAY_MS = 86_400_000
 

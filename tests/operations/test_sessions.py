@@ -6,17 +6,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, ScriptedModel, logical, tables
+from conftest import WORDS_ONLY, HashEmbedder, ScriptedModel, logical, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, ModelError, NotFound
 from perdure.records.plan import Change, Plan, Target
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 TEXTS = [
     "The build server in Lyon was moved to the new rack by Ann on Tuesday.",

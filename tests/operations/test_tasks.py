@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.errors import GateStopped, InvalidInput, NotFound
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 PORT = "The build server listens on port 8080 in Lyon."
 SAME = "The build server listens on port 8080 in Lyon"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import STORES, WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, python
+from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, python
 from laws.memories import LAW
 from perdure.interfaces.exchange import reading
 from perdure.operations.importing import imported
@@ -18,13 +18,6 @@ from perdure.records.errors import StoreError, StoreUnavailable
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
 from perdure.rules.schedule import Task, begun, done, earliness, failed, interval, next_run
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 HOUR, DAY = 3_600_000, 86_400_000
 POLICY = {**WORDS_ONLY, "upkeep": {"jitter": 0.0}}

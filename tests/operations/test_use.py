@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import STORES, HashEmbedder, logical, tables
+from conftest import HashEmbedder, logical, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
 
 
 def shelf(memory, name, namespace="default"):
