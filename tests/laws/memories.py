@@ -29,7 +29,7 @@ DAY: Final = 24 * HOUR
 START: Final = 1_767_225_600_000
 """2026-01-01T00:00Z: where every history begins."""
 
-PRESETS: Final = ("balanced", "evolution", "retention", "spatial", "strength")
+PRESETS: Final = ("balanced", "evolution", "knowledge", "retention", "spatial", "strength")
 POLICIES: Final[dict[str, Policy]] = {
     **{name: policy_from({"preset": name}) for name in PRESETS},
     # The same rules with thresholds that are often crossed.

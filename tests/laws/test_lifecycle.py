@@ -243,8 +243,15 @@ def reached(step: Step, before: State, policy: Policy) -> bool:
         and now["confidence"] <= archive.confidence_below + ROUNDING
         and stay >= archive.cold_days * DAY,
         "forgotten": now["strength"] <= threshold(before, policy) + ROUNDING and before.scope is not Scope.TASK,
+        "unanswered": before.kind is Kind.FACT and unconfirmed(before, step.at),
     }
     return low[step.rule] if step.rule in low else shortened(step, before, now["value"], policy)
+
+
+def unconfirmed(fact: State, now: int) -> bool:
+    """Design 5: 90 days until it is asked about, 90 more without an answer, confirmed fewer than three times."""
+    since = fact.created_ms if fact.validated_ms is None else fact.validated_ms
+    return fact.reinforcements < 3 and now - since > 180 * DAY
 
 
 def threshold(state: State, policy: Policy) -> float:
@@ -276,19 +283,22 @@ def test_each_move_of_an_untouched_memory_satisfies_the_rule_that_it_names(state
         state = step.state
 
 
-def hidden_by_hand(state: State, tier: Tier, stay: int, signal: dict[str, float], preset: str) -> bool:
-    """What each preset's seed hides."""
+def hidden_by_hand(state: State, tier: Tier, stay: int, signal: dict[str, float], preset: str, now: int) -> bool:
+    """What each preset's seed hides, and of facts what nobody confirms."""
+    if state.kind is Kind.FACT:
+        return unconfirmed(state, now)
     doubted = signal["confidence"] < 0.3 and state.scope is Scope.LONG_TERM
     cold = tier is Tier.COLD and stay >= 30 * DAY
     forgotten = max(0.02, (0.12 if state.scope is Scope.SESSION else 0.08) + (0.5 - state.importance) * 0.08)
     hides = {
         "spatial": False,
+        "knowledge": False,
         "evolution": doubted,
         "strength": state.scope is not Scope.TASK and signal["strength"] <= forgotten,
         "retention": cold and signal["value"] < 0.1 and state.access_count == 0,
         "balanced": cold and signal["value"] < 0.2 and doubted,
     }
-    return hides[preset] and state.kind is not Kind.FACT
+    return hides[preset]
 
 
 def next_form_by_hand(form: Form, tier: Tier, age: int, value: float, preset: str) -> Form:
@@ -315,7 +325,7 @@ def by_hand(state: State, hours: int, policy: Policy) -> list[tuple[Tier, Status
             target = Tier.WARM if value >= 0.5 else Tier.COLD
         elif tier is Tier.WARM and (value < 0.3 or quiet >= 7 * DAY):
             target = Tier.COLD
-        if status is Status.ACTIVE and hidden_by_hand(state, tier, stay, signal, policy.preset):
+        if status is Status.ACTIVE and hidden_by_hand(state, tier, stay, signal, policy.preset, now):
             status = Status.ARCHIVED
         if status is Status.ACTIVE and target is not tier:
             tier, since = target, now
@@ -458,7 +468,9 @@ def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, 
 def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy):
     for step in played(state, (), START + 500 * DAY, policy).steps:
         now = current(state, policy, step.at)
-        decided = {"faded_confidence": "confidence", "forgotten": "strength"}.get(step.rule, "value")
+        decided = {"faded_confidence": "confidence", "unanswered": "confidence", "forgotten": "strength"}.get(
+            step.rule, "value"
+        )
         shown = re.search(rf"\b{decided} (\d\.\d{{3}})\b", step.because)
         assert shown, step.because
         assert float(shown[1]) == pytest.approx(now[decided], abs=0.0006)

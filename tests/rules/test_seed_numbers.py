@@ -524,7 +524,7 @@ def test_balanced_hides_only_on_low_confidence_and_low_value_and_cold():
 def test_a_fact_is_not_archived_by_fading():
     """design 4: archive (001) is for what is long-term and not a fact."""
     policy = policy_from({"confidence": {"daily_factor": 0.5}, "archive": {"rule": "confidence"}})
-    assert moves(state(kind=Kind.FACT, tier=Tier.COLD, confidence=0.2), 24 * 400, policy=policy) == []
+    assert moves(state(kind=Kind.FACT, tier=Tier.COLD, confidence=0.2, reinforcements=3), 24 * 400, policy=policy) == []
     assert [t for t, _ in moves(state(tier=Tier.COLD, confidence=0.4), 24 * 2, policy=policy)] == ["archived"]
 
 

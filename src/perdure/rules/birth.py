@@ -13,7 +13,7 @@ from perdure.formulas.strength import reinforced
 from perdure.formulas.value import uniqueness
 from perdure.records.draft import Draft
 from perdure.records.instant import Instant
-from perdure.records.memory import Content, Record, State, Status, Tier
+from perdure.records.memory import Content, Kind, Record, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
@@ -79,6 +79,7 @@ def newborn_states(newborns: Sequence[Newborn], policy: Policy, now: Instant) ->
             strength_ms=n.draft.at,
             form_ms=n.draft.at,
             tokens=counted(n.draft.text),
+            reinforcements=1 if n.draft.kind is Kind.FACT else 0,  # what was said once was said once (seed 002)
         )
         for n in newborns
     ]

@@ -176,6 +176,11 @@ class Decisions:
             self.states[identity] = state
             self._steps.setdefault(identity, []).append(Step(self.now, state, verb, because))
 
+    def admit(self, more: Settled) -> None:
+        """Bring more memories before the decisions."""
+        self.found = self.found.joined(more)
+        self.states |= {i: r.state for i, r in more.records.items() if i not in self.states}
+
     def due(self, state: State) -> State:
         """Return a state with the instant at which it next needs attention."""
         return with_due([replace(state, held=False)], self.policy)[0]

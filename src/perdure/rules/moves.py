@@ -68,6 +68,13 @@ def next_falls(c: Columns, policy: Policy) -> Falls:
         at[rows] = np.where(sooner, gone, at[rows])
         target[rows] = np.where(sooner & (gone < NEVER), ARCHIVE, target[rows])
         rule[rows] = np.where(sooner & (gone < NEVER), why, rule[rows])
+    rows = np.flatnonzero(still & c.fact & (c.reinforcements < policy.knowledge.aging_reinforcements))
+    if rows.size:
+        gone = _unanswered(c.take(rows), policy)
+        sooner = gone <= at[rows]
+        at[rows] = np.where(sooner, gone, at[rows])
+        target[rows] = np.where(sooner, ARCHIVE, target[rows])
+        rule[rows] = np.where(sooner, RULE_CODE["unanswered"], rule[rows])
     if policy.compression.rule == "triggers":
         rows = np.flatnonzero(still & ((c.tier == WARM) | (c.tier == COLD)) & ~c.firm & (c.form < len(FORMS) - 1))
         shorter, why = _shrink(c.take(rows), policy)
@@ -112,6 +119,13 @@ def _archive(c: Columns, policy: Policy) -> tuple[Ints, Ints]:
     if rule == "value":
         return np.where(c.access_count == 0, at, NEVER), np.full(len(c), RULE_CODE["faded_value"])
     return np.maximum(at, doubted), np.full(len(c), RULE_CODE["faded_both"])
+
+
+def _unanswered(c: Columns, policy: Policy) -> Ints:
+    """Return when each fact has been asked about for so long that nobody will answer (design 5)."""
+    keys = policy.knowledge
+    wait = int((keys.aging_days + keys.unanswered_days) * DAY_MS) + 1
+    return np.maximum(c.validated + wait, c.status_since)
 
 
 def _shrink(c: Columns, policy: Policy) -> tuple[Ints, Ints]:

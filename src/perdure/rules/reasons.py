@@ -18,6 +18,7 @@ def reason(rule: Rule, value: float, confidence: float, at: Instant, policy: Pol
         policy: The policy in force, for the thresholds.
     """
     tiers, archive = policy.tiers, policy.archive
+    unanswered = policy.knowledge.aging_days + policy.knowledge.unanswered_days
     worth, sure = f"value {value:.3f}", f"confidence {confidence:.3f}"
     texts = {
         "leave_hot": f"hot to warm: {tiers.hot_hours:g} hours in hot are over and the value has fallen below "
@@ -37,6 +38,7 @@ def reason(rule: Rule, value: float, confidence: float, at: Instant, policy: Pol
         "faded_both": f"archived: {archive.cold_days:g} days in cold, value below {archive.value_below:g} ({worth}), "
         f"confidence below {archive.confidence_below:g} ({sure})",
         "forgotten": "archived: the strength has fallen to the threshold of its importance",
+        "unanswered": f"archived: nobody has said for {unanswered:g} days that it is still true ({sure})",
         **_shortening(policy, worth),
     }
     return f"{texts[rule.name]}; due {text_of(at)}"

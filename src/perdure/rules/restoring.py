@@ -53,7 +53,7 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         tier_accesses=0,
         confidence=max(state.confidence, birth),
         importance=max(state.importance, _cherished(state, policy)),
-        validated_ms=now if state.validated_ms is not None else None,
+        validated_ms=now if state.validated_ms is not None or state.kind is Kind.FACT else None,
         held=False,
     )
     return with_due([refreshed(back, policy, now)], policy)[0]

@@ -50,6 +50,13 @@ RULES: Final = (
         "cold_days in cold, value < value_below and confidence < confidence_below, no fact",
     ),
     Rule(
+        "unanswered",
+        None,
+        Status.ARCHIVED,
+        "a fact, not in vault: aging_days and unanswered_days since validation, confirmed fewer than "
+        "aging_reinforcements times",
+    ),
+    Rule(
         "to_summary",
         None,
         Form.SUMMARY,

@@ -1,0 +1,264 @@
+"""Writing down what was decided about a claim: facts confirmed, replaced, contradicted, made (seed 002, stages 3-5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from perdure.formulas.confidence import reinforced
+from perdure.operations.knowing import Knowing
+from perdure.records.document import Shelf
+from perdure.records.instant import Instant
+from perdure.records.knowledge import Claim, Fact, Source, Trust
+from perdure.records.memory import Scope, Status
+from perdure.records.results_facts import Learnt
+from perdure.rules.believing import Action, Decision, Known, Strategy
+from perdure.rules.fact_records import DERIVED, SUPERSEDES, draft_of, fact_of, link
+from perdure.rules.fact_states import Event, allowed, state_of, status_after
+from perdure.rules.reinforcing import validated
+from perdure.rules.trust import least
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Where a claim comes from.
+
+    Attributes:
+        memory: The message; None where a person said it without one.
+        at: When it was said.
+        trust: Whose word it is.
+        scope: Whose lifetime the message shares.
+        session: Where it was said.
+    """
+
+    memory: str | None
+    at: Instant
+    trust: Trust = Trust.USER
+    scope: Scope = Scope.LONG_TERM
+    session: str | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the facts, in order."""
+
+    created: list[str] = field(default_factory=list)
+    reinforced: list[str] = field(default_factory=list)
+    retired: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    entities: list[str] = field(default_factory=list)
+
+    def learnt(self, messages: int, operations: tuple[str, ...]) -> Learnt:
+        """Return it as the answer of a verb."""
+
+        def once(some: list[str]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(some))
+
+        return Learnt(
+            messages,
+            created=once(self.created),
+            reinforced=once(self.reinforced),
+            retired=once(self.retired),
+            asked=once(self.asked),
+            entities=once(self.entities),
+            operations=operations,
+        )
+
+
+class Believing:
+    """Carries decisions about claims out.
+
+    Args:
+        knowing: The facts, as the operation sees and changes them.
+    """
+
+    def __init__(self, knowing: Knowing) -> None:
+        self.knowing, self.policy = knowing, knowing.ctx.policy.knowledge
+        self.tally = Tally()
+
+    def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: Said) -> str | None:
+        """Do what was decided about a claim, and return the id of the fact that it made, if any.
+
+        Args:
+            decision: What becomes of it.
+            claim: What was said.
+            subject: The entity's id.
+            name: The entity's name.
+            said: Where it was said.
+        """
+        match decision.action:
+            case Action.NOTHING:
+                return None
+            case Action.REINFORCE:
+                self.reinforce(decision.about[0], claim, said, decision.because)
+                return None
+            case Action.END | Action.DENY:
+                event = Event.ENDED if decision.action is Action.END else Event.DENIED
+                for known in decision.about:
+                    self.retire(known.fact.id, event, claim.valid_from or said.at, said.at, decision.because)
+                return None
+        made = self._made(decision, claim, subject, name, said)
+        self._conflict(decision, made, said)
+        return made
+
+    def reinforce(self, known: Known, claim: Claim | None, said: Said, because: str) -> None:
+        """Count one more confirmation; the same message confirms once.
+
+        Args:
+            known: The fact.
+            claim: What says it again; None for an answer that only confirms.
+            said: Where it was said.
+            because: Why.
+        """
+        fact, state = known.fact, known.state
+        if said.memory is not None and any(source.memory == said.memory for source in fact.sources):
+            return
+        confidence = float(reinforced(state.confidence, max(1, state.reinforcements)))
+        after = replace(
+            state,
+            confidence=max(state.confidence, min(self.policy.cap, confidence)),
+            reinforcements=state.reinforcements + 1,
+            validated_ms=max(said.at, state.validated_ms or state.created_ms),
+            held=False,
+        )
+        told = (
+            f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}, said {after.reinforcements} times"
+        )
+        self.knowing.change(fact.id, after, "reinforced", told)
+        if claim is not None:
+            self._sourced(fact, claim, said)
+        self.tally.reinforced.append(fact.id)
+
+    def validate(self, identity: str, at: Instant, because: str) -> None:
+        """Count a person's or an authority's word that a fact is still true."""
+        state = self.knowing.decisions.states[identity]
+        outcome = validated(state, at)
+        after = replace(
+            outcome.state,
+            confidence=max(state.confidence, min(self.policy.cap, outcome.state.confidence)),
+            validated_ms=max(at, state.validated_ms or state.created_ms),
+        )
+        told = f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}"
+        self.knowing.change(identity, after, "validated", told)
+        self._settled(identity, because, believed=True)
+        self.tally.reinforced.append(identity)
+
+    def retire(self, identity: str, event: Event, ended: Instant, at: Instant, because: str) -> None:
+        """No longer believe a fact.
+
+        Args:
+            identity: Which.
+            event: REPLACED, ENDED or DENIED.
+            ended: Until when it was true; a denied fact never was.
+            at: When it was said.
+            because: Why.
+        """
+        state, fact = self.knowing.decisions.states[identity], self.knowing.facts[identity]
+        now = state_of(state, self.policy, self.knowing.now)
+        if not allowed(now, event):
+            return
+        after = replace(state, status=status_after(now, event), status_ms=max(at, state.status_ms), held=False)
+        self.knowing.change(identity, after, event.value, f"{event.value}: {because}")
+        begin = fact.valid_from if fact.valid_from is not None else state.created_ms
+        until = begin if event is Event.DENIED else max(begin, ended)
+        self.knowing.rewrite(replace(fact, valid_to=until, retired=at), because)
+        self._settled(identity, because, believed=False)
+        self.tally.retired.append(identity)
+
+    # --- parts
+
+    def _made(self, decision: Decision, claim: Claim, subject: str, name: str, said: Said) -> str:
+        """Store a claim as a fact of its own."""
+        predicate = decision.predicate or claim.predicate
+        draft = draft_of(
+            name,
+            predicate,
+            claim,
+            said_at=said.at,
+            scope=said.scope,
+            session=said.session,
+            policy=self.knowing.ctx.policy,
+        )
+        (identity,) = self.knowing.born([draft])
+        fact = fact_of(identity, subject, predicate, claim, said_at=said.at, trust=said.trust)
+        if decision.about and decision.action is Action.REPLACE:
+            fact = replace(fact, type=decision.about[0].fact.type)
+        self.knowing.rewrite(fact, decision.because)
+        self._sourced(fact, claim, said)
+        self.tally.created.append(identity)
+        return identity
+
+    def _sourced(self, fact: Fact, claim: Claim, said: Said) -> None:
+        """Write down where a fact was said."""
+        if said.memory is None:
+            return
+        fact = self.knowing.facts[fact.id]
+        sources = (*fact.sources, Source(said.memory, claim.span))
+        self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), "said there")
+        self.knowing.link(link(DERIVED, fact.id, said.memory, f"said as: {claim.span.quote}"))
+
+    def _conflict(self, decision: Decision, made: str, said: Said) -> None:
+        """Write down what a new fact does to those that it contradicts."""
+        fact = self.knowing.facts[made]
+        for known in decision.about:
+            outcome = "open"
+            match decision.action:
+                case Action.REPLACE:
+                    event = Event.DENIED if decision.strategy is Strategy.AUTHORITY else Event.REPLACED
+                    self.retire(known.fact.id, event, fact.valid_from or said.at, said.at, decision.because)
+                    self.knowing.link(link(SUPERSEDES, made, known.fact.id, decision.because))
+                    outcome = event.value
+                case Action.YIELD:
+                    outcome = "kept"
+                case Action.ASK:
+                    self._ask(made, known.fact.id, decision.because, said.at)
+            self._recorded(known, made, decision, outcome, said.at)
+        if decision.action is Action.YIELD:
+            self._yielded(made, decision, said)
+
+    def _yielded(self, made: str, decision: Decision, said: Said) -> None:
+        winner = decision.about[0].fact
+        until = winner.valid_from if winner.valid_from is not None else said.at
+        self.retire(made, Event.REPLACED, until, said.at, decision.because)
+        self.tally.retired.remove(made)
+        self.knowing.link(link(SUPERSEDES, winner.id, made, decision.because))
+
+    def _recorded(self, known: Known, made: str, decision: Decision, outcome: str, at: Instant) -> None:
+        state = self.knowing.decisions.states[made]
+        sides = [
+            {"memory": known.fact.id, "value": known.fact.value.text, "confidence": round(known.confidence, 4)},
+            {"memory": made, "value": self.knowing.facts[made].value.text, "confidence": round(state.confidence, 4)},
+        ]
+        data = {
+            "kind": "facts",
+            "predicate": known.fact.predicate,
+            "strategy": decision.strategy.value if decision.strategy else "",
+            "outcome": outcome,
+            "sides": sides,
+            "at_ms": at,
+        }
+        self.knowing.edits.put(Shelf.CONFLICT, known.fact.id, made, data, decision.because)
+
+    def _ask(self, made: str, other: str, because: str, at: Instant) -> None:
+        """Put the question which of two is right before a person."""
+        data = {"why": f"two values: {because}", "since_ms": at, "against": other}
+        self.knowing.edits.put(Shelf.REVIEW, made, f"conflict:{other}", data, "a person is asked")
+        self.tally.asked.append(made)
+
+    def _settled(self, identity: str, because: str, *, believed: bool) -> None:
+        """Close the questions about a fact, and the open conflicts in which it is one side.
+
+        Args:
+            identity: The fact.
+            because: Why.
+            believed: Somebody said that it is true: what contradicts it is not.
+        """
+        for older, newer in self.knowing.open_conflicts(identity):
+            other = newer if older == identity else older
+            data = {**(self.knowing.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": "answered"}
+            self.knowing.edits.put(Shelf.CONFLICT, older, newer, data, because)
+            self.knowing.close_reviews(newer, because, name=f"conflict:{older}")
+            if believed and self.knowing.decisions.states[other].status is Status.ACTIVE:
+                at = self.knowing.decisions.states[identity].validated_ms or self.knowing.now
+                self.retire(other, Event.REPLACED, at, at, because)
+                self.knowing.link(link(SUPERSEDES, identity, other, because))
+        self.knowing.close_reviews(identity, because)

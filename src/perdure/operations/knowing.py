@@ -1,0 +1,180 @@
+"""What is known as an operation finds it and changes it: facts, entities and their documents, read as they are needed.
+
+Several messages may change one fact within one plan: each sees what those before it made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.operations.standing import newborns, space_of
+from perdure.operations.writing import unshortened
+from perdure.records.document import Document, Shelf
+from perdure.records.draft import Draft
+from perdure.records.instant import Instant
+from perdure.records.knowledge import Fact, fact_key
+from perdure.records.memory import Record, State, Status
+from perdure.records.plan import Change, Plan
+from perdure.rules.believing import Known
+from perdure.rules.birth import birth_plan, newborn_states, record_of
+from perdure.rules.document_edits import DocumentEdits
+from perdure.rules.lifecycle import Course
+from perdure.rules.merging_plan import Decisions, Settled, settled
+from perdure.rules.signals import signals
+
+PAGE: Final = 2000
+
+
+class Knowing:
+    """The facts of a namespace as one operation sees and changes them.
+
+    Args:
+        ctx: Store, policy, ids, embedder.
+        namespace: Where.
+        now: The instant of the operation.
+    """
+
+    def __init__(self, ctx: Context, namespace: str, now: Instant) -> None:
+        self.ctx, self.namespace, self.now = ctx, namespace, now
+        self.edits = DocumentEdits()
+        self.decisions = Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
+        self.facts: dict[str, Fact] = {}
+        self._of: dict[str, dict[str, None]] = {}
+        self._keys: set[str] = set()
+        self._subjects: set[str] = set()
+        self._links: list[Change] = []
+
+    # --- reading
+
+    def about(self, subject: str, predicate: str | None, at: Instant) -> list[Known]:
+        """Return the facts that are believed about an entity, of one predicate or of all, as sure as they are then."""
+        if predicate is None:
+            self._read_subject(subject)
+        else:
+            self._read_key(fact_key(subject, predicate))
+        ids = [
+            i
+            for i in self._of.get(subject, ())
+            if (predicate is None or self.facts[i].predicate == predicate)
+            and self.decisions.states[i].status is Status.ACTIVE
+        ]
+        return self.known(ids, at)
+
+    def known(self, ids: Sequence[str], at: Instant) -> list[Known]:
+        """Return facts that were read, as sure as they are at an instant."""
+        if not ids:
+            return []
+        states = [self.decisions.states[i] for i in ids]
+        sure = signals(states, self.ctx.policy, at).confidence.tolist()
+        return [Known(self.facts[i], s, c) for i, s, c in zip(ids, states, sure, strict=True)]
+
+    def read(self, ids: Iterable[str]) -> None:
+        """Read facts by id, with what their documents say."""
+        missing = [i for i in ids if i not in self.facts]
+        for start in range(0, len(missing), PAGE):
+            page = missing[start : start + PAGE]
+            documents = self.ctx.store.around.documents_of(self.namespace, Shelf.FACT, page)
+            self._take_in(documents)
+
+    def open_conflicts(self, identity: str) -> list[tuple[str, str]]:
+        """Return (older, newer) of the open conflicts in which a fact is one side; their facts are read."""
+        around = self.ctx.store.around
+        self.edits.read(around.documents_of(self.namespace, Shelf.CONFLICT, [identity]))
+        self.edits.read(around.documents_named(self.namespace, Shelf.CONFLICT, [identity]))
+        found = [
+            key
+            for key, data in self.edits.shelf(Shelf.CONFLICT).items()
+            if identity in key and data.get("outcome") == "open"
+        ]
+        self.read(i for key in found for i in key)
+        return [key for key in found if all(i in self.facts for i in key)]
+
+    def close_reviews(self, identity: str, because: str, *, name: str | None = None) -> None:
+        """Remove the open questions about a memory, or the one of a name."""
+        self.edits.read(self.ctx.store.around.documents_of(self.namespace, Shelf.REVIEW, [identity]))
+        for owner, asked in self.edits.shelf(Shelf.REVIEW):
+            if owner == identity and name in (None, asked):
+                self.edits.put(Shelf.REVIEW, owner, asked, None, because)
+
+    def _read_key(self, key: str) -> None:
+        if key not in self._keys:
+            self._keys.add(key)
+            self._take_in(self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key]))
+
+    def _read_subject(self, subject: str) -> None:
+        if subject not in self._subjects:
+            self._subjects.add(subject)
+            about = self.ctx.store.around.documents_named(self.namespace, Shelf.ABOUT, [subject])
+            self.read(d.id for d in about)
+
+    def _take_in(self, documents: Sequence[Document]) -> None:
+        fresh = [d for d in documents if d.id not in self.facts]
+        records = {r.id: r for r in self.ctx.store.get(self.namespace, [d.id for d in fresh])}
+        self.edits.read(fresh)
+        for document in fresh:
+            if document.id in records:
+                self._keep(Fact.from_data(document.id, document.data))
+        self.decisions.admit(settled(records.values(), unshortened(self.ctx.policy), self.now))
+
+    def _keep(self, fact: Fact) -> None:
+        self.facts[fact.id] = fact
+        self._of.setdefault(fact.subject, {})[fact.id] = None
+
+    # --- changing
+
+    def change(self, identity: str, state: State, verb: str, because: str) -> None:
+        """Decide that a fact's memory has another state from now on."""
+        self.decisions.change(identity, state, verb, because)
+
+    def rewrite(self, fact: Fact, because: str) -> None:
+        """Decide what a fact's document says."""
+        old = self.facts.get(fact.id)
+        self._keep(fact)
+        if old is not None and old.key != fact.key:
+            self.edits.put(Shelf.FACT, fact.id, old.key, None, because)
+        self.edits.put(Shelf.FACT, fact.id, fact.key, fact.to_data(), because)
+        self.edits.put(Shelf.ABOUT, fact.id, fact.subject, {}, because)
+
+    def link(self, change: Change) -> None:
+        """Link two memories once everything else is written; the same link twice is one."""
+        row = change.after or {}
+        if all(
+            (c.id, (c.after or {})["other"], (c.after or {})["kind"]) != (change.id, row["other"], row["kind"])
+            for c in self._links
+        ):
+            self._links.append(change)
+
+    def born(self, drafts: Sequence[Draft]) -> list[str]:
+        """Bring new memories in, and return their ids."""
+        ids = [self.ctx.ids(self.now) for _ in drafts]
+        born = newborns(self.ctx, drafts, ids, self.namespace, ())
+        born = [replace(n, draft=d) for n, d in zip(born, drafts, strict=True)]
+        states = newborn_states(born, self.ctx.policy, self.now)
+        records = [record_of(n, s, self.namespace, self.decisions.plan_id) for n, s in zip(born, states, strict=True)]
+        plan = birth_plan(
+            records,
+            born,
+            plan_id=self.decisions.plan_id,
+            operation="learn",
+            namespace=self.namespace,
+            at=self.now,
+            policy=self.ctx.policy,
+            space=space_of(self.ctx, born),
+        )
+        self.decisions.bring_in(plan.changes)
+        self.decisions.admit(_as_born(records))
+        return ids
+
+    def plan(self, operation: str, note: str) -> Plan:
+        """Return everything that was decided, as one plan."""
+        self.decisions.add([*self.edits.changes(), *self._links])
+        return self.decisions.plan(operation, note, self.namespace)
+
+
+def _as_born(records: Sequence[Record]) -> Settled:
+    courses: Mapping[str, Course] = {r.id: Course(r.id, r.state, (), r.state, 0) for r in records}
+    by = {r.id: r for r in records}
+    return Settled(by, by, courses)

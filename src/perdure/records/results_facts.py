@@ -1,0 +1,128 @@
+"""What the verbs about facts answer.
+
+May live here: frozen data with ``to_dict``. May not: how any of it comes about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What messages taught.
+
+    Attributes:
+        messages: Messages that were read.
+        created: Ids of the facts that are new, those that were not believed at once too.
+        reinforced: Ids of the facts that were said again or confirmed.
+        retired: Ids of the facts that were replaced, ended or denied.
+        asked: Ids of the facts that a person is asked about.
+        entities: Ids of the entities that are new.
+        operations: Ids of the operations, for ``undo``.
+    """
+
+    messages: int = 0
+    created: tuple[str, ...] = ()
+    reinforced: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+
+    def joined(self, other: Learnt) -> Learnt:
+        """Return this and another, in order."""
+
+        def both(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys((*mine, *theirs)))
+
+        return Learnt(
+            self.messages + other.messages,
+            both(self.created, other.created),
+            both(self.reinforced, other.reinforced),
+            both(self.retired, other.retired),
+            both(self.asked, other.asked),
+            both(self.entities, other.entities),
+            self.operations + other.operations,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """One fact, as it is now.
+
+    Attributes:
+        id: The memory.
+        namespace: Where it is.
+        subject: The entity's id.
+        name: The entity's name.
+        predicate: In normal form.
+        type: Sort of predicate.
+        value: As it was said.
+        state: active, aging, superseded, invalidated or archived.
+        confidence: Now, 0 to 1.
+        base: Without the passage of time.
+        confirmations: How often it was said or confirmed.
+        learned: How it was learned at first.
+        trust: Whose word it is.
+        valid_from: Since when it is true, as far as is known.
+        valid_to: Until when it was.
+        believed_from: When it was stored.
+        believed_to: When it was no longer believed.
+        supersedes: The facts that it replaced.
+        superseded_by: The facts that replaced it.
+        contested: The facts that it is in open conflict with.
+        sources: (memory, quote) of where it was said, oldest first.
+        question: What to ask a person, if it is ageing.
+    """
+
+    id: str
+    namespace: str
+    subject: str
+    name: str
+    predicate: str
+    type: str
+    value: str
+    state: str
+    confidence: float
+    base: float
+    confirmations: int
+    learned: str
+    trust: str
+    valid_from: str
+    valid_to: str
+    believed_from: str
+    believed_to: str
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+    question: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fact as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What was true of an entity, and believed, in the order of time.
+
+    Attributes:
+        entity: The entity's id.
+        name: Its name.
+        facts: Oldest first by when they began to be true.
+    """
+
+    entity: str
+    name: str
+    facts: tuple[FactLine, ...] = field(default_factory=tuple)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the timeline as plain JSON data."""
+        return {"entity": self.entity, "name": self.name, "facts": [f.to_dict() for f in self.facts]}

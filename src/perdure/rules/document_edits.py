@@ -1,0 +1,64 @@
+"""Documents as one operation changes them: each is written once, whatever happens to it on the way.
+
+May live here: remembering what was there and what is to be. May not: reading documents, or what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from perdure.records.document import Document, Shelf
+from perdure.records.plan import Change, Target
+
+Key = tuple[Shelf, str, str]
+"""(shelf, id, name)"""
+
+
+class DocumentEdits:
+    """Documents that were read, and what becomes of them.
+
+    Args:
+        documents: As read; more may be added as they are read.
+    """
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self._before: dict[Key, Mapping[str, Any]] = {}
+        self._after: dict[Key, Mapping[str, Any] | None] = {}
+        self._because: dict[Key, str] = {}
+        self.read(documents)
+
+    def read(self, documents: Iterable[Document]) -> None:
+        """Add documents as they are stored; those that are known already stay as they are."""
+        for document in documents:
+            self._before.setdefault((document.shelf, document.id, document.name), document.data)
+
+    def get(self, shelf: Shelf, identity: str, name: str) -> Mapping[str, Any] | None:
+        """Return what a document says by now, or None."""
+        key = (shelf, identity, name)
+        return self._after[key] if key in self._after else self._before.get(key)
+
+    def shelf(self, shelf: Shelf) -> dict[tuple[str, str], Mapping[str, Any]]:
+        """Return (id, name) -> what it says, of all documents of a shelf that are known here, in order."""
+        keys = sorted(k for k in {*self._before, *self._after} if k[0] is shelf)
+        found = {(key[1], key[2]): self.get(*key) for key in keys}
+        return {key: data for key, data in found.items() if data is not None}
+
+    def put(self, shelf: Shelf, identity: str, name: str, data: Mapping[str, Any] | None, because: str) -> None:
+        """Decide what a document is to say; None removes it."""
+        key = (shelf, identity, name)
+        self._after[key] = data
+        self._because[key] = because
+
+    def changes(self) -> list[Change]:
+        """Return the changes, in order; what ends as it was is none."""
+        result = []
+        for key in sorted(self._after):
+            shelf, identity, name = key
+            before, after = self._before.get(key), self._after[key]
+            if before != after:
+                row = {"shelf": shelf, "name": name}
+                old = None if before is None else {**row, "data": dict(before)}
+                new = None if after is None else {**row, "data": dict(after)}
+                result.append(Change(Target.DOCUMENT, identity, old, new, self._because[key]))
+        return result

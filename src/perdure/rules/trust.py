@@ -1,0 +1,19 @@
+"""Whose word it is: what is derived from several sources is trusted as little as the least trusted of them.
+
+May live here: the order of trust. May not: where it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from perdure.records.knowledge import Trust
+
+_ORDER: Final = tuple(Trust)
+"""From the most to the least trusted."""
+
+
+def least(trusts: Iterable[Trust]) -> Trust:
+    """Return the least trusted of some sources; a user's word where there are none."""
+    return max(trusts, key=_ORDER.index, default=Trust.USER)
