@@ -74,6 +74,7 @@ class Believing:
     def __init__(self, knowing: Knowing) -> None:
         self.knowing, self.policy = knowing, knowing.ctx.policy.knowledge
         self.tally = Tally()
+        self._counted: set[tuple[str, str]] = set()
 
     def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: Said) -> str | None:
         """Do what was decided about a claim, and return the id of the fact that it made, if any.
@@ -110,8 +111,10 @@ class Believing:
             because: Why.
         """
         fact, state = known.fact, known.state
-        if said.memory is not None and any(source.memory == said.memory for source in fact.sources):
-            return
+        if said.memory is not None:
+            if (fact.id, said.memory) in self._counted or any(s.memory == said.memory for s in fact.sources):
+                return
+            self._counted.add((fact.id, said.memory))
         confidence = float(reinforced(state.confidence, max(1, state.reinforcements)))
         after = replace(
             state,

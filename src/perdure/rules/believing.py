@@ -5,7 +5,8 @@ May live here: the decision about one claim and the facts it is about. May not: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -15,6 +16,11 @@ from perdure.records.knowledge import Claim, Fact, Learned, Trust
 from perdure.records.memory import State
 from perdure.records.policy_knowledge import KnowledgePolicy
 
+Akin = Callable[[str, str], bool]
+_ENDING: Final = re.compile(
+    r"\b(?:no longer|any ?more|not any longer|stopped|quit|used to|gave up|ended|cancel?led)\b", re.IGNORECASE
+)
+"""What is said to have ended was true until then; what is only denied never was."""
 _OUTRIGHT: Final = frozenset({Learned.EXPLICIT, Learned.PREFERENCE, Learned.CORRECTION})
 
 
@@ -85,7 +91,7 @@ class Decision:
     because: str = ""
 
 
-def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: KnowledgePolicy) -> Decision:
+def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: KnowledgePolicy, akin: Akin) -> Decision:
     """Return what becomes of a claim.
 
     Args:
@@ -93,8 +99,9 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
         known: The facts about its subject that are believed.
         said_at: When it was said.
         policy: Gap and days of the ladder.
+        akin: Whether two predicates may be about the same (rules/predicates.py).
     """
-    predicate, same_key = _matching(claim, known)
+    predicate, same_key = _matching(claim, known, akin)
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
     if claim.denied:
         return _denied(claim, same, predicate)
@@ -111,18 +118,19 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
     return _conflict(claim, other, said_at, predicate, policy)
 
 
-def _matching(claim: Claim, known: Sequence[Known]) -> tuple[str, list[Known]]:
+def _matching(claim: Claim, known: Sequence[Known], akin: Akin) -> tuple[str, list[Known]]:
     """Return the predicate that a claim is about, and the facts of it.
 
-    A correction that names no predicate of its own ("they prefer Thursday, not Friday") is about the fact with the old
-    value, or about the only fact of its sort.
+    A correction may name its predicate in part or not at all ("they prefer Thursday, not Friday"): it is about the fact
+    with the old value, or about the only one that is akin and has a value of the same sort.
     """
     exact = [k for k in known if k.fact.predicate == claim.predicate]
     if exact or claim.learned is not Learned.CORRECTION:
         return claim.predicate, exact
+    family = [k for k in known if akin(claim.predicate, k.fact.predicate)]
     for near in (
-        [k for k in known if claim.old is not None and k.fact.value.norm == claim.old.norm],
-        [k for k in known if k.fact.type == claim.type and k.fact.value.kind is claim.value.kind],
+        [k for k in family if claim.old is not None and k.fact.value.norm == claim.old.norm],
+        [k for k in family if k.fact.value.kind is claim.value.kind],
     ):
         if len({k.fact.predicate for k in near}) == 1:
             predicate = near[0].fact.predicate
@@ -133,7 +141,7 @@ def _matching(claim: Claim, known: Sequence[Known]) -> tuple[str, list[Known]]:
 def _denied(claim: Claim, same: Sequence[Known], predicate: str) -> Decision:
     if not same:
         return Decision(Action.NOTHING, predicate=predicate, because="nothing is known that it denies")
-    ends = claim.learned is not Learned.CORRECTION
+    ends = _ENDING.search(claim.span.quote) is not None
     action = Action.END if ends else Action.DENY
     told = "said not to hold any longer" if ends else "said to be wrong"
     strategy = None if ends else Strategy.CORRECTION

@@ -50,6 +50,13 @@ class DocumentEdits:
         self._after[key] = data
         self._because[key] = because
 
+    def absorb(self, changes: Iterable[Change]) -> None:
+        """Decide what changes say that others have made of documents that were not read."""
+        for change in changes:
+            row = change.after or change.before or {}
+            data = None if change.after is None else change.after["data"]
+            self.put(row["shelf"], change.id, row["name"], data, change.because)
+
     def changes(self) -> list[Change]:
         """Return the changes, in order; what ends as it was is none."""
         result = []

@@ -1,0 +1,175 @@
+"""Learning from messages: who is spoken of, what is claimed, and what becomes of it (seed 002, stages 1 to 5).
+
+Messages are learned from in the order in which they were stored, each in the light of those before it, so a batch, one
+by one, or twice end the same. What an interrupted run left is learned with the session's next messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from perdure.operations.believing import Believing, Said, Tally
+from perdure.operations.knowing import Knowing
+from perdure.operations.naming import Naming
+from perdure.operations.ports import Context
+from perdure.operations.writing import retried
+from perdure.records.document import Shelf
+from perdure.records.knowledge import Claim, EventType, Learned, Trust
+from perdure.records.memory import ROLES, Kind, Record, Status
+from perdure.records.results_facts import Learnt
+from perdure.rules.believing import Known, believed, meant
+from perdure.rules.claims import claims
+from perdure.rules.events import asks_whether_still, denies, event_of
+from perdure.rules.fact_states import Event
+from perdure.rules.trust import trust_of
+
+PAGE: Final = 500
+MARK: Final = "learned"
+"""The name of the document that tells how far a session was learned from."""
+RECENT: Final = 6
+"""So many messages before the first new one are looked at for whom "they" are."""
+
+
+def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
+    """Learn from the messages of some sessions that were not learned from yet.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder, predicates.
+        namespace: Where.
+        sessions: Which.
+    """
+    done = Learnt()
+    for session in sessions:
+        while (page := retried(lambda session=session: _page(ctx, namespace, session))) is not None:  # type: ignore[misc]  # bound now
+            done = done.joined(page)
+    return done
+
+
+def _page(ctx: Context, namespace: str, session: str) -> Learnt | None:
+    """Learn from the next messages of a session; None where there are none."""
+    mark = _mark(ctx, namespace, session)
+    after = str(mark.get("after", ""))
+    ids = ctx.store.around.of_session(namespace, session, after, PAGE)
+    if not ids:
+        return None
+    now = ctx.clock()
+    knowing = Knowing(ctx, namespace, now)
+    if mark:
+        knowing.edits.read(ctx.store.around.documents_of(namespace, Shelf.SESSION, [session]))
+    recent = [str(i) for i in mark.get("recent", ())]
+    by_id = {r.id: r for r in ctx.store.get(namespace, [*recent, *ids])}
+    listener = _Listener(knowing, [by_id[i] for i in recent if i in by_id])
+    heard = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
+    for record in heard:
+        listener.hear(record)
+    last = [*recent, *(r.id for r in heard)][-RECENT:]
+    knowing.edits.put(Shelf.SESSION, session, MARK, {"after": ids[-1], "recent": last}, "learned so far")
+    plan = knowing.plan("learn", f"learn: {len(heard)} messages of {session}")
+    ctx.store.apply(plan)
+    return listener.tally.learnt(len(heard), (plan.id,))
+
+
+def _mark(ctx: Context, namespace: str, session: str) -> dict[str, object]:
+    found = ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
+    return next((dict(d.data) for d in found if d.name == MARK), {})
+
+
+def _is_message(record: Record) -> bool:
+    return record.state.kind is Kind.EPISODE and record.state.status is not Status.INVALIDATED
+
+
+class _Listener:
+    """Hears one message after the other.
+
+    Args:
+        knowing: The facts, as this operation sees and changes them.
+        before: The messages before the first new one, oldest first.
+    """
+
+    def __init__(self, knowing: Knowing, before: Sequence[Record]) -> None:
+        self.ctx, self.knowing = knowing.ctx, knowing
+        self.believing = Believing(knowing)
+        self.naming = Naming(knowing)
+        self.previous: Record | None = None
+        for record in before:
+            self.naming.heard(record)
+            self.previous = record
+
+    @property
+    def tally(self) -> Tally:
+        """What became of the facts."""
+        return self.believing.tally
+
+    def hear(self, record: Record) -> None:
+        """Learn from one message."""
+        person = self.naming.is_person(record)
+        self.tally.entities += self.naming.named(record, may_create=person)
+        if person:  # an assistant's words, or a tool's, are no news about the world
+            self._answer(record)
+            for claim in self._claims(record):
+                self._take(claim, record)
+        self.naming.heard(record)
+        self.previous = record
+
+    def _claims(self, record: Record) -> list[Claim]:
+        content = record.content
+        return claims(
+            content.text,
+            record.state.created_ms,
+            self.ctx.predicates,
+            speaker=content.speaker,
+            policy=self.ctx.policy.knowledge,
+        )
+
+    def _take(self, claim: Claim, record: Record) -> None:
+        """Decide what becomes of a claim, and do it."""
+        at = record.state.created_ms
+        before = record.content.text[: claim.span.start]
+        subject = self.naming.subject(claim.subject, record, before, self.tally.entities)
+        if subject is None:
+            return
+        known = self.knowing.about(subject.id, claim.predicate, at)
+        if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
+            known = self.knowing.about(subject.id, None, at)
+        decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
+        said = Said(record.id, at, _trust(record), record.state.scope, record.content.session)
+        self.believing.carry_out(decision, claim, subject.id, subject.name, said)
+
+    def _answer(self, record: Record) -> None:
+        """Take a confirmation, or a bare denial, for what was said or asked just before."""
+        text = record.content.text
+        event = event_of(text)
+        denied = denies(text)
+        if event is not EventType.CONFIRMATION and not denied:
+            return
+        before = self.previous
+        answered = before is not None and before.content.speaker != record.content.speaker
+        said = before.content.text if before is not None and answered else ""
+        target = self._meant(record, said)
+        if target is None:
+            return
+        at = record.state.created_ms
+        if denied:
+            self.believing.retire(target.fact.id, Event.DENIED, at, at, f"denied: {text}")
+        elif asks_whether_still(said):
+            self.believing.validate(target.fact.id, at, f"confirmed: {text}")
+        else:
+            source = Said(record.id, at, _trust(record))
+            self.believing.reinforce(target, None, source, f"confirmed: {text}")
+
+    def _meant(self, record: Record, before: str) -> Known | None:
+        own = self.naming.speaker(record)
+        spoken_of = [*self.naming.spoken_of(record), *([own] if own is not None else [])]
+        at = record.state.created_ms
+        known = [k for entity in dict.fromkeys(spoken_of) for k in self.knowing.about(entity, None, at)]
+        return meant(_plain(record.content.text), _plain(before), known)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _trust(record: Record) -> Trust:
+    speaker = record.content.speaker or "user"
+    return trust_of(speaker if speaker.lower() in ROLES else "user", record.content.source)
