@@ -22,7 +22,7 @@ _SPLIT: Final = re.compile(
         (?:['’]\w+)?(?:\s|\Z))""",  # noqa: RUF001  # the typographic marks are meant
     re.IGNORECASE | re.VERBOSE,
 )
-_WORD: Final = re.compile(r"[^\s,;!?()\[\]\"“”`*]+")
+_WORD: Final = re.compile(r"(?:[^\s,;!?()\[\]\"“”`*]|(?<=\d),(?=\d))+")
 _QUOTED: Final = re.compile(r"[\"“][^\"”\n]{1,400}[\"”]")
 _LINE_OF_QUOTE: Final = re.compile(r"\s*(?:>|\|)|(?: {4}|\t)\S")
 _MOST_WORDS: Final = 60
@@ -38,7 +38,7 @@ _SUPPOSING: Final = listed(
 LEADING: Final = listed("""
     and but so because since though although cause 'cause well oh ah yeah yes yep hey hi wow thanks also then now plus
     actually honestly anyway btw currently recently lately luckily fortunately unfortunately sadly besides however
-    anyhow basically especially considering even that which sure ok okay right lol haha fyi first finally um hmm
+    anyhow basically especially considering even that sure ok okay right lol haha fyi first finally um hmm
     """)
 
 
@@ -91,6 +91,7 @@ def clauses(text: str, start: int, end: int, said_at: int) -> list[Clause]:
     quoted = [(start + q.start(), start + q.end()) for q in _QUOTED.finditer(sentence)] if '"' in sentence or "“" in sentence else []
     found: list[Clause] = []
     asked = False
+    before: tuple[Word, ...] = ()
     for begin, stop in _parts(sentence, start):
         words = _words(text, begin, stop)
         if not words or any(q <= words[0].start < r for q, r in quoted):
@@ -98,10 +99,21 @@ def clauses(text: str, start: int, end: int, said_at: int) -> list[Clause]:
         if _asks(words):
             asked = True
             break
+        if words[0].low == "which" and len(words) > 2:  # noqa: PLR2004
+            words = (*_antecedent(before), *words)
+        before = words
         clause = _clause(text, words, stop, said_at)
         if clause is not None:
             found.append(clause)
     return found if asked or not sentence.endswith("?") else []
+
+
+def _antecedent(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return what "which" is about: the last noun phrase of the clause before, from its determiner on."""
+    for at in range(len(words) - 2, max(-1, len(words) - 8), -1):
+        if words[at].low in {"my", "our", "the"}:
+            return words[at:]
+    return ()
 
 
 def _parts(sentence: str, offset: int) -> Iterator[tuple[int, int]]:

@@ -84,6 +84,8 @@ def base_verb(word: str) -> str:
     """Return the base form of a verb in lower case: ``went`` -> ``go``, ``signed`` -> ``sign``."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if word.endswith("eed"):
+        return word[:-1] if word.endswith(("reed", "teed", "nteed")) else word
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             return _stem(word[: -len(ending)])

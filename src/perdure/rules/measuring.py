@@ -116,7 +116,7 @@ def attributes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
         return []
     kind = predicates.row(name).type
     head = named.rpartition("_")[2]
-    if head in RELATIONS or (kind == "attribute" and not is_measure) or head in EMPTY_HEADS - {"goal", "plan"}:
+    if head in RELATIONS or (kind == "attribute" and (not is_measure or head in EMPTY_HEADS)):
         if head in RELATIONS and is_name(parsed.words[at]) and not is_measure and at + 1 >= len(parsed.words):
             return [_made(parsed, f"{name}_name", place, subject=owner, kind="name", many=False)]
         return []
@@ -227,7 +227,7 @@ def counts(text: str, parsed: Parsed, at: int, lemma: str, predicates: Predicate
     if found is None or parsed.denied:
         return []
     place, noun, after = found
-    if not noun or singular(noun[-1]) in _TIMES or lemma not in COUNTING | {"add"} or noun[-1] in EMPTY_HEADS:
+    if not noun or singular(noun[-1]) in _TIMES or lemma not in COUNTING | {"add"}:
         return []
     if lemma == "add":
         if after < len(parsed.words) and parsed.words[after].low == "to" and after + 1 < len(parsed.words):
@@ -254,11 +254,19 @@ def noted(clause: Clause, predicates: Predicates) -> list[Said]:
                 found += _before(clause, at, place, predicates, {"measure"})
             elif at and word.low.endswith("%") and words[at - 1].low in {"with", "a"}:
                 found += _before(clause, at, place, predicates, {"measure"})
-            elif at > 1 and words[at - 1].low in {"for", "of"} | _AIMING and noun and words[at - 2].low in _AIMING | {"goal"}:
+            elif noun and _aims(clause, at):
                 found.append(_passing(clause, at, f"{name_of(noun)}_goal", place, "I"))
             elif at > 1 and words[at - 1].low == "of":
                 found += _of(clause, at, place, predicates)
     return found
+
+
+def _aims(clause: Clause, at: int) -> bool:
+    """Return whether a number is aimed at: "aiming for 10 books", "targeting 1,200 words"."""
+    before = [word.low for word in clause.words[max(0, at - 3) : at]]
+    if not before:
+        return False
+    return before[-1] in _AIMING or (before[-1] in {"for", "of", "at"} and len(before) > 1 and before[-2] in {*_AIMING, "goal"})
 
 
 def _before(clause: Clause, at: int, place: Place, predicates: Predicates, sorts: set[str]) -> list[Said]:

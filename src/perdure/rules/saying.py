@@ -146,7 +146,10 @@ def _ended(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
             phrase, name = Phrase(parsed.words[at : at + 1]), "do"
     if phrase is None:
         return []
-    return [_said(parsed, predicates.name(name), phrase, Learned.CORRECTION, denied=True)]
+    known = predicates.name(name)
+    plain = predicates.row(known).type == "attribute"
+    more: dict[str, object] = {"kind": "activity", "many": True} if plain else {}
+    return [_said(parsed, known, phrase, Learned.CORRECTION, denied=True, **more)]
 
 
 def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
@@ -220,7 +223,7 @@ def _states(parsed: Parsed, predicates: Predicates) -> list[Said]:
     if low in STATES and not past:
         return [_said(parsed, STATES[low], Phrase(words[at : at + 1]), learned)]
     if is_number(low) and (at + 1 == len(words) or [w.low for w in words[at + 1 : at + 3]] == ["years", "old"]):
-        return [_said(parsed, "age", Phrase(words[at : at + 1]), learned)] if parsed.who != "it" else []
+        return [_said(parsed, "age", Phrase(words[at : at + 1]), learned)] if parsed.phrase is None else []
     if low in {"called", "named"}:
         return _named(parsed)
     follows = words[at + 1].low if at + 1 < len(words) else ""
@@ -284,12 +287,21 @@ _PLACED: Final = {"live_in", "live_at", "work_at", "work_for", "work_as", "go_to
 """Verbs that say something only with their preposition."""
 
 
+_MAKING: Final = listed("make take get win give")
+"""Verbs that tell of an act only with a thing: "made a bowl", not "made sure"."""
+
+
+def _something(parsed: Parsed, at: int) -> bool:
+    return at < len(parsed.words) and parsed.words[at].low in {"a", "an", "my", "our", "some", "first", "second"}
+
+
 def _acted(text: str, parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
     """Return what somebody does as a rule, is doing, or did."""
     low = parsed.words[parsed.at].low
     name, after = _verb_name(parsed, parsed.at, lemma)
     placed = name in _PLACED
-    if lemma in NOT_EVENTS and not placed:
+    made = lemma in _MAKING and past_form(low) and not parsed.denied and _something(parsed, after)
+    if lemma in NOT_EVENTS and not placed and not made:
         return []
     helped = set(parsed.aux)
     doing = low.endswith("ing") and bool(helped & _BE)
@@ -301,9 +313,9 @@ def _acted(text: str, parsed: Parsed, lemma: str, predicates: Predicates) -> lis
         return []  # "let", "put": as likely something else
     if found := counts(text, parsed, after, lemma, predicates):
         return found
-    if placed or lemma not in NOT_EVENTS:
+    if placed or made or lemma not in NOT_EVENTS:
         phrase = phrase_at(parsed.clause, after)
-        if phrase is None or (phrase.words[-1].low in EMPTY_HEADS) or phrase.words[0].low.endswith("ly"):
+        if phrase is None or (phrase.words[-1].low in EMPTY_HEADS) or (phrase.words[0].low.endswith("ly") and not is_name(phrase.words[0])):
             return []
         known = predicates.name(name)
         if known in {"home", "employer"} and not is_name(phrase.words[0]):

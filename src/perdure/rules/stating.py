@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.rules.clauses import Clause
 from perdure.rules.naming_verbs import CHANGING, Parsed, Said
-from perdure.rules.phrases import OWNERS, PEOPLE, Phrase, is_name
+from perdure.rules.phrases import OWNERS, PEOPLE, Phrase, is_name, name_of
 from perdure.rules.predicates import Predicates
 from perdure.rules.saying import acts, attributes, noted, policies
 from perdure.rules.words import listed
@@ -44,7 +44,7 @@ def said_in(text: str, clause: Clause, predicates: Predicates) -> list[Said]:
     clause = _found_out(clause)
     if found := policies(clause, predicates):
         return found
-    subject = _subject(clause)
+    subject = _subject(clause, predicates)
     if subject is None:
         return noted(clause, predicates)
     who, phrase, at, implied = subject
@@ -73,7 +73,7 @@ _Subject = tuple[str, Phrase | None, int, list[str]]
 """Who, the noun phrase if it is one, where the verb begins, and what a contraction said of it."""
 
 
-def _subject(clause: Clause) -> _Subject | None:
+def _subject(clause: Clause, predicates: Predicates) -> _Subject | None:
     words = clause.words
     first, _, tail = words[0].low.partition("'")
     implied = [_CONTRACTED.get(tail, tail)] if tail else []
@@ -82,14 +82,22 @@ def _subject(clause: Clause) -> _Subject | None:
         return ("I" if first == "i" else said), None, 1, implied
     if words[0].low in OWNERS or words[0].low == "the":
         return _noun_subject(clause)
-    return _name_subject(clause)
+    bare = _noun_subject(clause)
+    return bare if bare and _known(bare[1], predicates) else _name_subject(clause)
+
+
+def _known(phrase: Phrase | None, predicates: Predicates) -> bool:
+    """Return whether a noun phrase without an owner names an attribute: "payment terms are NET 30"."""
+    if phrase is None or len(phrase.words) > 4 or any(w.low.endswith("'s") for w in phrase.words):  # noqa: PLR2004
+        return False
+    return predicates.row(predicates.name(name_of(phrase.lows))).type in {"policy", "date", "measure", "contact"}
 
 
 def _noun_subject(clause: Clause) -> _Subject | None:
     """Return a subject of several words, ended by the first word that can only be its verb."""
     for at, word in enumerate(clause.words[1 : _NP_LONGEST + 1], 1):
         if word.low in _NP_VERBS or (at > 1 and word.low in {"which", "that"}):
-            if at < 2:  # noqa: PLR2004
+            if at < 2 and clause.words[0].low in {*OWNERS, "the"}:  # noqa: PLR2004
                 return None
             phrase = Phrase(clause.words[:at])
             after = at + (word.low in {"which", "that"})
