@@ -1,0 +1,315 @@
+"""Attributes, their numbers and days, and how they change: "my budget is $50", "moved to Lyon", "95% accuracy".
+
+May live here: naming what is counted, finding old and new values. May not: acts and states (rules/saying.py).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from perdure.records.instant import Instant
+from perdure.records.knowledge import Learned
+from perdure.rules.clauses import Clause
+from perdure.rules.lemmas import base_verb, singular
+from perdure.rules.naming_verbs import CHANGING, COUNTING, EMPTY_HEADS, MOVING, RELATIONS, SWITCHING, Parsed, Place, Said
+from perdure.rules.phrases import (
+    DETERMINERS,
+    OWNERS,
+    PEOPLE,
+    PREPOSITIONS,
+    Phrase,
+    day_named,
+    is_name,
+    is_number,
+    name_of,
+    phrase_at,
+    text_gap,
+)
+from perdure.rules.predicates import Predicates
+from perdure.rules.words import listed
+
+_BE: Final = listed("am is are be been")
+_ENDING: Final = listed("and or but so which that who is are was were has have had to of in on at for with from by up i we they he she it my our when where now since starting correct so-far total")
+_PER: Final = listed("per a an each every")
+_RATES: Final = listed("daily weekly monthly yearly annually")
+_TIMES: Final = listed("second minute hour day week month year min sec time am pm hr decade")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_NUMBER: Final = re.compile(r"[$€£]?\d[\d,.]*(?:k|m|bn)?(?:%|ms|s|kg|km|cm|mm|m|g|gb|mb|tb|lbs?|mph|min|h|usd|eur)?(?:/\w+)?", re.IGNORECASE)
+_NEWER: Final = listed("new updated revised increased adjusted current extended reduced latest")
+_AIMING: Final = listed("aiming targeting targets target aim")
+_SORTS: Final = {"measure", "date", "status", "contact", "address", "job", "name", "policy", "preference"}
+
+
+def measure_at(clause: Clause, at: int) -> tuple[Place, list[str], int] | None:
+    """Return a number with its unit that begins at a word: where it stands, what is counted, where it ends.
+
+    Years, versions and "one" are no measures. What is counted is up to three words: ``classification problems``.
+    """
+    words = clause.words
+    if at >= len(words) or words[at].low == "one" or not is_number(words[at].low):
+        return None
+    first = words[at].low
+    if first[0].isdecimal() or first[0] in "$€£":
+        if not _NUMBER.fullmatch(first) or _YEAR.fullmatch(first):
+            return None
+        if any(s <= words[at].start < e for s, e, _ in clause.at):
+            return None
+    noun: list[str] = []
+    stop = at + 1
+    if not (first[0] in "$€£" or first[-1].isalpha() and first[0].isdecimal() or first[-1] == "%"):
+        while stop < len(words) and len(noun) < 3 and _counts(clause, stop):  # noqa: PLR2004
+            noun.append(words[stop].low)
+            stop += 1
+        while noun and noun[-1].endswith("ly"):
+            noun, stop = noun[:-1], stop - 1
+    if stop < len(words) and words[stop].low in _RATES:
+        stop += 1
+    elif stop + 1 < len(words) and words[stop].low in _PER and singular(words[stop + 1].low) in _TIMES:
+        stop += 2
+    return (words[at].start, words[stop - 1].end), noun, stop
+
+
+def _counts(clause: Clause, at: int) -> bool:
+    word = clause.words[at]
+    plain = word.low.replace("-", "").isalpha()
+    return plain and word.low not in _ENDING and word.low not in PREPOSITIONS and not text_gap(clause.words[at - 1], word) and word.low not in _RATES
+
+
+def owned(phrase: Phrase) -> tuple[str, str]:
+    """Return whose attribute a noun phrase names, and its name: "my sister's phone" -> ``my sister``, ``phone``.
+
+    "my X" is the speaker's, "the X of Y" is Y's, "X for Y" is called ``Y_X``, a bare "the X" is the speaker's.
+    """
+    words = phrase.words
+    for at, word in enumerate(words[:-1]):
+        if word.low.endswith("'s"):
+            owner = " ".join(w.said for w in words[: at + 1])
+            return owner[:-2], name_of([w.low for w in words[at + 1 :]])
+    owner = OWNERS.get(words[0].low, "I")
+    rest = [w for w in words if w.low not in DETERMINERS and w.low not in _NEWER]
+    for at, word in enumerate(rest):
+        if at and at + 1 < len(rest) and word.low in {"for", "of", "in", "on", "to"}:
+            outer = rest[at + 1 :]
+            if word.low == "of" and words[0].low == "the":
+                return " ".join(w.said for w in outer), name_of([w.low for w in rest[:at]])
+            return owner, name_of([*(w.low for w in outer), *(w.low for w in rest[:at])])
+    return owner, name_of([w.low for w in rest])
+
+
+def attributes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
+    """Return what a clause says of somebody's attribute: "my budget is $50", "the deadline is April 25"."""
+    assert parsed.phrase is not None
+    owner, named = owned(parsed.phrase)
+    if not named or named.count("_") > 6:  # noqa: PLR2004
+        return []
+    name, at = predicates.name(named), parsed.at
+    verb = base_verb(parsed.words[at].low)
+    if parsed.words[at].low in CHANGING:
+        return changes(text, parsed, predicates)
+    if parsed.words[at].low in {"has", "have"} and (found := measure_at(parsed.clause, at + 1)) and found[1]:
+        return [_made(parsed, f"{name_of(found[1])}_count", found[0], kind="measure", many=False)]
+    if not set(parsed.aux) & _BE or parsed.denied or verb in {"go", "be"}:
+        return []
+    place, is_measure = _value(parsed.clause, at)
+    if place is None:
+        return []
+    kind = predicates.row(name).type
+    head = named.rpartition("_")[2]
+    if head in RELATIONS or (kind == "attribute" and (not is_measure or head in EMPTY_HEADS)):
+        if head in RELATIONS and is_name(parsed.words[at]) and not is_measure and at + 1 >= len(parsed.words):
+            return [_made(parsed, f"{name}_name", place, subject=owner, kind="name", many=False)]
+        return []
+    if kind not in _SORTS and not is_measure:
+        return []
+    if kind in {"measure", "date"} and not is_measure:
+        return []
+    preferred = named.startswith("favorite") or named.startswith("favourite")
+    learned = Learned.PREFERENCE if preferred else Learned.STATEMENT
+    return [_made(parsed, name, place, subject=owner, learned=learned, kind="" if kind != "attribute" else "measure")]
+
+
+def _value(clause: Clause, at: int) -> tuple[Place | None, bool]:
+    """Return where the value that begins at a word stands, and whether it is a number or a day."""
+    words = clause.words
+    while at < len(words) and words[at].low in {"about", "around", "now", "on", "to", "at", "by", "roughly", "approximately", "over", "set", "just"}:
+        at += 1
+    if at >= len(words):
+        return None, False
+    for start, end, _ in clause.at:
+        if start <= words[at].start < end:
+            return (words[at].start, end), True
+    if (found := measure_at(clause, at)) is not None:
+        return found[0], True
+    phrase = phrase_at(clause, at)
+    return (None, False) if phrase is None else ((phrase.start, phrase.end), False)
+
+
+def _made(parsed: Parsed, name: str, place: Place, **more: object) -> Said:
+    from dataclasses import replace
+
+    since = _since(parsed.clause, place)
+    span = min(parsed.clause.start, place[0]), place[1]
+    said = Said(parsed.who, name, place, span, Learned.STATEMENT, denied=parsed.denied, since=since)
+    return replace(said, **more)  # type: ignore[arg-type]
+
+
+def _since(clause: Clause, *places: Place) -> Instant | None:
+    return next((at for s, e, at in clause.at if all(e <= p[0] or s >= p[1] for p in places)), None)
+
+
+def changes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
+    """Return what a clause says that something became: "switched from A to B", "increased to $550"."""
+    words, at = parsed.words, parsed.at
+    lemma = base_verb(words[at].low)
+    if parsed.denied or (words[at].low not in CHANGING and f"{lemma}d" not in CHANGING and f"{lemma}ed" not in CHANGING):
+        return []
+    if words[at].low.endswith("ing"):
+        return []
+    to = next((i for i in range(at + 1, min(len(words), at + 14)) if words[i].low == "to"), None)
+    if to is None and lemma in {"reach", "hit"}:
+        to = at
+    if to is None or to + 1 >= len(words):
+        return []
+    place, is_measure = _value(parsed.clause, to + 1)
+    old = next((i for i in range(at + 1, to) if words[i].low == "from"), None)
+    was = _value(parsed.clause, old + 1)[0] if old is not None else None
+    if old is None and to is not None:
+        after = next((i for i in range(to + 1, len(words) - 1) if words[i].low == "from"), None)
+        was = _value(parsed.clause, after + 1)[0] if after is not None and not is_measure else None
+    what = _changed(text, parsed, lemma, place, predicates, stop=old if old is not None else to, measured=is_measure)
+    if place is None or what is None:
+        return []
+    owner, name, value = what
+    since = _since(parsed.clause, value, *([was] if was else []))
+    more = {"subject": owner, "old": was, "learned": Learned.CORRECTION, "since": since, "many": False}
+    kind = predicates.row(name).type
+    if kind == "attribute":
+        more["kind"] = "measure" if is_measure else "status"
+    span_end = max(place[1], was[1] if was else 0)
+    return [_made(parsed, name, value, span=(parsed.clause.start, span_end), **more)]
+
+
+def _changed(
+    text: str, parsed: Parsed, lemma: str, place: Place | None, predicates: Predicates, *, stop: int, measured: bool
+) -> tuple[str, str, Place] | None:
+    """Return whose attribute changed, its name, and where the new value stands."""
+    words = parsed.words
+    if place is None:
+        return None
+    if parsed.phrase is not None:
+        owner, named = owned(parsed.phrase)
+        known = predicates.row(predicates.name(named)).type != "attribute"
+        return (owner, predicates.name(named), place) if (measured or known) and named else None
+    if parsed.who == "it":
+        found = measure_at(parsed.clause, next(i for i, w in enumerate(words) if w.end > place[0]))
+        return ("it", f"{name_of(found[1])}_count", place) if found and found[1] else None
+    if stop > parsed.at + 1:  # "extended my goal to ..."
+        phrase = Phrase(words[parsed.at + 1 : stop])
+        if phrase.lows[0] in OWNERS or phrase.lows[0] == "the":
+            owner, named = owned(phrase)
+            known = predicates.row(predicates.name(named)).type != "attribute"
+            return (owner, predicates.name(named), place) if named and (measured or known) else None
+        return None
+    value = phrase_at(parsed.clause, next(i for i, w in enumerate(words) if w.end > place[0]))
+    if lemma in MOVING and value is not None and is_name(value.words[0]):
+        return parsed.who, "home", (value.start, value.end)
+    if lemma in SWITCHING and value is not None and (words[parsed.at + 1].low in {"to", "from"}):
+        if (days := day_named(value)) is not None:
+            return parsed.who, predicates.name(f"{days[1]}_preference"), (days[0].start, days[0].end)
+        return (parsed.who, "use", (value.start, value.end)) if parsed.who.lower() in PEOPLE or is_name(words[0]) else None
+    return None
+
+
+def counts(text: str, parsed: Parsed, at: int, lemma: str, predicates: Predicates) -> list[Said]:
+    """Return how many of something somebody has or has done, where such a number grows; else nothing."""
+    found = measure_at(parsed.clause, at)
+    if found is None or parsed.denied:
+        return []
+    place, noun, after = found
+    if not noun or singular(noun[-1]) in _TIMES or lemma not in COUNTING | {"add"}:
+        return []
+    if lemma == "add":
+        if after < len(parsed.words) and parsed.words[after].low == "to" and after + 1 < len(parsed.words):
+            whole = phrase_at(parsed.clause, after + 1)
+            if whole is not None:
+                owner = f"{parsed.words[after + 1].said} {' '.join(w.said for w in whole.words)}"
+                return [_made(parsed, f"{name_of(noun)}_count", place, subject=owner, kind="measure", many=False)]
+        return []
+    verb = "" if lemma in {"have", "own"} else f"{lemma}_"
+    return [_made(parsed, f"{verb}{name_of(noun)}_count", place, kind="measure", many=False)]
+
+
+def noted(clause: Clause, predicates: Predicates) -> list[Said]:
+    """Return attributes that a clause names in passing: "my $35 monthly budget", "with 95% accuracy"."""
+    found: list[Said] = []
+    words = clause.words
+    for at, word in enumerate(words):
+        day = next(((s, e) for s, e, _ in clause.at if s <= word.start < e), None)
+        if day is not None and at and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", *_NEWER}):
+            found += _before(clause, at, day, predicates, {"date"})
+        elif (measure := measure_at(clause, at)) is not None:
+            place, noun, after = measure
+            if word.low[0] in "$€£" and at and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", "a", *_NEWER}):
+                found += _before(clause, at, place, predicates, {"measure"})
+            elif at and word.low.endswith("%") and words[at - 1].low in {"with", "a"}:
+                found += _before(clause, at, place, predicates, {"measure"})
+            elif noun and _aims(clause, at):
+                found.append(_passing(clause, at, f"{name_of(noun)}_goal", place, "I"))
+            elif at > 1 and words[at - 1].low == "of":
+                found += _of(clause, at, place, predicates)
+    return found
+
+
+def _aims(clause: Clause, at: int) -> bool:
+    """Return whether a number is aimed at: "aiming for 10 books", "targeting 1,200 words"."""
+    before = [word.low for word in clause.words[max(0, at - 3) : at]]
+    if not before:
+        return False
+    return before[-1] in _AIMING or (before[-1] in {"for", "of", "at"} and len(before) > 1 and before[-2] in {*_AIMING, "goal"})
+
+
+def _before(clause: Clause, at: int, place: Place, predicates: Predicates, sorts: set[str]) -> list[Said]:
+    """Return the attribute whose value stands before it: "my April 20 deadline for the draft"."""
+    words = clause.words
+    after = next((i for i, w in enumerate(words) if w.start >= place[1]), len(words))
+    phrase = phrase_at(clause, after) if after < len(words) else None
+    if phrase is None:
+        return []
+    named = [w.low for w in phrase.words]
+    last = after + len(phrase.words)
+    if last + 1 < len(words) and words[last].low == "for" and (topic := phrase_at(clause, last + 1, short=True)):
+        named = [*topic.lows[-3:], *named]
+    name = predicates.name(name_of(named))
+    if predicates.row(name).type not in sorts or len(named) > 7:  # noqa: PLR2004
+        return []
+    newer = bool(_NEWER & {w.low for w in words[max(0, at - 2) : at]})
+    said = _passing(clause, at, name, place, OWNERS.get(words[at - 1].low, "I"), Learned.CORRECTION if newer else Learned.STATEMENT)
+    return [_with_span(said, (words[at - 1].start, max(phrase.end, place[1])))]
+
+
+def _of(clause: Clause, at: int, place: Place, predicates: Predicates) -> list[Said]:
+    """Return the attribute whose value stands after it: "a budget of $50"."""
+    words, begin = clause.words, at - 2
+    while begin > 0 and at - begin < 6 and words[begin - 1].low not in PREPOSITIONS and words[begin].low not in DETERMINERS - _NEWER:  # noqa: PLR2004
+        begin -= 1
+    head = Phrase(words[begin : at - 1])
+    if head.lows[0] not in set(OWNERS) | {"a", "the", "an"}:
+        return []
+    owner, named = owned(head)
+    name = predicates.name(named)
+    if not named or predicates.row(name).type != "measure":
+        return []
+    learned = Learned.CORRECTION if _NEWER & set(head.lows) else Learned.STATEMENT
+    return [_with_span(_passing(clause, at, name, place, owner, learned), (head.start, place[1]))]
+
+
+def _with_span(said: Said, span: Place) -> Said:
+    from dataclasses import replace
+
+    return replace(said, span=span)
+
+
+def _passing(clause: Clause, at: int, name: str, place: Place, owner: str, learned: Learned = Learned.STATEMENT) -> Said:
+    span = clause.words[max(0, at - 1)].start, place[1]
+    return Said(owner, name, place, span, learned, kind="measure" if name.endswith(("_goal", "_count")) else "", many=False)

@@ -1,0 +1,168 @@
+"""What a clause states: who, what about them, which value (issue 5 Build 3).
+
+May live here: subjects, and what stands between them and the verb. May not: the verbs' own readings
+(rules/saying.py), whole sentences (rules/claims.py).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.rules.clauses import Clause
+from perdure.rules.naming_verbs import CHANGING, Parsed, Said
+from perdure.rules.phrases import OWNERS, PEOPLE, Phrase, is_name, name_of
+from perdure.rules.predicates import Predicates
+from perdure.rules.saying import acts, attributes, noted, policies
+from perdure.rules.words import listed
+
+_CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "s": "is"}
+_ADVERBS: Final = listed("""
+    just recently already also really finally now currently usually still only both actually even officially totally
+    definitely absolutely newly always often normally generally mostly mainly typically simply truly lately personally
+    honestly since strongly much rather successfully again regularly sometimes all kinda sort-of pretty today once
+    """)
+_MODALS: Final = listed("""
+    would could might should will shall may must can can't cannot couldn't wouldn't won't shouldn't d ll gonna gotta
+    want need hope plan wish try trying going hoping planning wanting intend wanna about ought supposed
+    """)
+_BE: Final = listed("am is are was were be been being isn't aren't wasn't weren't")
+_HAVE: Final = listed("have has had haven't hasn't hadn't")
+_DO: Final = listed("do does did don't doesn't didn't")
+_FINDING: Final = listed("found learned heard saw noticed realised realized told")
+_NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed("now works lives loves likes prefers prefer hates plays runs wants")
+_NP_LONGEST: Final = 9
+
+
+def said_in(text: str, clause: Clause, predicates: Predicates) -> list[Said]:
+    """Return what a clause states; nothing if no rule can read it.
+
+    Args:
+        text: The message.
+        clause: One of its clauses.
+        predicates: Names and sorts.
+    """
+    clause = _found_out(clause)
+    if found := policies(clause, predicates):
+        return found
+    subject = _subject(clause, predicates)
+    if subject is None:
+        return noted(clause, predicates)
+    who, phrase, at, implied = subject
+    parsed = _parsed(clause, who, phrase, at, implied)
+    if parsed is None:
+        return noted(clause, predicates)
+    found = attributes(text, parsed, predicates) if phrase is not None else []
+    return found or [*acts(text, parsed, predicates), *noted(clause, predicates)]
+
+
+def _found_out(clause: Clause) -> Clause:
+    """Return what somebody found out, without the words that say so: "I just found out it was ..."."""
+    lows = [word.low for word in clause.words[:6]]
+    if lows and lows[0] in {"i", "we", "i've", "i'm"}:
+        for at, low in enumerate(lows[1:5], 1):
+            if low in _FINDING:
+                at += 1 + (lows[at + 1 : at + 2] == ["out"])
+                at += lows[at : at + 1] == ["that"]
+                rest = clause.words[at:]
+                if rest and rest[0].low in PEOPLE | set(OWNERS) | {"it", "the"}:
+                    return Clause(rest, rest[0].start, clause.end, clause.at)
+    return clause
+
+
+_Subject = tuple[str, Phrase | None, int, list[str]]
+"""Who, the noun phrase if it is one, where the verb begins, and what a contraction said of it."""
+
+
+def _subject(clause: Clause, predicates: Predicates) -> _Subject | None:
+    words = clause.words
+    first, _, tail = words[0].low.partition("'")
+    implied = [_CONTRACTED.get(tail, tail)] if tail else []
+    if first in PEOPLE or first == "it":
+        said = words[0].said.partition("'")[0].partition("’")[0]  # noqa: RUF001
+        return ("I" if first == "i" else said), None, 1, implied
+    if words[0].low in OWNERS or words[0].low == "the":
+        return _noun_subject(clause)
+    bare = _noun_subject(clause)
+    return bare if bare and _known(bare[1], predicates) else _name_subject(clause)
+
+
+def _known(phrase: Phrase | None, predicates: Predicates) -> bool:
+    """Return whether a noun phrase without an owner names an attribute: "payment terms are NET 30"."""
+    if phrase is None or len(phrase.words) > 4 or any(w.low.endswith("'s") for w in phrase.words):  # noqa: PLR2004
+        return False
+    return predicates.row(predicates.name(name_of(phrase.lows))).type in {"policy", "date", "measure", "contact"}
+
+
+def _noun_subject(clause: Clause) -> _Subject | None:
+    """Return a subject of several words, ended by the first word that can only be its verb."""
+    for at, word in enumerate(clause.words[1 : _NP_LONGEST + 1], 1):
+        if word.low in _NP_VERBS or (at > 1 and word.low in {"which", "that"}):
+            if at < 2 and clause.words[0].low in {*OWNERS, "the"}:  # noqa: PLR2004
+                return None
+            phrase = Phrase(clause.words[:at])
+            after = at + (word.low in {"which", "that"})
+            return " ".join(w.said for w in phrase.words), phrase, after, []
+        if word.low.endswith("'s") and at + 1 < len(clause.words) and clause.words[at + 1].low in {"a", "an", "the", "called", "named"}:
+            return None
+    return None
+
+
+def _name_subject(clause: Clause) -> _Subject | None:
+    words, at = clause.words, 0
+    while at < min(4, len(words)) and is_name(words[at]):
+        at += 1
+        if words[at - 1].low.endswith("'s"):
+            return _owned(clause, at)
+    if at == 0 or at >= len(words):
+        return None
+    return " ".join(w.said for w in words[:at]), None, at, []
+
+
+def _owned(clause: Clause, at: int) -> _Subject | None:
+    """Return "Ann's phone number" as a noun phrase; "Ann's a nurse" is a name and a verb."""
+    words = clause.words
+    if at >= len(words) or words[at].low in {"a", "an", "the", "not", "in", "from", "my"}:
+        name = " ".join(w.said for w in words[:at])[:-2]
+        return (name, None, at, ["is"]) if at < len(words) else None
+    for end, word in enumerate(words[at : at + 6], at):
+        if word.low in _NP_VERBS:
+            return " ".join(w.said for w in words[:end]), Phrase(words[:end]), end, []
+    return None
+
+
+def _parsed(clause: Clause, who: str, phrase: Phrase | None, at: int, implied: list[str]) -> Parsed | None:
+    """Return the clause with its verb, or None if it says only what could, will or would be."""
+    words, aux, denied, never, adverbs = clause.words, list(implied), False, False, []
+    if any(a in _MODALS for a in aux):
+        return None
+    while at < len(words):
+        low = words[at].low
+        if low in _MODALS and not (low in {"plan", "need", "about"} and aux):
+            return None
+        if low in {"not", "never"} or low.endswith("n't"):
+            denied, never = True, never or low == "never"
+        if low in _BE or low in _DO or (low in _HAVE and _is_auxiliary(clause, at)):
+            aux.append(low.removesuffix("n't") if low.endswith("n't") else low)
+        elif low in _ADVERBS:
+            adverbs.append(low)
+        elif low not in {"not", "never"}:
+            break
+        at += 1
+    if at >= len(words):
+        return None
+    return Parsed(clause, who, phrase, at, tuple(aux), denied, never, frozenset(adverbs))
+
+
+def _is_auxiliary(clause: Clause, at: int) -> bool:
+    """Return whether "have" helps another verb: a participle follows."""
+    for word in clause.words[at + 1 : at + 4]:
+        if word.low in _ADVERBS or word.low in {"not", "never"}:
+            continue
+        return word.low in {"been", "got"} or _participle(word.low)
+    return False
+
+
+def _participle(low: str) -> bool:
+    from perdure.rules.lemmas import past_form
+
+    return past_form(low)
