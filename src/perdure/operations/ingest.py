@@ -11,6 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
+from perdure.operations.learn import learn
 from perdure.operations.noticing import marked, noticed
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
@@ -79,9 +80,18 @@ def ingest(
     used = marked(ctx, seen)  # before the replies are stored: if this is interrupted, the next time notices them again
     new = [d for d in fresh if d.key not in seen.echoes]
     _, operations = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
+    learnt = learnt_from(ctx, namespace, new)
     sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
     echoes = len(fresh) - len(new) + said.injected
-    return Ingested(len(new), len(read) - len(new) - echoes, sessions, tuple(operations), used, echoes)
+    return Ingested(len(new), len(read) - len(new) - echoes, sessions, (*operations, *learnt), used, echoes)
+
+
+def learnt_from(ctx: Context, namespace: str, new: Sequence[Draft]) -> tuple[str, ...]:
+    """Learn facts from new messages, where the policy says so, and return the ids of the operations."""
+    if ctx.policy.knowledge.learn == "off":
+        return ()
+    sessions = dict.fromkeys(d.session for d in new if d.session is not None)
+    return learn(ctx, namespace, sessions).operations
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:

@@ -136,7 +136,8 @@ class Knowing:
         if old is not None and old.key != fact.key:
             self.edits.put(Shelf.FACT, fact.id, old.key, None, because)
         self.edits.put(Shelf.FACT, fact.id, fact.key, fact.to_data(), because)
-        self.edits.put(Shelf.ABOUT, fact.id, fact.subject, {}, because)
+        if old is None:
+            self.edits.put(Shelf.ABOUT, fact.id, fact.subject, {}, because)
 
     def link(self, change: Change) -> None:
         """Link two memories once everything else is written; the same link twice is one."""

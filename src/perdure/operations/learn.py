@@ -6,8 +6,8 @@ by one, or twice end the same. What an interrupted run left is learned with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from perdure.operations.believing import Believing, Said, Tally
 from perdure.operations.knowing import Knowing
@@ -15,18 +15,22 @@ from perdure.operations.naming import Naming
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Shelf
-from perdure.records.knowledge import Claim, EventType, Learned, Trust
+from perdure.records.instant import Instant
+from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
 from perdure.records.memory import ROLES, Kind, Record, Status
 from perdure.records.results_facts import Learnt
 from perdure.rules.believing import Known, believed, meant
 from perdure.rules.claims import claims
 from perdure.rules.events import asks_whether_still, denies, event_of
 from perdure.rules.fact_states import Event
+from perdure.rules.referring import may_refer
 from perdure.rules.trust import trust_of
 
 PAGE: Final = 500
 MARK: Final = "learned"
 """The name of the document that tells how far a session was learned from."""
+ANY: Final = ":any"
+"""In the place of a session: what was heard last in any of them."""
 RECENT: Final = 6
 """So many messages before the first new one are looked at for whom "they" are."""
 
@@ -58,21 +62,28 @@ def _page(ctx: Context, namespace: str, session: str) -> Learnt | None:
     if mark:
         knowing.edits.read(ctx.store.around.documents_of(namespace, Shelf.SESSION, [session]))
     recent = [str(i) for i in mark.get("recent", ())]
-    by_id = {r.id: r for r in ctx.store.get(namespace, [*recent, *ids])}
-    listener = _Listener(knowing, [by_id[i] for i in recent if i in by_id])
+    elsewhere = [str(i) for i in _mark(ctx, namespace, ANY).get("recent", ())]
+    knowing.edits.read(ctx.store.around.documents_of(namespace, Shelf.SESSION, [ANY]))
+    by_id = {r.id: r for r in ctx.store.get(namespace, [*recent, *elsewhere, *ids])}
+    listener = _Listener(knowing, _those(by_id, recent), _those(by_id, elsewhere))
     heard = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
     for record in heard:
         listener.hear(record)
     last = [*recent, *(r.id for r in heard)][-RECENT:]
     knowing.edits.put(Shelf.SESSION, session, MARK, {"after": ids[-1], "recent": last}, "learned so far")
+    knowing.edits.put(Shelf.SESSION, ANY, MARK, {"recent": last}, "heard last")
     plan = knowing.plan("learn", f"learn: {len(heard)} messages of {session}")
     ctx.store.apply(plan)
     return listener.tally.learnt(len(heard), (plan.id,))
 
 
-def _mark(ctx: Context, namespace: str, session: str) -> dict[str, object]:
+def _mark(ctx: Context, namespace: str, session: str) -> dict[str, Any]:
     found = ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
     return next((dict(d.data) for d in found if d.name == MARK), {})
+
+
+def _those(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
+    return [records[i] for i in ids if i in records]
 
 
 def _is_message(record: Record) -> bool:
@@ -84,14 +95,16 @@ class _Listener:
 
     Args:
         knowing: The facts, as this operation sees and changes them.
-        before: The messages before the first new one, oldest first.
+        before: The session's messages before the first new one, oldest first.
+        elsewhere: The last messages of whichever session was heard last.
     """
 
-    def __init__(self, knowing: Knowing, before: Sequence[Record]) -> None:
+    def __init__(self, knowing: Knowing, before: Sequence[Record], elsewhere: Sequence[Record]) -> None:
         self.ctx, self.knowing = knowing.ctx, knowing
         self.believing = Believing(knowing)
         self.naming = Naming(knowing)
         self.previous: Record | None = None
+        self.elsewhere = [r.content.text for r in elsewhere]
         for record in before:
             self.naming.heard(record)
             self.previous = record
@@ -128,6 +141,8 @@ class _Listener:
         before = record.content.text[: claim.span.start]
         subject = self.naming.subject(claim.subject, record, before, self.tally.entities)
         if subject is None:
+            subject = self._corrected(claim, at)
+        if subject is None:
             return
         known = self.knowing.about(subject.id, claim.predicate, at)
         if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
@@ -135,6 +150,24 @@ class _Listener:
         decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
         said = Said(record.id, at, _trust(record), record.state.scope, record.content.session)
         self.believing.carry_out(decision, claim, subject.id, subject.name, said)
+
+    def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
+        """Return whom a correction without a name is about, from what was heard last in any session.
+
+        It is the last one of whom a fact is known that can be meant.
+        """
+        if claim.learned is not Learned.CORRECTION or not may_refer(claim.subject):
+            return None
+        akin = self.ctx.predicates.akin
+        for text in reversed(self.elsewhere):
+            found = [
+                entity
+                for entity in self.naming.entities_in(text)
+                if any(akin(claim.predicate, k.fact.predicate) for k in self.knowing.about(entity, None, at))
+            ]
+            if found:
+                return self.naming.names.entity(found[0]) if len(found) == 1 else None
+        return None
 
     def _answer(self, record: Record) -> None:
         """Take a confirmation, or a bare denial, for what was said or asked just before."""

@@ -93,14 +93,14 @@ class Naming:
     def spoken_of(self, record: Record) -> list[str]:
         """Return the entities that an answer may be about: those it names, else those of the messages before it."""
         for text in (record.content.text, *reversed(self._texts)):
-            found = [
-                meant.id
-                for mention in mentions(text, self.names.known)
-                if isinstance(meant := self.names.resolve(mention.quote, self.fuzzy), Resolved)
-            ]
-            if found:
-                return list(dict.fromkeys(found))
+            if found := self.entities_in(text):
+                return found
         return []
+
+    def entities_in(self, text: str) -> list[str]:
+        """Return the known entities that a text names, in order."""
+        found = (self.names.resolve(mention.quote, self.fuzzy) for mention in mentions(text, self.names.known))
+        return list(dict.fromkeys(meant.id for meant in found if isinstance(meant, Resolved)))
 
     def speaker(self, record: Record) -> str | None:
         """Return the entity that says a message, if it is known."""

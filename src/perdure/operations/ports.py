@@ -19,6 +19,7 @@ from perdure.records.policy import Policy, RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
+from perdure.rules.predicates import Predicates
 
 Clock = Callable[[], Instant]
 Ids = Callable[[Instant], str]
@@ -182,6 +183,7 @@ class Context:
         questions: (text, space) -> query, so that a canary's vector is made once.
         backups: Where backups go; None where the store has no place for them.
         model: A language model, or None; it is asked only where the policy says so.
+        predicates: What is known of predicates: their names, their sorts (``knowledge.file``).
         crowded: Namespace -> (tokens, day) at which it could not be brought within the policy's budget.
         previews: What a caller asked to see -> a digest of what it would do.
     """
@@ -198,5 +200,6 @@ class Context:
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
     backups: Backups | None = None
     model: Model | None = None
+    predicates: Predicates = field(default_factory=Predicates)
     previews: dict[object, str] = field(default_factory=dict)
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)

@@ -14,8 +14,8 @@ from typing import Final
 
 from perdure.records.instant import Instant, from_instant, to_instant
 
-_MONTHS: Final = "january february march april may june july august september october november december".split()
-_DAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS: Final = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_DAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _MONTH_OF: Final = {
     **{name: n for n, name in enumerate(_MONTHS, 1)},
     **{name[:3]: n for n, name in enumerate(_MONTHS, 1)},
@@ -28,7 +28,9 @@ _DAY_OF: Final = {
     "thur": 3,
     "thurs": 3,
 }
-_COUNT: Final = {w: n for n, w in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)}
+_COUNT: Final = {
+    w: n for n, w in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1)
+}
 _COUNT_OF: Final = {**_COUNT, "a": 1, "an": 1, "couple": 2, "few": 3}
 """A few is three: what follows is about so many days, and says so nowhere."""
 
@@ -152,7 +154,7 @@ def _shifted(said: date, count: str, unit: str, sign: int) -> date:
 def _relative(told: dict[str, str], said: date) -> date:
     step = {"last": -1, "previous": -1, "next": 1}.get(told["rel"], -1 if "past" in told["rel"] else 0)
     unit = told["relu"]
-    if unit in _DAY_OF or unit[:3] in _DAY_OF and unit not in {"month"}:
+    if unit in _DAY_OF or (unit[:3] in _DAY_OF and unit not in {"month"}):
         return _weekday(said, _DAY_OF.get(unit, _DAY_OF[unit[:3]]), step)
     if unit.startswith("week"):
         monday = said - timedelta(days=said.weekday()) + timedelta(weeks=step)

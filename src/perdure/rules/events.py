@@ -53,7 +53,9 @@ _MEANT: Final = re.compile(
     r"myself|this)\b|scratch\s+that\b|i\s+misspoke\b)",
     re.IGNORECASE,
 )
-_RATHER: Final = re.compile(r",\s+(?:and\s+)?not\s+(?:on\s+|at\s+|in\s+|the\s+)?[\w$€£][^,;:]{0,40}?[.!]*\Z", re.IGNORECASE)
+_RATHER: Final = re.compile(
+    r",\s+(?:and\s+)?not\s+(?:on\s+|at\s+|in\s+|the\s+)?[\w$€£][^,;:]{0,40}?[.!]*\Z", re.IGNORECASE
+)
 _YES: Final = re.compile(
     rf"{_SOFT}(?:yes|yep|yeah|yup|correct|exactly|right|indeed|confirmed|affirmative|sure|absolutely)\b(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,

@@ -12,7 +12,17 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Learned
 from perdure.rules.clauses import Clause
 from perdure.rules.lemmas import base_verb, singular
-from perdure.rules.naming_verbs import CHANGING, COUNTING, EMPTY_HEADS, MOVING, RELATIONS, SWITCHING, Parsed, Place, Said
+from perdure.rules.naming_verbs import (
+    CHANGING,
+    COUNTING,
+    EMPTY_HEADS,
+    MOVING,
+    RELATIONS,
+    SWITCHING,
+    Parsed,
+    Place,
+    Said,
+)
 from perdure.rules.phrases import (
     DETERMINERS,
     OWNERS,
@@ -30,12 +40,16 @@ from perdure.rules.predicates import Predicates
 from perdure.rules.words import listed
 
 _BE: Final = listed("am is are be been")
-_ENDING: Final = listed("and or but so which that who is are was were has have had to of in on at for with from by up i we they he she it my our when where now since starting correct so-far total")
+_ENDING: Final = listed(
+    "and or but so which that who is are was were has have had to of in on at for with from by up i we they he she it my our when where now since starting correct so-far total"
+)
 _PER: Final = listed("per a an each every")
 _RATES: Final = listed("daily weekly monthly yearly annually")
 _TIMES: Final = listed("second minute hour day week month year min sec time am pm hr decade")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_NUMBER: Final = re.compile(r"[$€£]?\d[\d,.]*(?:k|m|bn)?(?:%|ms|s|kg|km|cm|mm|m|g|gb|mb|tb|lbs?|mph|min|h|usd|eur)?(?:/\w+)?", re.IGNORECASE)
+_NUMBER: Final = re.compile(
+    r"[$€£]?\d[\d,.]*(?:k|m|bn)?(?:%|ms|s|kg|km|cm|mm|m|g|gb|mb|tb|lbs?|mph|min|h|usd|eur)?(?:/\w+)?", re.IGNORECASE
+)
 _NEWER: Final = listed("new updated revised increased adjusted current extended reduced latest")
 _AIMING: Final = listed("aiming targeting targets target aim")
 _SORTS: Final = {"measure", "date", "status", "contact", "address", "job", "name", "policy", "preference"}
@@ -57,7 +71,7 @@ def measure_at(clause: Clause, at: int) -> tuple[Place, list[str], int] | None:
             return None
     noun: list[str] = []
     stop = at + 1
-    if not (first[0] in "$€£" or first[-1].isalpha() and first[0].isdecimal() or first[-1] == "%"):
+    if not (first[0] in "$€£" or (first[-1].isalpha() and first[0].isdecimal()) or first[-1] == "%"):
         while stop < len(words) and len(noun) < 3 and _counts(clause, stop):  # noqa: PLR2004
             noun.append(words[stop].low)
             stop += 1
@@ -73,7 +87,13 @@ def measure_at(clause: Clause, at: int) -> tuple[Place, list[str], int] | None:
 def _counts(clause: Clause, at: int) -> bool:
     word = clause.words[at]
     plain = word.low.replace("-", "").isalpha()
-    return plain and word.low not in _ENDING and word.low not in PREPOSITIONS and not text_gap(clause.words[at - 1], word) and word.low not in _RATES
+    return (
+        plain
+        and word.low not in _ENDING
+        and word.low not in PREPOSITIONS
+        and not text_gap(clause.words[at - 1], word)
+        and word.low not in _RATES
+    )
 
 
 def owned(phrase: Phrase) -> tuple[str, str]:
@@ -132,7 +152,20 @@ def attributes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
 def _value(clause: Clause, at: int) -> tuple[Place | None, bool]:
     """Return where the value that begins at a word stands, and whether it is a number or a day."""
     words = clause.words
-    while at < len(words) and words[at].low in {"about", "around", "now", "on", "to", "at", "by", "roughly", "approximately", "over", "set", "just"}:
+    while at < len(words) and words[at].low in {
+        "about",
+        "around",
+        "now",
+        "on",
+        "to",
+        "at",
+        "by",
+        "roughly",
+        "approximately",
+        "over",
+        "set",
+        "just",
+    }:
         at += 1
     if at >= len(words):
         return None, False
@@ -162,7 +195,9 @@ def changes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
     """Return what a clause says that something became: "switched from A to B", "increased to $550"."""
     words, at = parsed.words, parsed.at
     lemma = base_verb(words[at].low)
-    if parsed.denied or (words[at].low not in CHANGING and f"{lemma}d" not in CHANGING and f"{lemma}ed" not in CHANGING):
+    if parsed.denied or (
+        words[at].low not in CHANGING and f"{lemma}d" not in CHANGING and f"{lemma}ed" not in CHANGING
+    ):
         return []
     if words[at].low.endswith("ing"):
         return []
@@ -217,7 +252,9 @@ def _changed(
     if lemma in SWITCHING and value is not None and (words[parsed.at + 1].low in {"to", "from"}):
         if (days := day_named(value)) is not None:
             return parsed.who, predicates.name(f"{days[1]}_preference"), (days[0].start, days[0].end)
-        return (parsed.who, "use", (value.start, value.end)) if parsed.who.lower() in PEOPLE or is_name(words[0]) else None
+        return (
+            (parsed.who, "use", (value.start, value.end)) if parsed.who.lower() in PEOPLE or is_name(words[0]) else None
+        )
     return None
 
 
@@ -250,9 +287,11 @@ def noted(clause: Clause, predicates: Predicates) -> list[Said]:
             found += _before(clause, at, day, predicates, {"date"})
         elif (measure := measure_at(clause, at)) is not None:
             place, noun, after = measure
-            if word.low[0] in "$€£" and at and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", "a", *_NEWER}):
-                found += _before(clause, at, place, predicates, {"measure"})
-            elif at and word.low.endswith("%") and words[at - 1].low in {"with", "a"}:
+            if (
+                word.low[0] in "$€£"
+                and at
+                and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", "a", *_NEWER})
+            ) or (at and word.low.endswith("%") and words[at - 1].low in {"with", "a"}):
                 found += _before(clause, at, place, predicates, {"measure"})
             elif noun and _aims(clause, at):
                 found.append(_passing(clause, at, f"{name_of(noun)}_goal", place, "I"))
@@ -266,7 +305,9 @@ def _aims(clause: Clause, at: int) -> bool:
     before = [word.low for word in clause.words[max(0, at - 3) : at]]
     if not before:
         return False
-    return before[-1] in _AIMING or (before[-1] in {"for", "of", "at"} and len(before) > 1 and before[-2] in {*_AIMING, "goal"})
+    return before[-1] in _AIMING or (
+        before[-1] in {"for", "of", "at"} and len(before) > 1 and before[-2] in {*_AIMING, "goal"}
+    )
 
 
 def _before(clause: Clause, at: int, place: Place, predicates: Predicates, sorts: set[str]) -> list[Said]:
@@ -284,14 +325,21 @@ def _before(clause: Clause, at: int, place: Place, predicates: Predicates, sorts
     if predicates.row(name).type not in sorts or len(named) > 7:  # noqa: PLR2004
         return []
     newer = bool(_NEWER & {w.low for w in words[max(0, at - 2) : at]})
-    said = _passing(clause, at, name, place, OWNERS.get(words[at - 1].low, "I"), Learned.CORRECTION if newer else Learned.STATEMENT)
+    said = _passing(
+        clause, at, name, place, OWNERS.get(words[at - 1].low, "I"), Learned.CORRECTION if newer else Learned.STATEMENT
+    )
     return [_with_span(said, (words[at - 1].start, max(phrase.end, place[1])))]
 
 
 def _of(clause: Clause, at: int, place: Place, predicates: Predicates) -> list[Said]:
     """Return the attribute whose value stands after it: "a budget of $50"."""
     words, begin = clause.words, at - 2
-    while begin > 0 and at - begin < 6 and words[begin - 1].low not in PREPOSITIONS and words[begin].low not in DETERMINERS - _NEWER:  # noqa: PLR2004
+    while (
+        begin > 0
+        and at - begin < 6
+        and words[begin - 1].low not in PREPOSITIONS
+        and words[begin].low not in DETERMINERS - _NEWER
+    ):
         begin -= 1
     head = Phrase(words[begin : at - 1])
     if head.lows[0] not in set(OWNERS) | {"a", "the", "an"}:
@@ -310,6 +358,10 @@ def _with_span(said: Said, span: Place) -> Said:
     return replace(said, span=span)
 
 
-def _passing(clause: Clause, at: int, name: str, place: Place, owner: str, learned: Learned = Learned.STATEMENT) -> Said:
+def _passing(
+    clause: Clause, at: int, name: str, place: Place, owner: str, learned: Learned = Learned.STATEMENT
+) -> Said:
     span = clause.words[max(0, at - 1)].start, place[1]
-    return Said(owner, name, place, span, learned, kind="measure" if name.endswith(("_goal", "_count")) else "", many=False)
+    return Said(
+        owner, name, place, span, learned, kind="measure" if name.endswith(("_goal", "_count")) else "", many=False
+    )

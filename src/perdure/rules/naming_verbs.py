@@ -136,9 +136,9 @@ RELATIONS: Final = listed("""
     neighbour colleague coworker teacher mentor doctor therapist child kid fiance fiancee pet parrot rabbit hamster
     """)
 STATES: Final = {
-    **dict.fromkeys("married single divorced engaged widowed separated".split(), "marital_status"),
-    **dict.fromkeys("vegan vegetarian pescatarian lactose-intolerant gluten-free celiac".split(), "diet"),
-    **dict.fromkeys("retired unemployed self-employed pregnant".split(), "status"),
+    **dict.fromkeys(["married", "single", "divorced", "engaged", "widowed", "separated"], "marital_status"),
+    **dict.fromkeys(["vegan", "vegetarian", "pescatarian", "lactose-intolerant", "gluten-free", "celiac"], "diet"),
+    **dict.fromkeys(["retired", "unemployed", "self-employed", "pregnant"], "status"),
 }
 EMPTY_HEADS: Final = listed("""
     time times feeling idea ideas question questions problem problems lot lots doubt chance fun blast ball way ways thing

@@ -65,7 +65,13 @@ class Phrase:
 def is_name(word: Word) -> bool:
     """Return whether a word is written like a proper name and is no other word at the beginning of a sentence."""
     bare = word.low.split("'")[0]
-    return word.said[:1].isupper() and bare not in STOP_WORDS and bare not in OWNERS and bare not in _NO_VALUE and word.said[0].isalpha()
+    return (
+        word.said[:1].isupper()
+        and bare not in STOP_WORDS
+        and bare not in OWNERS
+        and bare not in _NO_VALUE
+        and word.said[0].isalpha()
+    )
 
 
 def is_number(low: str) -> bool:

@@ -43,7 +43,9 @@ def _rows(kind: str, names: str, *, many: bool = False) -> dict[str, Predicate]:
 
 SHIPPED: Final[Mapping[str, Predicate]] = {
     **_rows("preference", "preference like dislike enjoy love fan interest", many=True),
-    **_rows("preference", "day_preference delivery_day_preference time_preference delivery_time_preference diet favorite"),
+    **_rows(
+        "preference", "day_preference delivery_day_preference time_preference delivery_time_preference diet favorite"
+    ),
     **_rows("policy", "policy rule", many=True),
     **_rows("policy", "payment_term delivery_day delivery_time return_policy"),
     **_rows("contact", "contact friend", many=True),

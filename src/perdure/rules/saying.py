@@ -45,9 +45,17 @@ __all__ = ["acts", "attributes", "noted", "policies"]
 _POINTING: Final = listed("your this that these those the it you its being when what how seeing hearing having")
 _BE: Final = listed("am is are was were been")
 _NEXT: Final = listed("before after until at on by past between")
-_COMMON: Final = listed("ship call deliver send email use invoice schedule pay order book deploy contact knock bill text")
+_COMMON: Final = listed(
+    "ship call deliver send email use invoice schedule pay order book deploy contact knock bill text"
+)
 """Verbs of a rule that is told without a subject: "always ship on Friday"."""
-_INTERESTED: Final = {"interested": "interest", "passionate": "interest", "keen": "interest", "into": "enjoy", "fond": "like"}
+_INTERESTED: Final = {
+    "interested": "interest",
+    "passionate": "interest",
+    "keen": "interest",
+    "into": "enjoy",
+    "fond": "like",
+}
 
 
 def policies(clause: Clause, predicates: Predicates) -> list[Said]:
@@ -175,7 +183,9 @@ def _preferred(parsed: Parsed, phrase: Phrase, predicates: Predicates) -> Said:
         wider = Phrase((*phrase.words, *parsed.words[last + 1 : last + 3]))
     if (days := day_named(wider)) is not None:
         day, named = days
-        made = _said(parsed, predicates.name(f"{named}_preference"), day, Learned.PREFERENCE, kind="preference", many=False)
+        made = _said(
+            parsed, predicates.name(f"{named}_preference"), day, Learned.PREFERENCE, kind="preference", many=False
+        )
         return _with(made, span=(parsed.clause.start, wider.end))
     name = "preference"
     if last + 2 <= len(parsed.words) - 1 and parsed.words[last + 1].low == "for":
@@ -237,7 +247,9 @@ def _states(parsed: Parsed, predicates: Predicates) -> list[Said]:
     if low in _INTERESTED and not past:
         phrase = phrase_at(parsed.clause, at + 1 + (low != "into"))
         usable = phrase is not None and not set(phrase.lows) & EMPTY_HEADS and follows not in {"to"}
-        return [_said(parsed, predicates.name(_INTERESTED[low]), phrase, Learned.PREFERENCE)] if phrase and usable else []
+        return (
+            [_said(parsed, predicates.name(_INTERESTED[low]), phrase, Learned.PREFERENCE)] if phrase and usable else []
+        )
     return _described(parsed, predicates) if low in {"a", "an"} and not past else []
 
 
@@ -283,7 +295,17 @@ def _verb_name(parsed: Parsed, at: int, lemma: str) -> tuple[str, int]:
     return name, after
 
 
-_PLACED: Final = {"live_in", "live_at", "work_at", "work_for", "work_as", "go_to", "volunteer_at", "grow_up_in", "come_from"}
+_PLACED: Final = {
+    "live_in",
+    "live_at",
+    "work_at",
+    "work_for",
+    "work_as",
+    "go_to",
+    "volunteer_at",
+    "grow_up_in",
+    "come_from",
+}
 """Verbs that say something only with their preposition."""
 
 
@@ -315,7 +337,11 @@ def _acted(text: str, parsed: Parsed, lemma: str, predicates: Predicates) -> lis
         return found
     if placed or made or lemma not in NOT_EVENTS:
         phrase = phrase_at(parsed.clause, after)
-        if phrase is None or (phrase.words[-1].low in EMPTY_HEADS) or (phrase.words[0].low.endswith("ly") and not is_name(phrase.words[0])):
+        if (
+            phrase is None
+            or (phrase.words[-1].low in EMPTY_HEADS)
+            or (phrase.words[0].low.endswith("ly") and not is_name(phrase.words[0]))
+        ):
             return []
         known = predicates.name(name)
         if known in {"home", "employer"} and not is_name(phrase.words[0]):

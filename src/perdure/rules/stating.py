@@ -29,7 +29,9 @@ _BE: Final = listed("am is are was were be been being isn't aren't wasn't weren'
 _HAVE: Final = listed("have has had haven't hasn't hadn't")
 _DO: Final = listed("do does did don't doesn't didn't")
 _FINDING: Final = listed("found learned heard saw noticed realised realized told")
-_NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed("now works lives loves likes prefers prefer hates plays runs wants")
+_NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed(
+    "now works lives loves likes prefers prefer hates plays runs wants"
+)
 _NP_LONGEST: Final = 9
 
 
@@ -102,7 +104,11 @@ def _noun_subject(clause: Clause) -> _Subject | None:
             phrase = Phrase(clause.words[:at])
             after = at + (word.low in {"which", "that"})
             return " ".join(w.said for w in phrase.words), phrase, after, []
-        if word.low.endswith("'s") and at + 1 < len(clause.words) and clause.words[at + 1].low in {"a", "an", "the", "called", "named"}:
+        if (
+            word.low.endswith("'s")
+            and at + 1 < len(clause.words)
+            and clause.words[at + 1].low in {"a", "an", "the", "called", "named"}
+        ):
             return None
     return None
 

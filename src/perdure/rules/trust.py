@@ -14,6 +14,13 @@ _ORDER: Final = tuple(Trust)
 """From the most to the least trusted."""
 
 
+def trust_of(role: str, source: str | None) -> Trust:  # noqa: ARG001
+    """Return whose word a message is."""
+    if role.lower() in {"user", "human"}:
+        return Trust.USER
+    return Trust.ASSISTANT if role.lower() in {"assistant", "ai", "bot"} else Trust.EXTERNAL
+
+
 def least(trusts: Iterable[Trust]) -> Trust:
     """Return the least trusted of some sources; a user's word where there are none."""
     return max(trusts, key=_ORDER.index, default=Trust.USER)
