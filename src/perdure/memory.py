@@ -7,6 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from perdure.memory_entities import EntityVerbs
 from perdure.memory_extract import ExtractVerbs
 from perdure.memory_forms import FormVerbs
 from perdure.memory_groups import GroupVerbs
@@ -31,7 +32,7 @@ Entries = list[Entry]
 Operations = list[Operation]
 
 
-class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, UpkeepVerbs):
+class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, UpkeepVerbs):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
     Example:

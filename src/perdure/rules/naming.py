@@ -196,6 +196,10 @@ class Names:
         """Id -> entity, with its aliases; those merged into others too, so that no id is given twice."""
         return self._entities
 
+    def entity(self, identity: str) -> Entity:
+        """Return an entity by its id; one that nothing is known of is called as its id is."""
+        return self._entities.get(identity) or Entity(identity, identity)
+
     def add_entity(self, entity: Entity) -> None:
         """Make an entity known, with its aliases."""
         self._entities[entity.id] = replace(entity, aliases={})
@@ -209,7 +213,7 @@ class Names:
         if not form or identity in ids:
             return form
         self._ids[form] = (*ids, identity)
-        entity = self._entities.get(identity, Entity(identity, written))
+        entity = self._entities.get(identity) or Entity(identity, written)
         self._entities[identity] = replace(entity, aliases={**entity.aliases, form: written})
         if not ids:
             core, _ = _core(form)

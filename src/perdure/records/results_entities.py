@@ -1,0 +1,131 @@
+"""What verbs about entities answer.
+
+May live here: plain frozen data with ``to_dict``. May not: decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from perdure.records.instant import Instant, from_instant
+
+
+def _plain(result: Any) -> dict[str, Any]:
+    return {f.name: list(v) if isinstance(v := getattr(result, f.name), tuple) else v for f in fields(result)}
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """Somebody or something that memories are about.
+
+    Attributes:
+        id: Readable and unique in its namespace.
+        name: As it is written in answers.
+        type: What it is, or empty.
+        aliases: All its names, as written, in the order of their normal forms.
+        memories: Visible memories that are about it or name it.
+        facts: Ids of the memories that hold facts about it; in a list of entities empty.
+        first_seen: When the earliest memory that names it happened; None if none does.
+        last_seen: When the latest one did.
+        merged: Entities that it stands for.
+        shared: Normal form of a name -> other entities that have it too: such a name is ambiguous.
+    """
+
+    id: str
+    name: str
+    type: str
+    aliases: tuple[str, ...]
+    memories: int
+    facts: tuple[str, ...] = ()
+    first_seen: Instant | None = None
+    last_seen: Instant | None = None
+    merged: tuple[str, ...] = ()
+    shared: Mapping[str, tuple[str, ...]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entity as plain JSON data; instants as ISO 8601 text."""
+        seen = {
+            name: None if at is None else from_instant(at).isoformat()
+            for name, at in (("first_seen", self.first_seen), ("last_seen", self.last_seen))
+        }
+        shared = {form: list(ids) for form, ids in (self.shared or {}).items()}
+        return {**_plain(self), **seen, "shared": shared}
+
+
+@dataclass(frozen=True, slots=True)
+class AliasChange:
+    """What became of a name of an entity.
+
+    Attributes:
+        entity: Its id.
+        alias: The name, as written.
+        changed: Whether anything did: a name that it has already is not added again.
+        removed: Whether it was to be removed.
+        shared_with: Other entities of that name: it is ambiguous from now on.
+        operation: What ``undo`` takes, if anything changed.
+    """
+
+    entity: str
+    alias: str
+    changed: bool
+    removed: bool = False
+    shared_with: tuple[str, ...] = ()
+    operation: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMerge:
+    """What a merge of two entities moved.
+
+    Attributes:
+        into: The entity that stays.
+        other: The one that is part of it now.
+        aliases: Names that moved, as written.
+        memories: How many memories are about the other one, or name it.
+        facts: Ids of the facts that are about ``into`` now.
+        operation: What ``undo`` takes; None if there was nothing to do.
+    """
+
+    into: str
+    other: str
+    aliases: tuple[str, ...]
+    memories: int
+    facts: tuple[str, ...]
+    operation: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySplit:
+    """What became an entity of its own.
+
+    Attributes:
+        entity: The new one's id.
+        source: The one that had the name.
+        alias: The name, as written.
+        memories: How many memories used the name.
+        facts: Ids of the facts that are about the new one now: everything that they come from used this name only.
+        left: Facts that stay, although something that they come from used the name.
+        operation: What ``undo`` takes.
+    """
+
+    entity: str
+    source: str
+    alias: str
+    memories: int
+    facts: tuple[str, ...]
+    left: tuple[str, ...]
+    operation: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return _plain(self)
