@@ -79,6 +79,14 @@ class Knowing:
             documents = self.ctx.store.around.documents_of(self.namespace, Shelf.FACT, page)
             self._take_in(documents)
 
+    def include(self, records: Sequence[Record]) -> None:
+        """Bring memories that are no facts before the decisions."""
+        self.decisions.admit(settled(records, unshortened(self.ctx.policy), self.now))
+
+    def record(self, identity: str) -> Record:
+        """Return a memory as this operation finds it by now."""
+        return replace(self.decisions.found.records[identity], state=self.decisions.states[identity])
+
     def open_conflicts(self, identity: str) -> list[tuple[str, str]]:
         """Return (older, newer) of the open conflicts in which a fact is one side; their facts are read."""
         around = self.ctx.store.around

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
-
+from perdure.operations.entities import names_of
 from perdure.operations.knowing import Knowing
-from perdure.operations.ports import Context
-from perdure.records.document import Document, Shelf
+from perdure.records.document import Shelf
 from perdure.records.knowledge import Entity, Span
 from perdure.records.memory import ROLES, Record
 from perdure.rules.entities import born, mentioned
 from perdure.rules.mentions import Mention, mentions
 from perdure.rules.naming import Ambiguous, Names, Resolved, Unknown, entity_id, normal
 from perdure.rules.referring import Referents, may_refer, speaker_name
-
-PAGE: Final = 2000
-
-
-def names_of(ctx: Context, namespace: str) -> Names:
-    """Return all names of a namespace."""
-    return Names(_all(ctx, namespace, Shelf.ENTITY), _all(ctx, namespace, Shelf.ALIAS))
-
-
-def _all(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:
-    cursor = ("", "")
-    while page := ctx.store.around.documents(namespace, shelf, cursor, PAGE):
-        cursor = (page[-1].id, page[-1].name)
-        yield from page
 
 
 class Naming:
