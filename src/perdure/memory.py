@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from perdure.memory_entities import EntityVerbs
 from perdure.memory_extract import ExtractVerbs
+from perdure.memory_facts import FactVerbs
 from perdure.memory_forms import FormVerbs
 from perdure.memory_groups import GroupVerbs
 from perdure.memory_signals import SignalVerbs
@@ -32,7 +33,7 @@ Entries = list[Entry]
 Operations = list[Operation]
 
 
-class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, UpkeepVerbs):
+class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, FactVerbs, UpkeepVerbs):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
     Example:

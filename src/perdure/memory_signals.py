@@ -110,9 +110,17 @@ class SignalVerbs:
         recalled = None if recall_id in (None, "") else asking.identity(recall_id)
         return use.used(self._context, reinforcing.identities(ids), cast("use.WhatCame", told), recalled)
 
-    def review(self, namespace: str = "default", limit: int = 10) -> list[Question]:
-        """Return open questions to a person, the highest value at risk first. Reading them is no access."""
-        return review.review(self._context, intake.checked_namespace(namespace), asking.limit(limit))
+    def review(self, namespace: str = "default", limit: int | None = None) -> list[Question]:
+        """Return open questions to a person, the highest value at risk first. Reading them is no access.
+
+        Asked about are memories that turned out wrong, contradictions, and facts that nobody has confirmed for long.
+
+        Args:
+            namespace: Where.
+            limit: How many at most, 1 to 1000; what is left of the day's ``knowledge.questions_per_day`` if None.
+        """
+        most = None if limit is None else asking.limit(limit)
+        return review.review(self._context, intake.checked_namespace(namespace), most)
 
     def settle(self, id: str, verdict: Literal["keep", "drop"] = "keep", reason: str | None = None) -> Memory:
         """Close the open questions about a memory: ``keep`` validates it, ``drop`` archives it.

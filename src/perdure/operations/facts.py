@@ -45,7 +45,7 @@ def facts(
     wanted = None if predicate is None else ctx.predicates.name(predicate)
     chosen = [
         fact
-        for fact in _all(ctx, namespace, names, subject)
+        for fact in every(ctx, namespace, names, subject)
         if wanted is None or fact.predicate == wanted or ctx.predicates.akin(wanted, fact.predicate)
     ]
     told = lines(ctx, namespace, chosen, names)
@@ -63,13 +63,13 @@ def timeline(ctx: Context, namespace: str, entity: str) -> Timeline:
     """
     names = names_of(ctx, namespace)
     subject = which(ctx, names, entity, namespace)
-    told = lines(ctx, namespace, list(_all(ctx, namespace, names, subject)), names)
+    told = lines(ctx, namespace, list(every(ctx, namespace, names, subject)), names)
     told.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
     return Timeline(subject, names.entity(subject).name, tuple(told))
 
 
-def _all(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
-    """Yield facts, of one entity (and of those that were merged into it) or of all."""
+def every(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
+    """Yield facts, also those that were: of one entity (and of those that were merged into it) or of all."""
     if subject is not None:
         family = [i for i in names.entities if names.standing(i) == subject] or [subject]
         about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, family)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from perdure.operations.learn import learn
 from perdure.operations.noticing import marked, noticed
@@ -21,8 +21,12 @@ from perdure.records.memory import Scope
 from perdure.records.message import Message
 from perdure.records.report import Ingested
 from perdure.rules import intake
+from perdure.rules.events import event_importance, event_of
 from perdure.rules.injecting import without_blocks
+from perdure.rules.mentions import mentions
 from perdure.rules.noticing import REPLYING
+
+_PEOPLE: Final = frozenset({"user", "human"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +161,21 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
             raise InvalidInput(
                 f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
-        drafts.append(replace(checked, key=_key(checked, message, repeats)))
+        drafts.append(_weighed(ctx, replace(checked, key=_key(checked, message, repeats)), message.role))
         if message.role.lower() in REPLYING:
             replies.add(drafts[-1].key)
     marked_hot = _last_ones(unique_in_batch(drafts), ctx.policy.tiers.hot_messages)
     return _Said(marked_hot, frozenset(replies), len(messages) - len(drafts))
+
+
+def _weighed(ctx: Context, draft: Draft, role: str) -> Draft:
+    """Return a message with what it does and how much that matters (seed 002, stage 1), where facts are learned."""
+    if ctx.policy.knowledge.learn == "off" or role.lower() not in _PEOPLE:
+        return draft
+    event = event_of(draft.text)
+    named = len({mention.name for mention in mentions(draft.text)})
+    importance = event_importance(event, named, grounded=False)
+    return replace(draft, importance=importance, metadata={**draft.metadata, "event": event.value})
 
 
 def _last_ones(drafts: Sequence[Draft], count: int) -> list[Draft]:

@@ -9,7 +9,7 @@ from perdure.records.knowledge import Entity, Span
 from perdure.records.memory import ROLES, Record
 from perdure.rules.entities import born, mentioned
 from perdure.rules.mentions import Mention, mentions
-from perdure.rules.naming import Ambiguous, Names, Resolved, Unknown, entity_id, normal
+from perdure.rules.naming import Ambiguous, Resolved, Unknown, entity_id, normal
 from perdure.rules.referring import Referents, may_refer, speaker_name
 
 

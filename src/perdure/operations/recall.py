@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.records.document import Shelf
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
+from perdure.rules.fact_records import ready_question
+from perdure.rules.fact_states import validated_at
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_signals
 from perdure.rules.signals import views
 from perdure.rules.words import query_words
@@ -38,11 +42,27 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     if not hits:
         doubt = f"everything related is less sure than {filters.min_confidence:g}"
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (doubt, note) if n))
+    hits = questioned(ctx, namespace, hits)
     identity = ""
     if touch:
         identity, problem = counted(ctx, text, namespace, hits, now)
         note = "; ".join(n for n in (note, problem) if n)
     return Recall(text, tuple(hits), nothing_known=False, note=note, id=identity)
+
+
+def questioned(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
+    """Return hits, the ageing facts among them with the question that a person may be asked."""
+    aging = [h.memory.id for h in hits if h.memory.aging]
+    if not aging:
+        return hits
+    told = ctx.store.around.documents_of(namespace, Shelf.FACT, aging)
+    muted = {d.id for d in told if d.data.get("asked_not")}
+    return [
+        replace(h, question=ready_question(h.memory, validated_at(h.memory.state)))
+        if h.memory.aging and h.memory.id not in muted
+        else h
+        for h in hits
+    ]
 
 
 def asked(ctx: Context, text: str) -> tuple[Query, str]:

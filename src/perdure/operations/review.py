@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
+from perdure.operations.answering import confirm, deny
 from perdure.operations.deciding import Verdict, decided_all
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Memory, Record, State, Status
+from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.memory import Kind, Memory, Record, State, Status
 from perdure.records.plan import Change, Target
+from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.recall import Filters
 from perdure.records.results import Question
 from perdure.rules.decaying import preview
+from perdure.rules.fact_records import ready_question
+from perdure.rules.fact_states import is_aging, validated_at
 from perdure.rules.reinforcing import validated
 from perdure.rules.signals import views
 
 PAGE: Final = 1000
 
+ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute"})
+"""Operations by which a person answers."""
+_ANSWERS: Final = 200
+"""So many of the last operations are looked at for the answers of a day."""
+
 Answer = Literal["keep", "drop"]
 
 
-def review(ctx: Context, namespace: str, limit: int) -> list[Question]:
+def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     """Return open questions, the highest value at risk first; memories that are hidden are not asked about.
+
+    Asked about are memories with an open review, and facts that are ageing (seed 002, stage 6), but not those of which
+    a person said: do not ask again.
 
     Args:
         ctx: Store, policy, clock.
         namespace: Where.
-        limit: How many at most.
+        limit: How many at most; what is left of the day's questions if None.
     """
     now = ctx.clock()
     about = _open(ctx, namespace)
@@ -39,8 +52,41 @@ def review(ctx: Context, namespace: str, limit: int) -> list[Question]:
     for start in range(0, len(ids), PAGE):
         memories = views(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now)
         asked += [_question(m, about[m.id]) for m in memories if m.status is Status.ACTIVE]
+    asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now) if m.id not in about]
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
-    return asked[:limit]
+    return asked[: _left_today(ctx, namespace, now) if limit is None else limit]
+
+
+def _aging(ctx: Context, namespace: str, now: Instant) -> Iterator[Memory]:
+    """Yield the facts that are ageing and that a person is willing to be asked about."""
+    before: tuple[Instant, str] | None = None
+    while records := ctx.store.listed(namespace, Filters(kinds=(Kind.FACT,)), PAGE, before):
+        before = (records[-1].state.created_ms, records[-1].id)
+        old = [r for r in records if is_aging(r.state, ctx.policy.knowledge, now)]
+        told = ctx.store.around.documents_of(namespace, Shelf.FACT, [r.id for r in old]) if old else []
+        muted = {d.id for d in told if d.data.get("asked_not")}
+        yield from views([r for r in old if r.id not in muted], ctx.policy, now)
+
+
+def _left_today(ctx: Context, namespace: str, now: Instant) -> int:
+    """Return how many questions may still be put to a person today: those that were answered count."""
+    today = text_of(now).partition(" ")[0]
+    done = ctx.store.operations(namespace, _ANSWERS)
+    answered = sum(1 for o in done if o.operation in ANSWERS and o.at.startswith(today))
+    return max(0, ctx.policy.knowledge.questions_per_day - answered)
+
+
+def _aged(memory: Memory, policy: KnowledgePolicy) -> Question:
+    said = validated_at(memory.state)
+    since = said + int(policy.aging_days * DAY_MS)
+    return Question(
+        id=memory.id,
+        namespace=memory.namespace,
+        question=ready_question(memory, said),
+        why=f"nobody has said for {policy.aging_days:g} days that it is still true",
+        since=text_of(since),
+        value_at_risk=memory.value * (1.0 - memory.confidence),
+    )
 
 
 def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
@@ -68,12 +114,17 @@ def _question(memory: Memory, documents: Sequence[Document]) -> Question:
 
 
 def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Memory:
-    """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it.
+    """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it (a fact: invalidates it).
 
     Raises:
         NotFound: There is no such memory, or no open question about it.
         InvalidInput: It is to be kept, but is hidden by now.
     """
+    record = found(ctx, identity)
+    if ctx.store.around.documents_of(record.namespace, Shelf.FACT, [identity]):
+        if not ctx.store.around.documents_of(record.namespace, Shelf.REVIEW, [identity]):
+            raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
+        return confirm(ctx, identity) if verdict == "keep" else deny(ctx, identity, reason)
     record = retried(lambda: _settled(ctx, identity, verdict, reason))
     return views([record], ctx.policy, ctx.clock())[0]
 

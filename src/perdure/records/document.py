@@ -39,6 +39,8 @@ class Shelf(StrEnum):
     """A memory is about an entity, or names it: id is the memory, name the entity; data has the role and the words."""
     CONFLICT = "conflict"
     """Two facts that cannot both hold: id is the one known earlier, name the later one; data has sides and outcome."""
+    PROFILE = "profile"
+    """The summary of an entity: id is the memory, name the entity; data has key facts, sources, what it was made of."""
     CHECK = "check"
     """What an authority said of a memory: id is the memory, name the authority; data has outcome, value, at_ms."""
     RATE = "rate"

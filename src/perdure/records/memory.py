@@ -204,6 +204,8 @@ class Memory:
     tokens: int
     access_count: int
     due_at: datetime | None
+    aging: bool
+    """A fact that nobody has confirmed for long: it is asked about (seed 002)."""
     state: State
 
     def to_dict(self) -> dict[str, Any]:

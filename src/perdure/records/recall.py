@@ -109,16 +109,24 @@ class Hit:
         score: The sum of ``parts``.
         parts: Score part -> what it adds.
         cosine: Cosine with the query, or None without a vector.
+        question: What to ask a person about it: it is an ageing fact (seed 002); else empty.
     """
 
     memory: Memory
     score: float
     parts: Mapping[str, float]
     cosine: float | None = None
+    question: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the hit as plain JSON data."""
-        return {"score": self.score, "parts": dict(self.parts), "cosine": self.cosine, "memory": self.memory.to_dict()}
+        return {
+            "score": self.score,
+            "parts": dict(self.parts),
+            "cosine": self.cosine,
+            "question": self.question,
+            "memory": self.memory.to_dict(),
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ May live here: frozen data with ``to_dict``. May not: how any of it comes about.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -126,3 +127,49 @@ class Timeline:
     def to_dict(self) -> dict[str, Any]:
         """Return the timeline as plain JSON data."""
         return {"entity": self.entity, "name": self.name, "facts": [f.to_dict() for f in self.facts]}
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySummary:
+    """What is known of an entity, summed up.
+
+    Attributes:
+        id: The memory; empty in a preview.
+        entity: The entity's id.
+        text: What it says.
+        key_facts: Predicate -> value, confidence, and the ids of the memories that say so.
+        sources: Everything that it stands for.
+    """
+
+    id: str
+    entity: str
+    text: str
+    key_facts: Mapping[str, Mapping[str, Any]]
+    sources: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """The summaries that were due.
+
+    Attributes:
+        made: One for each entity, by its id.
+        dry_run: Whether nothing was written.
+        operations: Ids of the operations, for ``undo``.
+    """
+
+    made: tuple[EntitySummary, ...] = ()
+    dry_run: bool = False
+    operations: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return {
+            "made": [summary.to_dict() for summary in self.made],
+            "dry_run": self.dry_run,
+            "operations": list(self.operations),
+        }

@@ -14,7 +14,20 @@ from typing import Final
 
 from perdure.records.instant import Instant, from_instant, to_instant
 
-_MONTHS: Final = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_MONTHS: Final = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _DAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _MONTH_OF: Final = {
     **{name: n for n, name in enumerate(_MONTHS, 1)},
@@ -29,7 +42,10 @@ _DAY_OF: Final = {
     "thurs": 3,
 }
 _COUNT: Final = {
-    w: n for n, w in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1)
+    w: n
+    for n, w in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
+    )
 }
 _COUNT_OF: Final = {**_COUNT, "a": 1, "an": 1, "couple": 2, "few": 3}
 """A few is three: what follows is about so many days, and says so nowhere."""

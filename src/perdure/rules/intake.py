@@ -59,6 +59,17 @@ def optional_text(value: Any, name: str) -> str | None:
     return None if value is None else checked_text(value, name, longest=_LONGEST_LABEL)
 
 
+def checked_texts(values: Any, name: str, *, longest: int = 200) -> list[str]:
+    """Return texts, each once, in order; a single text is refused as a list.
+
+    Raises:
+        InvalidInput: It is no list of texts.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} must be a list of texts.", remedy="Pass for example ['one'].")
+    return list(dict.fromkeys(checked_text(value, f"each of {name}", longest=longest) for value in values))
+
+
 def checked_share(value: Any, name: str) -> float:
     """Return a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not

@@ -19,6 +19,7 @@ from perdure.rules.columns import (
     strength_curve,
     value_curve,
 )
+from perdure.rules.fact_states import is_aging
 from perdure.rules.lifecycle import all_counted_in
 
 
@@ -65,10 +66,11 @@ def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memor
         *(getattr(current, name).tolist() for name in ("importance", "confidence", "strength", "retention", "value")),
         strict=True,
     )
-    return [_view(*three) for three in zip(records, states, numbers, strict=True)]
+    aging = [is_aging(state, policy.knowledge, now) for state in states]
+    return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
 
 
-def _view(record: Record, state: State, current: tuple[float, ...]) -> Memory:
+def _view(record: Record, state: State, current: tuple[float, ...], aging: bool) -> Memory:  # noqa: FBT001  # zipped
     content = record.content
     importance, confidence, strength, retention, value = current
     return Memory(
@@ -97,5 +99,6 @@ def _view(record: Record, state: State, current: tuple[float, ...]) -> Memory:
         tokens=state.tokens,
         access_count=state.access_count,
         due_at=None if state.due_ms is None else from_instant(state.due_ms),
+        aging=aging,
         state=state,
     )

@@ -1,0 +1,142 @@
+"""Verbs about facts: what is known, since when, how sure, and a person's word about it (seed 002)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perdure.operations import answering, facts, profiles
+from perdure.operations import learn as learning
+from perdure.operations.ports import Context
+from perdure.records.memory import Memory
+from perdure.records.results_facts import FactLine, Learnt, Summaries, Timeline
+from perdure.rules import asking, intake
+
+Facts = list[FactLine]
+
+
+class FactVerbs:
+    """Verbs about facts: what is known, since when, how sure, and a person's word about it (seed 002)."""
+
+    _context: Context
+
+    def learn(self, sessions: Sequence[str], namespace: str = "default") -> Learnt:
+        """Learn facts from the messages of sessions that were not learned from yet, by rules.
+
+        Where the policy says ``knowledge.learn = "rules"``, ``ingest`` does this by itself; this catches up on what was
+        taken in before. Twice adds nothing.
+
+        Args:
+            sessions: Which; their messages are those that ``ingest`` took in.
+            namespace: Where.
+        """
+        names = intake.checked_texts(sessions, "sessions")
+        return learning.learn(self._context, intake.checked_namespace(namespace), names)
+
+    def facts(
+        self,
+        entity: str | None = None,
+        *,
+        predicate: str | None = None,
+        namespace: str = "default",
+        past: bool = False,
+        limit: int = 100,
+    ) -> Facts:
+        """Return what is known as facts, those that are believed first. Reading is no access.
+
+        Args:
+            entity: About whom: an id or a name; everybody if None.
+            predicate: What about, in normal form or as said (``delivery day``); everything if None.
+            namespace: Where.
+            past: Also what is not believed any longer.
+            limit: How many, 1 to 1000.
+
+        Raises:
+            NotFound: Nobody is called that.
+            InvalidInput: Several are.
+        """
+        return facts.facts(
+            self._context,
+            intake.checked_namespace(namespace),
+            entity=intake.optional_text(entity, "entity"),
+            predicate=intake.optional_text(predicate, "predicate"),
+            past=past,
+            limit=asking.limit(limit),
+        )
+
+    def timeline(self, entity: str, *, namespace: str = "default") -> Timeline:
+        """Return what was true of an entity, and when it was believed, in the order of time.
+
+        Args:
+            entity: Its id or a name.
+            namespace: Where.
+
+        Raises:
+            NotFound: Nobody is called that.
+            InvalidInput: Several are.
+        """
+        name = intake.checked_text(entity, "entity", longest=1000)
+        return facts.timeline(self._context, intake.checked_namespace(namespace), name)
+
+    def summarize(self, namespace: str = "default", *, dry_run: bool = False) -> Summaries:
+        """Make the summaries of entities that are due: enough was said about them, or a fact has changed since.
+
+        A summary has at most half the tokens of what it stands for, names its sources for each key fact, and takes the
+        place of the earlier one. Facts that were confirmed are surer for it (``knowledge.summary_boost``). Upkeep does
+        this once a day.
+
+        Args:
+            namespace: Where.
+            dry_run: Only tell what would be made.
+        """
+        return profiles.summarize(self._context, intake.checked_namespace(namespace), dry_run=bool(dry_run))
+
+    def confirm(self, id: str) -> Memory:
+        """Write down that a person says that a memory is still true: confidence + 0.02, counted from now.
+
+        What contradicts it is superseded, and the questions about it are closed.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, or not believed any longer.
+        """
+        return answering.confirm(self._context, asking.identity(id))
+
+    def deny(self, id: str, reason: str | None = None) -> Memory:
+        """Write down that a person says that a memory is wrong: it is invalidated, for good; ``undo`` takes it back.
+
+        Args:
+            id: The memory.
+            reason: Why, for the journal.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, or not believed any longer.
+        """
+        why = None if reason is None else intake.checked_text(reason, "reason", longest=1000)
+        return answering.deny(self._context, asking.identity(id), why)
+
+    def correct(self, id: str, value: str) -> Memory:
+        """Write down what a person says is true instead, and return the memory that says so.
+
+        What was believed is superseded; ``why`` and ``timeline`` show both.
+
+        Args:
+            id: The memory that is wrong or out of date.
+            value: A fact's new value (``Thursday``), or the new text of any other memory.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, not believed any longer, or says that already.
+        """
+        policy = self._context.policy
+        text = intake.checked_text(value, "value", longest=policy.limits.content_bytes)
+        return answering.correct(self._context, asking.identity(id), text)
+
+    def mute(self, id: str) -> Memory:
+        """Do not ask about a fact again; it is still believed, and still fades.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is no fact, is hidden, or is not believed any longer.
+        """
+        return answering.mute(self._context, asking.identity(id))
