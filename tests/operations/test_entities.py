@@ -191,7 +191,9 @@ def test_a_merge_moves_names_mentions_and_facts_and_undo_restores_every_row(memo
     done = memory.merge_entities("gai-media", "GMX Studio")
     assert (done.into, done.other, done.memories, done.facts) == ("gai-media", "gm", 2, (belief,))
     assert done.aliases == ("Gai Media", "GMX Studio")
-    assert memory.entity("gm").to_dict() == memory.entity("GMX Studio").to_dict() == memory.entity("gai-media").to_dict()
+    assert (
+        memory.entity("gm").to_dict() == memory.entity("GMX Studio").to_dict() == memory.entity("gai-media").to_dict()
+    )
     found = memory.entity("gm")
     assert (found.id, found.aliases, found.memories) == ("gai-media", ("Gai Media", "GMX Studio"), 2)
     assert (found.facts, found.merged) == ((belief,), ("gm",))
