@@ -13,8 +13,11 @@ import perdure
 from perdure.interfaces import cli
 from perdure.interfaces.cli_call import Exit
 from perdure.interfaces.cli_groups import Strategy
+from perdure.records.knowledge import Entity
 from perdure.records.memory import Tier
+from perdure.records.plan import Plan
 from perdure.rules import merging
+from perdure.rules.entities import born
 
 OLD = "2026-03-01"
 REPORT = " ".join(
@@ -227,6 +230,28 @@ def test_a_text_becomes_memories_from_a_file_and_from_input(folder):
     assert data("extract", "-", "-n", "work", "--keep-duplicates", input=text)["memories_created"] == 1
 
 
+def test_entities_are_listed_named_merged_and_split(folder):
+    with perdure.open(folder / "agent.db", folder / "policy.toml") as memory:
+        ctx = memory._context
+        for identity, name in (("gai-media", "Gai Media"), ("gm", "GMX Studio")):
+            changes = tuple(born(Entity(identity, name)))
+            ctx.store.apply(Plan(ctx.ids(ctx.clock()), "learn", "default", ctx.clock(), changes))
+    assert "gai-media" in done("entity", "list")
+    assert data("entity", "list", "--limit", "1")[0]["id"] == "gai-media"
+    assert "gai-media is also Gai." in done("entity", "alias", "Gai Media", "Gai")
+    assert "is called Gai already" in done("entity", "alias", "Gai Media", "Gai")
+    assert "Names: Gai, Gai Media" in done("entity", "show", "gai")
+    merged = data("entity", "merge", "gai", "GMX Studio")
+    assert (merged["into"], merged["other"], merged["aliases"]) == ("gai-media", "gm", ["GMX Studio"])
+    assert "part of gai-media already" in done("entity", "merge", "gai", "gm")
+    assert "Stands for: gm" in done("entity", "show", "gm")
+    assert "is an entity of its own now: gmx-studio" in done("entity", "split", "gai", "GMX Studio")
+    assert "no name of gai-media any longer" in done("entity", "alias", "gai-media", "gai", "--remove")
+    assert "No entities." in done("entity", "list", "-n", "elsewhere")
+    data("undo", data("history")[0]["id"])
+    assert data("entity", "show", "gai")["aliases"] == ["Gai", "Gai Media"]
+
+
 # --- errors
 
 REFUSED = [
@@ -262,6 +287,12 @@ REFUSED_GROUPS = [
     (("promote", "nothing"), Exit.NOTHING, "nothing"),
     (("promote", "nothing", "--threshold", "2"), Exit.FAILED, "threshold"),
     (("end-session", " "), Exit.FAILED, "session_id"),
+    (("entity", "show", "nobody"), Exit.NOTHING, "nobody"),
+    (("entity", "show", " "), Exit.FAILED, "name"),
+    (("entity", "merge", "nobody", "else"), Exit.NOTHING, "nobody"),
+    (("entity", "alias", "nobody", "null"), Exit.FAILED, "null"),
+    (("entity", "split", "nobody"), Exit.USAGE, "ALIAS"),
+    (("entity", "list", "--limit", "0"), Exit.FAILED, "limit"),
 ]
 
 

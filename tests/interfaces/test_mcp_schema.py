@@ -17,7 +17,7 @@ from perdure.rules.digesting import PROFILES
 CORE = ["remember", "recall", "used", "get", "why", "archive", "restore", "sweep", "undo", "digest"]
 FULL = [*CORE, "stats", "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
 FULL += ["decay", "reinforce", "weaken", "review", "settle", "move", "fit", "compression", "extract", "consolidate"]
-FULL += ["relate", "edges", "complete_task", "promote", "end_session"]
+FULL += ["relate", "edges", "complete_task", "promote", "end_session", "entities", "entity_change"]
 
 # name -> (read-only, destructive, idempotent); decision 0005 says why
 HINTS = {
@@ -55,6 +55,8 @@ HINTS = {
     "complete_task": (False, True, True),
     "promote": (False, False, True),
     "end_session": (False, True, True),
+    "entities": (True, False, True),
+    "entity_change": (False, False, True),
 }
 
 

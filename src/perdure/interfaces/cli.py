@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from perdure import __version__
 from perdure.interfaces import (
     cli_backup,
+    cli_entities,
     cli_forms,
     cli_groups,
     cli_hook,
@@ -209,6 +210,7 @@ for panel, verbs in VERBS.items():
 policy_app = typer.Typer(help="Show or check the policy: every number that decides a memory's life.")
 verb(policy_app, "show")(cli_setup.policy_show)
 verb(policy_app, "check")(cli_setup.policy_check)
+app.add_typer(cli_entities.entity_commands(), name="entity", rich_help_panel="Ask")
 app.add_typer(cli_plan.planning(), name="plan", rich_help_panel="Upkeep")
 app.add_typer(policy_app, name="policy", rich_help_panel="Set up")
 

@@ -283,4 +283,18 @@ FULL: Final = (
         "follows. A second call changes nothing.",
         _hints("End a session", hides=True),
     ),
+    Entry(
+        "entities",
+        "entities",
+        "List whom and what memories are about, or show one by id or name with its other names and its facts' ids. A "
+        "name that may mean several is refused with the candidates: ask which. It is no access.",
+        _hints("Entities", reads=True),
+    ),
+    Entry(
+        "entity_change",
+        "entity_change",
+        "Give an entity another name or take one away, make another entity part of it, or split a name off as an "
+        "entity of its own. Takes effect at once; undo takes it back. Do it only when a person says who is who.",
+        _hints("Change an entity"),
+    ),
 )

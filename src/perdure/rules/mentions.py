@@ -21,6 +21,8 @@ _GAP: Final = re.compile(r"\s{0,3}|[-_/.:–]|\s?&\s?")  # noqa: RUF001  # the d
 _ENDING: Final = re.compile(r"['’](?:s|ll|d|ve|re|m|t)?$", re.IGNORECASE)  # noqa: RUF001  # the typographic one too
 _RECORD: Final = re.compile(r"[A-Z][A-Z0-9]{0,9}(?:[-_/]\d+)+[A-Z]?|[A-Z]{2,6}\d{3,}")
 """An id of a record: SO-1001, INV-2026-0017."""
+_ADDRESS: Final = re.compile(r"[\\/@]")
+"""A URL, a path or a mail address: what stands in it names nobody."""
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -91,6 +93,9 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
     first = _beginnings(cut)
     found = [*_known(text, known, first), *_proper(text, cut, first, known), *_records(cut)]
     taken = bytearray(len(text))
+    for piece in cut:
+        if piece.kind == "code" and _ADDRESS.search(piece.text):
+            taken[piece.start : piece.end] = b"\x01" * len(piece.text)
     kept = []
     for start, end, is_known in sorted(found, key=lambda span: (span[0] - span[1], not span[2], span[0])):
         name = normal(text[start:end])

@@ -48,6 +48,8 @@ NOBODY: Final = PEOPLE | listed(
     "nobody nothing something anything everything one ones other others another null none undefined nil nan n/a"
 )
 """What stands where a name could, and is none."""
+_ACRONYMS: Final = listed("us it he me who her him")
+"""Pronouns that, in capitals, may be a name."""
 LEGAL: Final[dict[str, str]] = {
     **{word: word for word in listed("llc llp lp plc gmbh ag kg sa sas sarl srl spa bv nv ab oy pty kk se")},
     "ltd": "ltd",
@@ -99,7 +101,7 @@ def word_form(word: str) -> str:
     else:
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold())
         lower = "and" if folded == "&" else _INNER.sub("", _POSSESSIVE.sub("", folded))
-    return " ".join(lower) if len(word) > 1 and lower in NOBODY and word.isupper() else lower
+    return " ".join(lower) if lower in _ACRONYMS and word.isupper() else lower
 
 
 def entity_id(name: str, taken: Collection[str]) -> str:
@@ -172,7 +174,7 @@ class Names:
 
     Args:
         entities: Documents of the shelf ENTITY.
-        aliases: Documents of the shelf ALIAS.
+        aliases: Documents of the shelf ALIAS; names of an entity that was taken back name nobody.
     """
 
     def __init__(self, entities: Iterable[Document] = (), aliases: Iterable[Document] = ()) -> None:
@@ -183,7 +185,7 @@ class Names:
         self._shaped: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for document in entities:
             self.add_entity(entity_of(document))
-        for document in aliases:
+        for document in (d for d in aliases if d.id in self._entities):
             self.add(document.id, str(document.data["name"]), document.name)
 
     @property
