@@ -9,14 +9,18 @@ from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Scope, State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
 from perdure.rules.fact_records import ready_question
 from perdure.rules.fact_states import validated_at
-from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_signals
+from perdure.rules.naming import names_in
+from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
 from perdure.rules.signals import views
 from perdure.rules.words import query_words
 
+_MOST_FACTS: Final = 200
+"""Facts about those whom a question names that are looked at."""
 SPARE: Final = 3
 """So many more than the limit are read in full: signals and twins may change the order among the best."""
 
@@ -37,7 +41,10 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     pool = ctx.store.search(namespace, query, filters, ctx.policy.recall.for_limit(limit))
     if why := nothing_known(pool, query, ctx.policy.recall):
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (f"nothing known: {why}", note) if n))
-    order = relevant(ranked(pool, query, ctx.policy.recall), ctx.policy.recall)
+    order = ranked(pool, query, ctx.policy.recall)
+    if ctx.policy.knowledge.learn != "off":
+        order = with_facts(order, facts_named(ctx, namespace, text, filters), query, pool, ctx.policy.recall)
+    order = relevant(order, ctx.policy.recall)
     hits = best(ctx, order, namespace, limit, filters, now)
     if not hits:
         doubt = f"everything related is less sure than {filters.min_confidence:g}"
@@ -48,6 +55,30 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
         identity, problem = counted(ctx, text, namespace, hits, now)
         note = "; ".join(n for n in (note, problem) if n)
     return Recall(text, tuple(hits), nothing_known=False, note=note, id=identity)
+
+
+def facts_named(ctx: Context, namespace: str, text: str, filters: Filters) -> dict[str, str]:
+    """Return id -> words of the facts that are believed about those whom a question names by a known name.
+
+    Of very many only those learned last are looked at. A question that is limited otherwise than by kind and
+    confidence is left to the searches.
+    """
+    wanted = replace(filters, kinds=(), min_confidence=0.0, isolated=False, inside=None)
+    if wanted != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
+        return {}
+    forms = names_in(text)
+    known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
+    entities = sorted({d.id for d in known})
+    about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, entities) if entities else []
+    ids = sorted({d.id for d in about})[-_MOST_FACTS:]
+    states = ctx.store.states(namespace, ids) if ids else {}
+    believed = [i for i in ids if i in states and _is_open(states[i][0])]
+    return {r.id: r.content.text for r in ctx.store.get(namespace, believed)}
+
+
+def _is_open(state: State) -> bool:
+    """Whether a fact is believed, and for all to see."""
+    return state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
 
 
 def questioned(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:

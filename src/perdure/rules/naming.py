@@ -104,6 +104,17 @@ def word_form(word: str) -> str:
     return " ".join(lower) if lower in _ACRONYMS and word.isupper() else lower
 
 
+def names_in(text: str, most: int = 4) -> list[str]:
+    """Return the normal forms of everything in a text that may be a name: up to so many words side by side."""
+    spans = words(text)
+    found: dict[str, None] = {}
+    for first, (start, _) in enumerate(spans):
+        for _, end in spans[first : first + most]:
+            if form := normal(text[start:end]):
+                found[form] = None
+    return list(found)
+
+
 def entity_id(name: str, taken: Collection[str]) -> str:
     """Return an id that reads like the name and is not taken: ``gai-media``, ``gai-media-2``.
 

@@ -13,7 +13,7 @@ from perdure.records.memory import Memory
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query
 from perdure.records.vector import Vector
-from perdure.rules.words import is_named, may_answer, named_in
+from perdure.rules.words import is_named, may_answer, named_in, query_words
 
 OWN: Final = ("meaning", "words", "neighbour")
 
@@ -88,6 +88,37 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
     ]
 
 
+def with_facts(
+    order: Sequence[Ranked], facts: Mapping[str, str], query: Query, pool: Pool, policy: RecallPolicy
+) -> list[Ranked]:
+    """Return an order with the facts about whom the question names, best first.
+
+    A fact counts where it shares a word with the question besides the name: ``Gai Media: delivery day preference`` is
+    about "delivery for Gai Media". It gets the part of a named speaker, and for words the share of the question's words
+    that it has, if that is more than its own: in a store about one customer the customer's name is no rare word.
+
+    Args:
+        order: As ranked.
+        facts: Id -> words, of the facts about whom the question names.
+        query: The question.
+        pool: What was searched.
+        policy: The weights.
+    """
+    asked = {word.rstrip("s") for word in query.words}
+    weight = policy.lexical_weight + policy.lexical_by_coverage * pool.coverage if pool.vectors else 1.0
+    found = {entry.id: entry for entry in order}
+    for identity, text in facts.items():
+        name, _, rest = text.partition(": ")
+        said = {word.rstrip("s") for word in query_words(rest)}
+        if not asked & said:
+            continue
+        share = len(asked & (said | {word.rstrip("s") for word in query_words(name)})) / len(asked)
+        entry = found.get(identity, Ranked(identity, 0.0, {}, None))
+        parts = {**entry.parts, "named": policy.named, "words": max(entry.parts.get("words", 0.0), weight * share)}
+        found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)
+    return sorted(found.values(), key=lambda entry: -entry.score)
+
+
 def relevant(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:
     """Return the candidates that are related to the query at all: an answer is not padded to its limit.
 
@@ -102,15 +133,16 @@ def relevant(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:
 
 
 def _places(candidates: Sequence[Candidate]) -> tuple[Ints, Ints, Ints]:
-    """Return the index of the previous and of the next turn, and session numbers; -1 for none."""
+    """Return the index of the previous and of the next turn, (-1 for none), and session numbers."""
     turns = {(c.session, c.turn): i for i, c in enumerate(candidates) if c.session is not None and c.turn is not None}
-    sessions: dict[str, int] = {}
+    sessions: dict[tuple[str | None, str], int] = {}
     previous, following, session = [], [], []
     for c in candidates:
         at = -2 if c.session is None or c.turn is None else c.turn  # no turn is next to -2
         previous.append(turns.get((c.session or "", at - 1), -1))
         following.append(turns.get((c.session or "", at + 1), -1))
-        session.append(-1 if c.session is None else sessions.setdefault(c.session, len(sessions)))
+        # What belongs to no session is one of its own, or notes and facts would lose to any chat.
+        session.append(sessions.setdefault((c.session, "" if c.session is not None else c.id), len(sessions)))
     return np.array(previous), np.array(following), np.array(session)
 
 
