@@ -88,8 +88,8 @@ def main() -> None:
 
 
 def _sample(found: list[tuple[Chat, Message, Claim]], known: dict[Any, bool]) -> None:
-    step = max(1, len(found) // SAMPLED)
-    for chat, message, claim in found[::step][:SAMPLED]:
+    for at in range(min(SAMPLED, len(found))):
+        chat, message, claim = found[at * len(found) // min(SAMPLED, len(found))]
         key = named(chat, message, claim)
         if tuple(key) not in known:
             denied = "NOT " if claim.denied else ""

@@ -122,7 +122,7 @@ def attributes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
         return []
     if kind not in _SORTS and not is_measure:
         return []
-    if kind in {"measure", "date"} and not is_measure:
+    if (kind in {"measure", "date"} or parsed.phrase.lows[0] == "the" or "and" in parsed.phrase.lows) and not is_measure:
         return []
     preferred = named.startswith("favorite") or named.startswith("favourite")
     learned = Learned.PREFERENCE if preferred else Learned.STATEMENT

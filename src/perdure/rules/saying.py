@@ -91,6 +91,8 @@ def acts(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
         return _ended(parsed, parsed.at + 2, predicates)
     if low == "used" and _follows(parsed, "to"):
         return _ended(parsed, parsed.at + 2, predicates)
+    if parsed.denied and (lemma in STOPPING or lemma == "give"):
+        return []
     if lemma in STOPPING or (lemma == "give" and _follows(parsed, "up")):
         after = parsed.at + 1 + (lemma == "give")
         return _ended(parsed, after, predicates) if _gerund(parsed, after) or lemma != "stop" else []
@@ -161,6 +163,8 @@ def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Sai
     infinitive = parsed.words[after].low == "to"
     phrase = phrase_at(parsed.clause, after + infinitive)
     if phrase is None or (phrase.words[-1].low in EMPTY_HEADS and lemma != "prefer"):
+        return []
+    if infinitive and len(phrase.words) < 2:  # noqa: PLR2004  # "I like to go" tells nothing
         return []
     if lemma == "prefer":
         return [_preferred(parsed, phrase, predicates)]
@@ -287,6 +291,8 @@ _PLACED: Final = {"live_in", "live_at", "work_at", "work_for", "work_as", "go_to
 """Verbs that say something only with their preposition."""
 
 
+_SHOWN: Final = listed("this that these those how as everything")
+"""What is pointed at is known only to those who were there."""
 _MAKING: Final = listed("make take get win give")
 """Verbs that tell of an act only with a thing: "made a bowl", not "made sure"."""
 
@@ -315,7 +321,9 @@ def _acted(text: str, parsed: Parsed, lemma: str, predicates: Predicates) -> lis
         return found
     if placed or made or lemma not in NOT_EVENTS:
         phrase = phrase_at(parsed.clause, after)
-        if phrase is None or (phrase.words[-1].low in EMPTY_HEADS) or (phrase.words[0].low.endswith("ly") and not is_name(phrase.words[0])):
+        if parsed.words[after : after + 1] and parsed.words[after].low in _SHOWN:
+            return []
+        if name in {"start_to", "learn_to"} or phrase is None or (phrase.words[-1].low in EMPTY_HEADS) or (phrase.words[0].low.endswith("ly") and not is_name(phrase.words[0])):
             return []
         known = predicates.name(name)
         if known in {"home", "employer"} and not is_name(phrase.words[0]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.rules.clauses import Clause
+from perdure.rules.lemmas import base_verb, past_form
 from perdure.rules.naming_verbs import CHANGING, Parsed, Said
 from perdure.rules.phrases import OWNERS, PEOPLE, Phrase, is_name, name_of
 from perdure.rules.predicates import Predicates
@@ -30,6 +31,7 @@ _HAVE: Final = listed("have has had haven't hasn't hadn't")
 _DO: Final = listed("do does did don't doesn't didn't")
 _FINDING: Final = listed("found learned heard saw noticed realised realized told")
 _NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed("now works lives loves likes prefers prefer hates plays runs wants")
+_NO_NAMES: Final = listed("super like almost always maybe glad happy sorry love never thank great good nice cool awesome everyone no")
 _NP_LONGEST: Final = 9
 
 
@@ -113,9 +115,14 @@ def _name_subject(clause: Clause) -> _Subject | None:
         at += 1
         if words[at - 1].low.endswith("'s"):
             return _owned(clause, at)
-    if at == 0 or at >= len(words):
+    if at == 0 or at >= len(words) or (at == 1 and _no_name(words[0].low)):
         return None
     return " ".join(w.said for w in words[:at]), None, at, []
+
+
+def _no_name(low: str) -> bool:
+    """Return whether the word that begins a clause has its capital from there: "Sounds like fun"."""
+    return low in _NO_NAMES or low.endswith(("ing", "ly")) or base_verb(low) != low
 
 
 def _owned(clause: Clause, at: int) -> _Subject | None:
@@ -163,6 +170,4 @@ def _is_auxiliary(clause: Clause, at: int) -> bool:
 
 
 def _participle(low: str) -> bool:
-    from perdure.rules.lemmas import past_form
-
     return past_form(low)
