@@ -15,8 +15,9 @@ from perdure.records.knowledge import Claim, Learned, Span, Value
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.clauses import clauses, statements
 from perdure.rules.events import correction_at
+from perdure.rules.naming_verbs import Said
 from perdure.rules.predicates import UNNAMED, Predicates
-from perdure.rules.stating import Said, said_in
+from perdure.rules.stating import said_in
 from perdure.rules.values import value_of
 from perdure.rules.words import may_answer
 
@@ -101,7 +102,7 @@ def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Pre
 
 
 def _plainly(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
-    return [s for clause in clauses(text, start, end, said_at) for s in said_in(text, clause, predicates)]
+    return [s for clause in clauses(text, start, end, said_at) for s in said_in(clause, predicates)]
 
 
 def _asked(

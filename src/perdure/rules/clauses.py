@@ -31,7 +31,9 @@ _MOST_WORDS: Final = 60
 _ASKING: Final = listed("what how when where who whom whose why which")
 _INVERTED: Final = listed("is are was were do does did has have had can could would will should shall may am")
 _ASKED: Final = listed("i you we they he she it there this that these those the my our your any anyone anybody")
-_WONDERING: Final = listed("wondering wonder wondered guess suppose imagine wish hope hoping think thinking thought believe")
+_WONDERING: Final = listed(
+    "wondering wonder wondered guess suppose imagine wish hope hoping think thinking thought believe"
+)
 _SUPPOSING: Final = listed(
     "if unless when whenever whether until while before after once as suppose maybe perhaps imagine assuming"
 )
@@ -88,7 +90,11 @@ def clauses(text: str, start: int, end: int, said_at: int) -> list[Clause]:
     question mark states only what stands before such a clause.
     """
     sentence = text[start:end]
-    quoted = [(start + q.start(), start + q.end()) for q in _QUOTED.finditer(sentence)] if '"' in sentence or "“" in sentence else []
+    quoted = (
+        [(start + q.start(), start + q.end()) for q in _QUOTED.finditer(sentence)]
+        if '"' in sentence or "“" in sentence
+        else []
+    )
     found: list[Clause] = []
     asked = False
     before: tuple[Word, ...] = ()

@@ -65,7 +65,13 @@ class Phrase:
 def is_name(word: Word) -> bool:
     """Return whether a word is written like a proper name and is no other word at the beginning of a sentence."""
     bare = word.low.split("'")[0]
-    return word.said[:1].isupper() and bare not in STOP_WORDS and bare not in OWNERS and bare not in _NO_VALUE and word.said[0].isalpha()
+    return (
+        word.said[:1].isupper()
+        and bare not in STOP_WORDS
+        and bare not in OWNERS
+        and bare not in _NO_VALUE
+        and word.said[0].isalpha()
+    )
 
 
 def is_number(low: str) -> bool:
@@ -95,7 +101,12 @@ def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
         low = words[stop].low
         if stop > at and text_gap(words[stop - 1], words[stop]):
             break
-        if low in PREPOSITIONS and joined and stop > at and low not in {"because", "like", "since", "until", "after", "before", "while"}:
+        if (
+            low in PREPOSITIONS
+            and joined
+            and stop > at
+            and low not in {"because", "like", "since", "until", "after", "before", "while"}
+        ):
             joined = False  # "going to concerts" is one thing, its preposition no end
         elif low in _ENDS or low in PREPOSITIONS or (short and low in {"of", "and", "or"}):
             break

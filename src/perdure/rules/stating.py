@@ -30,16 +30,19 @@ _BE: Final = listed("am is are was were be been being isn't aren't wasn't weren'
 _HAVE: Final = listed("have has had haven't hasn't hadn't")
 _DO: Final = listed("do does did don't doesn't didn't")
 _FINDING: Final = listed("found learned heard saw noticed realised realized told")
-_NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed("now works lives loves likes prefers prefer hates plays runs wants")
-_NO_NAMES: Final = listed("super like almost always maybe glad happy sorry love never thank great good nice cool awesome everyone no")
+_NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed(
+    "now works lives loves likes prefers prefer hates plays runs wants"
+)
+_NO_NAMES: Final = listed(
+    "super like almost always maybe glad happy sorry love never thank great good nice cool awesome everyone no"
+)
 _NP_LONGEST: Final = 9
 
 
-def said_in(text: str, clause: Clause, predicates: Predicates) -> list[Said]:
+def said_in(clause: Clause, predicates: Predicates) -> list[Said]:
     """Return what a clause states; nothing if no rule can read it.
 
     Args:
-        text: The message.
         clause: One of its clauses.
         predicates: Names and sorts.
     """
@@ -53,17 +56,17 @@ def said_in(text: str, clause: Clause, predicates: Predicates) -> list[Said]:
     parsed = _parsed(clause, who, phrase, at, implied)
     if parsed is None:
         return noted(clause, predicates)
-    found = attributes(text, parsed, predicates) if phrase is not None else []
-    return found or [*acts(text, parsed, predicates), *noted(clause, predicates)]
+    found = attributes(parsed, predicates) if phrase is not None else []
+    return found or [*acts(parsed, predicates), *noted(clause, predicates)]
 
 
 def _found_out(clause: Clause) -> Clause:
     """Return what somebody found out, without the words that say so: "I just found out it was ..."."""
     lows = [word.low for word in clause.words[:6]]
     if lows and lows[0] in {"i", "we", "i've", "i'm"}:
-        for at, low in enumerate(lows[1:5], 1):
+        for found, low in enumerate(lows[1:5], 1):
             if low in _FINDING:
-                at += 1 + (lows[at + 1 : at + 2] == ["out"])
+                at = found + 1 + (lows[found + 1 : found + 2] == ["out"])
                 at += lows[at : at + 1] == ["that"]
                 rest = clause.words[at:]
                 if rest and rest[0].low in PEOPLE | set(OWNERS) | {"it", "the"}:
@@ -104,7 +107,11 @@ def _noun_subject(clause: Clause) -> _Subject | None:
             phrase = Phrase(clause.words[:at])
             after = at + (word.low in {"which", "that"})
             return " ".join(w.said for w in phrase.words), phrase, after, []
-        if word.low.endswith("'s") and at + 1 < len(clause.words) and clause.words[at + 1].low in {"a", "an", "the", "called", "named"}:
+        if (
+            word.low.endswith("'s")
+            and at + 1 < len(clause.words)
+            and clause.words[at + 1].low in {"a", "an", "the", "called", "named"}
+        ):
             return None
     return None
 
