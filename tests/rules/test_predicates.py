@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.errors import PolicyError
+from perdure.rules.lemmas import base_verb, singular
 from perdure.rules.predicates import SHIPPED, SYNONYMS, UNNAMED, Predicates, predicates_from
 
 NAMES = Predicates()
@@ -128,3 +129,37 @@ def test_any_words_have_a_name_that_stays(text):
     assert name
     assert NAMES.name(name) == name
     assert NAMES.row(name).type
+
+
+@pytest.mark.parametrize(
+    ("said", "base"),
+    [
+        *(("went", "go"), ("signed", "sign"), ("struggling", "struggle"), ("chasing", "chase"), ("scored", "score")),
+        *(
+            ("included", "include"),
+            ("defined", "define"),
+            ("stopped", "stop"),
+            ("tried", "try"),
+            ("mentored", "mentor"),
+        ),
+        *(("agreed", "agree"), ("watches", "watch"), ("prefers", "prefer"), ("called", "call"), ("use", "use")),
+    ],
+)
+def test_verbs_have_their_base_form(said, base):
+    assert base_verb(said) == base
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [
+        ("fridays", "friday"),
+        ("cities", "city"),
+        ("boxes", "box"),
+        ("children", "child"),
+        ("news", "news"),
+        ("bus", "bus"),
+    ],
+)
+def test_nouns_have_their_singular(many, one):
+    assert singular(many) == one
+    assert singular(one) == one
