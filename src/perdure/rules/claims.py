@@ -15,8 +15,9 @@ from perdure.records.knowledge import Claim, Learned, Span, Value
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.clauses import clauses, statements
 from perdure.rules.events import correction_at
+from perdure.rules.naming_verbs import Said
 from perdure.rules.predicates import UNNAMED, Predicates
-from perdure.rules.stating import Said, said_in
+from perdure.rules.stating import said_in
 from perdure.rules.values import value_of
 from perdure.rules.words import may_answer
 
@@ -92,7 +93,8 @@ def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Pre
     sentence = text[start:end]
     asked = _TRIGGER.match(sentence)
     if asked and not sentence.endswith("?"):
-        return _asked(text, start + asked.end(), end, said_at, predicates)
+        plainly = "," not in asked[0].lower().partition("remember")[2]
+        return _asked(text, start + asked.end(), end, said_at, predicates, said_plainly=plainly)
     corrected = correction_at(sentence)
     if corrected is not None:
         return _corrected(text, start + corrected, end, said_at, predicates)
@@ -100,14 +102,18 @@ def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Pre
 
 
 def _plainly(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
-    return [s for clause in clauses(text, start, end, said_at) for s in said_in(text, clause, predicates)]
+    return [s for clause in clauses(text, start, end, said_at) for s in said_in(clause, predicates)]
 
 
-def _asked(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
+def _asked(
+    text: str, start: int, end: int, said_at: Instant, predicates: Predicates, *, said_plainly: bool
+) -> list[Said]:
     """Return what was asked to be remembered: what it says, or a note of its words."""
     found = _plainly(text, start, end, said_at, predicates)
     if found:
         return [replace(s, learned=Learned.EXPLICIT) for s in found]
+    if not said_plainly:
+        return []  # "remember, every step counts" is said of life
     rest = text[start:end].rstrip(" .!")
     if not any(c.isalnum() for c in rest) or rest.lower().startswith(("when ", "to ", "how ", "the time ", "me ")):
         return []

@@ -105,7 +105,7 @@ def clauses(text: str, start: int, end: int, said_at: int) -> list[Clause]:
         if _asks(words):
             asked = True
             break
-        if words[0].low == "which" and len(words) > 2:  # noqa: PLR2004
+        if words[0].low == "which" and len(words) > 2 and words[1].low in {"has", "have", "was"}:  # noqa: PLR2004
             words = (*_antecedent(before), *words)
         before = words
         clause = _clause(text, words, stop, said_at)

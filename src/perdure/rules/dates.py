@@ -13,22 +13,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from perdure.records.instant import Instant, from_instant, to_instant
+from perdure.rules.words import NUMBER_WORDS
 
-_MONTHS: Final = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_DAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH_OF: Final = {
     **{name: n for n, name in enumerate(_MONTHS, 1)},
     **{name[:3]: n for n, name in enumerate(_MONTHS, 1)},
@@ -41,12 +32,8 @@ _DAY_OF: Final = {
     "thur": 3,
     "thurs": 3,
 }
-_COUNT: Final = {
-    w: n
-    for n, w in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
-    )
-}
+_COUNT: Final = {word: int(n) for word, n in NUMBER_WORDS.items() if n.isdecimal() and 0 < int(n) <= 12}  # noqa: PLR2004
+
 _COUNT_OF: Final = {**_COUNT, "a": 1, "an": 1, "couple": 2, "few": 3}
 """A few is three: what follows is about so many days, and says so nowhere."""
 
@@ -170,8 +157,8 @@ def _shifted(said: date, count: str, unit: str, sign: int) -> date:
 def _relative(told: dict[str, str], said: date) -> date:
     step = {"last": -1, "previous": -1, "next": 1}.get(told["rel"], -1 if "past" in told["rel"] else 0)
     unit = told["relu"]
-    if unit in _DAY_OF or (unit[:3] in _DAY_OF and unit not in {"month"}):
-        return _weekday(said, _DAY_OF.get(unit, _DAY_OF[unit[:3]]), step)
+    if unit in _DAY_OF:
+        return _weekday(said, _DAY_OF[unit], step)
     if unit.startswith("week"):
         monday = said - timedelta(days=said.weekday()) + timedelta(weeks=step)
         return monday + timedelta(days=5) if unit == "weekend" else monday

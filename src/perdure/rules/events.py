@@ -45,6 +45,7 @@ _REFUSED: Final = (
     r"(?:wait|way|kidding|doubt|rush|pressure|idea|clue|please|sorry|let|what|why|how|who|where|when|do|don|you)\b)"
 )
 _DENIAL: Final = re.compile(rf"{_SOFT}(?:{_NO})?(?:{_DENIED})", re.IGNORECASE)
+_POLITELY: Final = re.compile(_SOFT, re.IGNORECASE)
 _BARE_NO: Final = re.compile(rf"{_SOFT}(?:no|nope|nah)\s*[.!]*\s*\Z", re.IGNORECASE)
 _ACTUALLY: Final = re.compile(rf"{_SOFT}(?:{_NO})?actually\b\s*,?\s*(?=\w)", re.IGNORECASE)
 _NO_BUT: Final = re.compile(rf"{_SOFT}(?:{_NO})(?!{_REFUSED})(?=[\w$€£])", re.IGNORECASE)
@@ -54,7 +55,8 @@ _MEANT: Final = re.compile(
     re.IGNORECASE,
 )
 _RATHER: Final = re.compile(
-    r",\s+(?:and\s+)?not\s+(?:on\s+|at\s+|in\s+|the\s+)?[\w$€£][^,;:]{0,40}?[.!]*\Z", re.IGNORECASE
+    r",\s+(?:and\s+)?not\s+(?!(?:really|yet|now|sure|bad|at\s+all|that|just|only|much|even)\b)(?:on\s+|at\s+|in\s+|the\s+)?[\w$€£][^,;:]{0,40}?[.!]*\Z",
+    re.IGNORECASE,
 )
 _YES: Final = re.compile(
     rf"{_SOFT}(?:yes|yep|yeah|yup|correct|exactly|right|indeed|confirmed|affirmative|sure|absolutely)\b(?P<rest>.*)",
@@ -195,7 +197,7 @@ def denies(text: str) -> bool:
         found = _DENIAL.match(sentence) or _BARE_NO.match(sentence)
         if found and not _WORD.search(sentence, found.end()):
             wrong += 1
-        elif len(_WORD.findall(sentence)) > _GREETING or corrects(sentence):
+        elif _WORD.search(sentence, _POLITELY.match(sentence).end()):  # type: ignore[union-attr]  # matches nothing too
             return False
     return wrong > 0
 

@@ -254,12 +254,45 @@ def base_verb(word: str) -> str:
 
 def _stem(stem: str) -> str:
     """Return a stem without the doubled letter, with the y or the e that the ending took."""
+    if stem.endswith("s") and not stem.endswith("ss"):
+        return stem + "e"
     if stem.endswith("i"):
         return stem[:-1] + "y"
     if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsfz":  # noqa: PLR2004
         return stem[:-1]
     if stem.endswith(
-        ("at", "iz", "is", "v", "u", "c", "dg", "rg", "bl", "pl", "tl", "ng", "rs", "ns", "ur", "ir")
+        (
+            "at",
+            "iz",
+            "is",
+            "v",
+            "u",
+            "c",
+            "dg",
+            "rg",
+            "bl",
+            "pl",
+            "tl",
+            "gl",
+            "dl",
+            "zl",
+            "fl",
+            "clud",
+            "vid",
+            "cid",
+            "fin",
+            "bin",
+            "par",
+            "shar",
+            "cor",
+            "plor",
+            "stor",
+            "gnor",
+            "ador",
+            "ng",
+            "ur",
+            "ir",
+        )
     ) and not (stem.endswith(("oin", "eat", "oat", "ing", "ang", "ong", "ung"))):
         return stem + "e"
     return stem

@@ -1,24 +1,20 @@
-"""Attributes, their numbers and days, and how they change: "my budget is $50", "moved to Lyon", "95% accuracy".
+"""Numbers and days beside what they measure: "3 cats", "my $35 monthly budget", "with 95% accuracy".
 
-May live here: naming what is counted, finding old and new values. May not: acts and states (rules/saying.py).
+May live here: where a value begins and ends, what is counted, whose it is. May not: verbs (rules/attributes.py).
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Learned
 from perdure.rules.clauses import Clause
-from perdure.rules.lemmas import base_verb, singular
+from perdure.rules.lemmas import singular
 from perdure.rules.naming_verbs import (
-    CHANGING,
     COUNTING,
-    EMPTY_HEADS,
-    MOVING,
-    RELATIONS,
-    SWITCHING,
     Parsed,
     Place,
     Said,
@@ -26,11 +22,8 @@ from perdure.rules.naming_verbs import (
 from perdure.rules.phrases import (
     DETERMINERS,
     OWNERS,
-    PEOPLE,
     PREPOSITIONS,
     Phrase,
-    day_named,
-    is_name,
     is_number,
     name_of,
     phrase_at,
@@ -39,10 +32,13 @@ from perdure.rules.phrases import (
 from perdure.rules.predicates import Predicates
 from perdure.rules.words import listed
 
-_BE: Final = listed("am is are be been")
-_ENDING: Final = listed(
-    "and or but so which that who is are was were has have had to of in on at for with from by up i we they he she it my our when where now since starting correct so-far total"
-)
+_ENDING: Final = listed("""
+    and or but so which that who is are was were has have had to of in on at for with from by up i we they he she it my
+    our when where now since starting correct so-far total
+    """)
+_BEFORE_VALUES: Final = listed("about around now on to at by roughly approximately over set just")
+_LONGEST_NAME: Final = 6
+"""Words that a name before "of $50" may have."""
 _PER: Final = listed("per a an each every")
 _RATES: Final = listed("daily weekly monthly yearly annually")
 _TIMES: Final = listed("second minute hour day week month year min sec time am pm hr decade")
@@ -117,55 +113,10 @@ def owned(phrase: Phrase) -> tuple[str, str]:
     return owner, name_of([w.low for w in rest])
 
 
-def attributes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
-    """Return what a clause says of somebody's attribute: "my budget is $50", "the deadline is April 25"."""
-    assert parsed.phrase is not None
-    owner, named = owned(parsed.phrase)
-    if not named or named.count("_") > 6:  # noqa: PLR2004
-        return []
-    name, at = predicates.name(named), parsed.at
-    verb = base_verb(parsed.words[at].low)
-    if parsed.words[at].low in CHANGING:
-        return changes(text, parsed, predicates)
-    if parsed.words[at].low in {"has", "have"} and (found := measure_at(parsed.clause, at + 1)) and found[1]:
-        return [_made(parsed, f"{name_of(found[1])}_count", found[0], kind="measure", many=False)]
-    if not set(parsed.aux) & _BE or parsed.denied or verb in {"go", "be"}:
-        return []
-    place, is_measure = _value(parsed.clause, at)
-    if place is None:
-        return []
-    kind = predicates.row(name).type
-    head = named.rpartition("_")[2]
-    if head in RELATIONS or (kind == "attribute" and (not is_measure or head in EMPTY_HEADS)):
-        if head in RELATIONS and is_name(parsed.words[at]) and not is_measure and at + 1 >= len(parsed.words):
-            return [_made(parsed, f"{name}_name", place, subject=owner, kind="name", many=False)]
-        return []
-    if kind not in _SORTS and not is_measure:
-        return []
-    if kind in {"measure", "date"} and not is_measure:
-        return []
-    preferred = named.startswith("favorite") or named.startswith("favourite")
-    learned = Learned.PREFERENCE if preferred else Learned.STATEMENT
-    return [_made(parsed, name, place, subject=owner, learned=learned, kind="" if kind != "attribute" else "measure")]
-
-
-def _value(clause: Clause, at: int) -> tuple[Place | None, bool]:
+def value_at(clause: Clause, at: int) -> tuple[Place | None, bool]:
     """Return where the value that begins at a word stands, and whether it is a number or a day."""
     words = clause.words
-    while at < len(words) and words[at].low in {
-        "about",
-        "around",
-        "now",
-        "on",
-        "to",
-        "at",
-        "by",
-        "roughly",
-        "approximately",
-        "over",
-        "set",
-        "just",
-    }:
+    while at < len(words) and words[at].low in _BEFORE_VALUES:
         at += 1
     if at >= len(words):
         return None, False
@@ -178,87 +129,20 @@ def _value(clause: Clause, at: int) -> tuple[Place | None, bool]:
     return (None, False) if phrase is None else ((phrase.start, phrase.end), False)
 
 
-def _made(parsed: Parsed, name: str, place: Place, **more: object) -> Said:
-    from dataclasses import replace
-
-    since = _since(parsed.clause, place)
+def made(parsed: Parsed, name: str, place: Place, **more: object) -> Said:
+    """Return what a clause says with this name and value; ``more`` are other fields of ``Said``."""
+    since = since_beside(parsed.clause, place)
     span = min(parsed.clause.start, place[0]), place[1]
     said = Said(parsed.who, name, place, span, Learned.STATEMENT, denied=parsed.denied, since=since)
     return replace(said, **more)  # type: ignore[arg-type]
 
 
-def _since(clause: Clause, *places: Place) -> Instant | None:
+def since_beside(clause: Clause, *places: Place) -> Instant | None:
+    """Return the day that a clause names beside its values."""
     return next((at for s, e, at in clause.at if all(e <= p[0] or s >= p[1] for p in places)), None)
 
 
-def changes(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
-    """Return what a clause says that something became: "switched from A to B", "increased to $550"."""
-    words, at = parsed.words, parsed.at
-    lemma = base_verb(words[at].low)
-    if parsed.denied or (
-        words[at].low not in CHANGING and f"{lemma}d" not in CHANGING and f"{lemma}ed" not in CHANGING
-    ):
-        return []
-    if words[at].low.endswith("ing"):
-        return []
-    to = next((i for i in range(at + 1, min(len(words), at + 14)) if words[i].low == "to"), None)
-    if to is None and lemma in {"reach", "hit"}:
-        to = at
-    if to is None or to + 1 >= len(words):
-        return []
-    place, is_measure = _value(parsed.clause, to + 1)
-    old = next((i for i in range(at + 1, to) if words[i].low == "from"), None)
-    was = _value(parsed.clause, old + 1)[0] if old is not None else None
-    if old is None and to is not None:
-        after = next((i for i in range(to + 1, len(words) - 1) if words[i].low == "from"), None)
-        was = _value(parsed.clause, after + 1)[0] if after is not None and not is_measure else None
-    what = _changed(text, parsed, lemma, place, predicates, stop=old if old is not None else to, measured=is_measure)
-    if place is None or what is None:
-        return []
-    owner, name, value = what
-    since = _since(parsed.clause, value, *([was] if was else []))
-    more = {"subject": owner, "old": was, "learned": Learned.CORRECTION, "since": since, "many": False}
-    kind = predicates.row(name).type
-    if kind == "attribute":
-        more["kind"] = "measure" if is_measure else "status"
-    span_end = max(place[1], was[1] if was else 0)
-    return [_made(parsed, name, value, span=(parsed.clause.start, span_end), **more)]
-
-
-def _changed(
-    text: str, parsed: Parsed, lemma: str, place: Place | None, predicates: Predicates, *, stop: int, measured: bool
-) -> tuple[str, str, Place] | None:
-    """Return whose attribute changed, its name, and where the new value stands."""
-    words = parsed.words
-    if place is None:
-        return None
-    if parsed.phrase is not None:
-        owner, named = owned(parsed.phrase)
-        known = predicates.row(predicates.name(named)).type != "attribute"
-        return (owner, predicates.name(named), place) if (measured or known) and named else None
-    if parsed.who == "it":
-        found = measure_at(parsed.clause, next(i for i, w in enumerate(words) if w.end > place[0]))
-        return ("it", f"{name_of(found[1])}_count", place) if found and found[1] else None
-    if stop > parsed.at + 1:  # "extended my goal to ..."
-        phrase = Phrase(words[parsed.at + 1 : stop])
-        if phrase.lows[0] in OWNERS or phrase.lows[0] == "the":
-            owner, named = owned(phrase)
-            known = predicates.row(predicates.name(named)).type != "attribute"
-            return (owner, predicates.name(named), place) if named and (measured or known) else None
-        return None
-    value = phrase_at(parsed.clause, next(i for i, w in enumerate(words) if w.end > place[0]))
-    if lemma in MOVING and value is not None and is_name(value.words[0]):
-        return parsed.who, "home", (value.start, value.end)
-    if lemma in SWITCHING and value is not None and (words[parsed.at + 1].low in {"to", "from"}):
-        if (days := day_named(value)) is not None:
-            return parsed.who, predicates.name(f"{days[1]}_preference"), (days[0].start, days[0].end)
-        return (
-            (parsed.who, "use", (value.start, value.end)) if parsed.who.lower() in PEOPLE or is_name(words[0]) else None
-        )
-    return None
-
-
-def counts(text: str, parsed: Parsed, at: int, lemma: str, predicates: Predicates) -> list[Said]:
+def counts(parsed: Parsed, at: int, lemma: str) -> list[Said]:
     """Return how many of something somebody has or has done, where such a number grows; else nothing."""
     found = measure_at(parsed.clause, at)
     if found is None or parsed.denied:
@@ -271,10 +155,10 @@ def counts(text: str, parsed: Parsed, at: int, lemma: str, predicates: Predicate
             whole = phrase_at(parsed.clause, after + 1)
             if whole is not None:
                 owner = f"{parsed.words[after + 1].said} {' '.join(w.said for w in whole.words)}"
-                return [_made(parsed, f"{name_of(noun)}_count", place, subject=owner, kind="measure", many=False)]
+                return [made(parsed, f"{name_of(noun)}_count", place, subject=owner, kind="measure", many=False)]
         return []
     verb = "" if lemma in {"have", "own"} else f"{lemma}_"
-    return [_made(parsed, f"{verb}{name_of(noun)}_count", place, kind="measure", many=False)]
+    return [made(parsed, f"{verb}{name_of(noun)}_count", place, kind="measure", many=False)]
 
 
 def noted(clause: Clause, predicates: Predicates) -> list[Said]:
@@ -286,7 +170,7 @@ def noted(clause: Clause, predicates: Predicates) -> list[Said]:
         if day is not None and at and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", *_NEWER}):
             found += _before(clause, at, day, predicates, {"date"})
         elif (measure := measure_at(clause, at)) is not None:
-            place, noun, after = measure
+            place, noun, _ = measure
             if (
                 word.low[0] in "$€£"
                 and at
@@ -336,7 +220,7 @@ def _of(clause: Clause, at: int, place: Place, predicates: Predicates) -> list[S
     words, begin = clause.words, at - 2
     while (
         begin > 0
-        and at - begin < 6
+        and at - begin < _LONGEST_NAME
         and words[begin - 1].low not in PREPOSITIONS
         and words[begin].low not in DETERMINERS - _NEWER
     ):
@@ -353,8 +237,6 @@ def _of(clause: Clause, at: int, place: Place, predicates: Predicates) -> list[S
 
 
 def _with_span(said: Said, span: Place) -> Said:
-    from dataclasses import replace
-
     return replace(said, span=span)
 
 

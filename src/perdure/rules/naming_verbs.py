@@ -136,13 +136,14 @@ RELATIONS: Final = listed("""
     neighbour colleague coworker teacher mentor doctor therapist child kid fiance fiancee pet parrot rabbit hamster
     """)
 STATES: Final = {
-    **dict.fromkeys(["married", "single", "divorced", "engaged", "widowed", "separated"], "marital_status"),
-    **dict.fromkeys(["vegan", "vegetarian", "pescatarian", "lactose-intolerant", "gluten-free", "celiac"], "diet"),
-    **dict.fromkeys(["retired", "unemployed", "self-employed", "pregnant"], "status"),
+    **dict.fromkeys(listed("married single divorced engaged widowed separated"), "marital_status"),
+    **dict.fromkeys(listed("vegan vegetarian pescatarian lactose-intolerant gluten-free celiac"), "diet"),
+    **dict.fromkeys(listed("retired unemployed self-employed pregnant"), "status"),
 }
 EMPTY_HEADS: Final = listed("""
-    time times feeling idea ideas question questions problem problems lot lots doubt chance fun blast ball way ways thing
-    things moment moments day days experience experiences look plan plans break chat talk bit issue issues trouble hope
+    time times feeling idea ideas question questions problem problems lot lots doubt chance fun blast ball way ways
+    thing things moment moments day days experience experiences look plan plans break chat talk bit issue
+    issues trouble hope
     dream dreams goal goals reason reasons access opportunity need luck heart passion memories memory story stories
     feelings love support point sense clue choice interest impact effect difference stuff energy strength courage power
     advice tips thoughts fan believer sucker mess wreck part step journey ride week month year morning evening night

@@ -96,18 +96,26 @@ def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
         return None
     stop = at
     days = [(s, e) for s, e, _ in clause.at]
+    joined = words[at].low.endswith("ing")
     while stop < min(len(words), at + _LONGEST):
         low = words[stop].low
         if stop > at and text_gap(words[stop - 1], words[stop]):
             break
-        if low in _ENDS or low in PREPOSITIONS or (short and low in {"of", "and", "or"}):
+        if (
+            low in PREPOSITIONS
+            and joined
+            and stop > at
+            and low not in {"because", "like", "since", "until", "after", "before", "while"}
+        ):
+            joined = False  # "going to concerts" is one thing, its preposition no end
+        elif low in _ENDS or low in PREPOSITIONS or (short and low in {"of", "and", "or"}):
             break
         if low in {"and", "or", "&"} and not _goes_on(words, stop):
             break
         if any(s <= words[stop].start < e for s, e in days):
             break
         stop += 1
-    while stop > at and words[stop - 1].low in {"and", "or", "of", "a", "the", "my", "an", "our", "&"}:
+    while stop > at and (words[stop - 1].low in {"and", "or", "of", "&"} | DETERMINERS | PREPOSITIONS):
         stop -= 1
     return Phrase(words[at:stop]) if stop > at else None
 

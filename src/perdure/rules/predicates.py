@@ -67,7 +67,7 @@ SHIPPED: Final[Mapping[str, Predicate]] = {
 
 SYNONYMS: Final[Mapping[str, str]] = {
     **{
-        other: name
+        "_".join(singular(word) for word in other.split("_")): name
         for name, others in {
             "home": "live_in live_at reside_in residence based_in move_to relocate_to home_address home_city",
             "hometown": "from come_from be_from",
@@ -83,7 +83,7 @@ SYNONYMS: Final[Mapping[str, str]] = {
             "delivery_preference_day",
             "delivery_day": "ship_day shipping_day shipment_day deliver_day",
             "delivery_time": "ship_time shipping_time deliver_time",
-            "payment_term": "payment_terms billing_terms terms_of_payment invoice_terms",
+            "payment_term": "billing_terms terms_of_payment invoice_terms",
             "hobby": "pastime passion",
             "enjoy": "be_into into adore",
             "like": "fond_of love favor",

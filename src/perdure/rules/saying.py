@@ -6,13 +6,15 @@ May live here: which words after a verb are its value, and what that says. May n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Learned
+from perdure.rules.attributes import attributes, changes
 from perdure.rules.clauses import Clause
 from perdure.rules.lemmas import base_verb, past_form, singular
-from perdure.rules.measuring import attributes, changes, counts, noted, owned
+from perdure.rules.measuring import counts, noted, owned
 from perdure.rules.naming_verbs import (
     EMPTY_HEADS,
     HABITS,
@@ -83,30 +85,43 @@ def policies(clause: Clause, predicates: Predicates) -> list[Said]:
     return [Said(who, predicate, place, span, Learned.PREFERENCE, denied=denied, kind=kind)]
 
 
-def acts(text: str, parsed: Parsed, predicates: Predicates) -> list[Said]:
+def acts(parsed: Parsed, predicates: Predicates) -> list[Said]:
     """Return what the clause says that somebody is, has, prefers, does or did."""
     low = parsed.words[parsed.at].low
-    if found := changes(text, parsed, predicates):
+    if found := changes(parsed, predicates):
         return found
     if parsed.who.lower() == "it" or low == "to":
         return []
-    lemma = base_verb(low)
     if set(parsed.aux) & _BE and not low.endswith("ing"):
         return _states(parsed, predicates)
     if parsed.phrase is not None and parsed.phrase.lows[0] == "the":
         return []
-    if low == "no" and parsed.words[parsed.at + 1 : parsed.at + 2] and parsed.words[parsed.at + 1].low == "longer":
-        return _ended(parsed, parsed.at + 2, predicates)
-    if low == "used" and _follows(parsed, "to"):
-        return _ended(parsed, parsed.at + 2, predicates)
-    if lemma in STOPPING or (lemma == "give" and _follows(parsed, "up")):
-        after = parsed.at + 1 + (lemma == "give")
-        return _ended(parsed, after, predicates) if _gerund(parsed, after) or lemma != "stop" else []
+    ended = _ending(parsed, low)
+    return _verbs(parsed, low, predicates) if ended is None else _ended(parsed, ended, predicates)
+
+
+def _verbs(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]:
+    lemma = base_verb(low)
     if lemma in PREFERRING:
         return _preferences(parsed, lemma, predicates)
     if lemma in {"have", "own", "get"}:
-        return _possessions(text, parsed, low, predicates)
-    return _acted(text, parsed, lemma, predicates)
+        return _possessions(parsed, low, predicates)
+    return _acted(parsed, lemma, predicates)
+
+
+def _ending(parsed: Parsed, low: str) -> int | None:
+    """Return where begins what holds no more: after "no longer", "used to", "stopped", "gave up"; else None.
+
+    Beyond the last word where the clause says only that nothing ended: "never gives up".
+    """
+    lemma, at = base_verb(low), parsed.at
+    if (low == "no" and _follows(parsed, "longer")) or (low == "used" and _follows(parsed, "to")):
+        return at + 2
+    given = lemma == "give" and _follows(parsed, "up")
+    if lemma not in STOPPING and not given:
+        return None
+    after = at + 1 + given
+    return after if not parsed.denied and (_gerund(parsed, after) or lemma != "stop") else len(parsed.words)
 
 
 def _follows(parsed: Parsed, low: str) -> bool:
@@ -132,8 +147,6 @@ def _said(parsed: Parsed, predicate: str, phrase: Phrase, learned: Learned, **mo
 
 
 def _with(said: Said, **more: object) -> Said:
-    from dataclasses import replace
-
     return replace(said, **more)  # type: ignore[arg-type]
 
 
@@ -170,6 +183,8 @@ def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Sai
     phrase = phrase_at(parsed.clause, after + infinitive)
     if phrase is None or (phrase.words[-1].low in EMPTY_HEADS and lemma != "prefer"):
         return []
+    if infinitive and len(phrase.words) < 2:  # noqa: PLR2004  # "I like to go" tells nothing
+        return []
     if lemma == "prefer":
         return [_preferred(parsed, phrase, predicates)]
     return [_said(parsed, predicates.name(PREFERRING[lemma]), phrase, Learned.PREFERENCE, many=True)]
@@ -195,12 +210,12 @@ def _preferred(parsed: Parsed, phrase: Phrase, predicates: Predicates) -> Said:
     return _said(parsed, predicates.name(name), phrase, Learned.PREFERENCE, kind="preference")
 
 
-def _possessions(text: str, parsed: Parsed, low: str, predicates: Predicates) -> list[Said]:
+def _possessions(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]:
     """Return what somebody has; numbers of things count them."""
     if low not in {"have", "has", "own", "owns", "got"} or (low == "got" and "have" not in parsed.aux):
         return []
     after = parsed.at + 1
-    if found := counts(text, parsed, after, "have", predicates):
+    if found := counts(parsed, after, "have"):
         return found
     if parsed.denied and after < len(parsed.words) and parsed.words[after].low in {"any", "time", "the"}:
         after += parsed.words[after].low == "any"
@@ -230,27 +245,32 @@ def _states(parsed: Parsed, predicates: Predicates) -> list[Said]:
     words, at = parsed.words, parsed.at
     low, learned = words[at].low, Learned.STATEMENT
     past = bool(set(parsed.aux) & {"was", "were"})
-    if low in STATES and not past:
-        return [_said(parsed, STATES[low], Phrase(words[at : at + 1]), learned)]
-    if is_number(low) and (at + 1 == len(words) or [w.low for w in words[at + 1 : at + 3]] == ["years", "old"]):
-        return [_said(parsed, "age", Phrase(words[at : at + 1]), learned)] if parsed.phrase is None else []
+    aged = is_number(low) and (at + 1 == len(words) or [w.low for w in words[at + 1 : at + 3]] == ["years", "old"])
+    if (low in STATES and not past) or (aged and parsed.phrase is None):
+        return [_said(parsed, STATES.get(low, "age"), Phrase(words[at : at + 1]), learned)]
     if low in {"called", "named"}:
         return _named(parsed)
     follows = words[at + 1].low if at + 1 < len(words) else ""
     if low in {"born", "based", "from"} or (low == "allergic" and follows == "to"):
-        prepositional = low != "from"
-        phrase = phrase_at(parsed.clause, at + 1 + prepositional)
-        if phrase is None or not (is_name(phrase.words[0]) or low == "allergic"):
-            return []
-        name = {"from": "from", "allergic": "allergy"}.get(low, f"{low}_{follows}")
-        return [_said(parsed, predicates.name(name), phrase, learned)]
+        return _placed(parsed, low, follows, predicates)
     if low in _INTERESTED and not past:
-        phrase = phrase_at(parsed.clause, at + 1 + (low != "into"))
-        usable = phrase is not None and not set(phrase.lows) & EMPTY_HEADS and follows not in {"to"}
-        return (
-            [_said(parsed, predicates.name(_INTERESTED[low]), phrase, Learned.PREFERENCE)] if phrase and usable else []
-        )
+        return _interested(parsed, low, follows, predicates)
     return _described(parsed, predicates) if low in {"a", "an"} and not past else []
+
+
+def _placed(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
+    phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "from"))
+    if phrase is None or not (is_name(phrase.words[0]) or low == "allergic"):
+        return []
+    name = {"from": "from", "allergic": "allergy"}.get(low, f"{low}_{follows}")
+    return [_said(parsed, predicates.name(name), phrase, Learned.STATEMENT)]
+
+
+def _interested(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
+    phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "into"))
+    if phrase is None or set(phrase.lows) & EMPTY_HEADS or follows == "to":
+        return []
+    return [_said(parsed, predicates.name(_INTERESTED[low]), phrase, Learned.PREFERENCE)]
 
 
 def _named(parsed: Parsed) -> list[Said]:
@@ -309,6 +329,8 @@ _PLACED: Final = {
 """Verbs that say something only with their preposition."""
 
 
+_SHOWN: Final = listed("this that these those how as everything")
+"""What is pointed at is known only to those who were there."""
 _MAKING: Final = listed("make take get win give")
 """Verbs that tell of an act only with a thing: "made a bowl", not "made sure"."""
 
@@ -317,46 +339,41 @@ def _something(parsed: Parsed, at: int) -> bool:
     return at < len(parsed.words) and parsed.words[at].low in {"a", "an", "my", "our", "some", "first", "second"}
 
 
-def _acted(text: str, parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
+def _acted(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
     """Return what somebody does as a rule, is doing, or did."""
     low = parsed.words[parsed.at].low
     name, after = _verb_name(parsed, parsed.at, lemma)
     placed = name in _PLACED
     made = lemma in _MAKING and past_form(low) and not parsed.denied and _something(parsed, after)
-    if lemma in NOT_EVENTS and not placed and not made:
+    if (lemma in NOT_EVENTS and not placed and not made) or not _happens(parsed, lemma, low, rule=placed):
         return []
-    helped = set(parsed.aux)
-    doing = low.endswith("ing") and bool(helped & _BE)
-    did = past_form(low) or bool(helped & {"have", "has"}) or (parsed.denied and bool(helped & {"did", "do", "does"}))
-    habit = lemma in HABITS or placed
-    if not (doing or did or habit) or (did and lemma == "live" and not helped & {"have", "has"}):
-        return []
-    if lemma not in HABITS and did and low == lemma and not helped and not parsed.never:
-        return []  # "let", "put": as likely something else
-    if found := counts(text, parsed, after, lemma, predicates):
+    if found := counts(parsed, after, lemma):
         return found
-    if placed or made or lemma not in NOT_EVENTS:
-        phrase = phrase_at(parsed.clause, after)
-        if (
-            phrase is None
-            or (phrase.words[-1].low in EMPTY_HEADS)
-            or (phrase.words[0].low.endswith("ly") and not is_name(phrase.words[0]))
-        ):
-            return []
-        known = predicates.name(name)
-        if known in {"home", "employer"} and not is_name(phrase.words[0]):
-            return []
-        row = predicates.row(known)
-        activity = row.type == "attribute"
-        return [
-            _said(
-                parsed,
-                known,
-                phrase,
-                Learned.STATEMENT,
-                kind="activity" if activity else "",
-                many=True if activity else None,
-                denied=parsed.denied,
-            )
-        ]
-    return []
+    phrase = phrase_at(parsed.clause, after)
+    known = predicates.name(name)
+    if phrase is None or name in {"start_to", "learn_to"} or not _tells(parsed, phrase, after):
+        return []
+    if known in {"home", "employer"} and not is_name(phrase.words[0]):
+        return []
+    plain = predicates.row(known).type == "attribute"
+    sort: dict[str, object] = {"kind": "activity", "many": True} if plain else {}
+    return [_said(parsed, known, phrase, Learned.STATEMENT, **sort)]
+
+
+def _tells(parsed: Parsed, phrase: Phrase, after: int) -> bool:
+    """Return whether the object of a verb names something: not "this", "a lot of time", "slowly"."""
+    adverb = phrase.words[0].low.endswith("ly") and not is_name(phrase.words[0])
+    return parsed.words[after].low not in _SHOWN and phrase.words[-1].low not in EMPTY_HEADS and not adverb
+
+
+def _happens(parsed: Parsed, lemma: str, low: str, *, rule: bool) -> bool:
+    """Return whether a verb tells what is done as a rule, is being done, or was done."""
+    helped = set(parsed.aux)
+    perfect = bool(helped & {"have", "has"})
+    doing = low.endswith("ing") and bool(helped & _BE)
+    did = past_form(low) or perfect or (parsed.denied and bool(helped & {"did", "do", "does"}))
+    if did and lemma == "live" and not perfect:
+        return False
+    if lemma not in HABITS and did and low == lemma and not helped and not parsed.never:
+        return False  # "let", "put": as likely something else
+    return doing or did or lemma in HABITS or rule

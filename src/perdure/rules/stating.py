@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.rules.clauses import Clause
+from perdure.rules.lemmas import base_verb, past_form
 from perdure.rules.naming_verbs import CHANGING, Parsed, Said
 from perdure.rules.phrases import OWNERS, PEOPLE, Phrase, is_name, name_of
 from perdure.rules.predicates import Predicates
@@ -32,14 +33,16 @@ _FINDING: Final = listed("found learned heard saw noticed realised realized told
 _NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed(
     "now works lives loves likes prefers prefer hates plays runs wants"
 )
+_NO_NAMES: Final = listed(
+    "super like almost always maybe glad happy sorry love never thank great good nice cool awesome everyone no"
+)
 _NP_LONGEST: Final = 9
 
 
-def said_in(text: str, clause: Clause, predicates: Predicates) -> list[Said]:
+def said_in(clause: Clause, predicates: Predicates) -> list[Said]:
     """Return what a clause states; nothing if no rule can read it.
 
     Args:
-        text: The message.
         clause: One of its clauses.
         predicates: Names and sorts.
     """
@@ -53,17 +56,17 @@ def said_in(text: str, clause: Clause, predicates: Predicates) -> list[Said]:
     parsed = _parsed(clause, who, phrase, at, implied)
     if parsed is None:
         return noted(clause, predicates)
-    found = attributes(text, parsed, predicates) if phrase is not None else []
-    return found or [*acts(text, parsed, predicates), *noted(clause, predicates)]
+    found = attributes(parsed, predicates) if phrase is not None else []
+    return found or [*acts(parsed, predicates), *noted(clause, predicates)]
 
 
 def _found_out(clause: Clause) -> Clause:
     """Return what somebody found out, without the words that say so: "I just found out it was ..."."""
     lows = [word.low for word in clause.words[:6]]
     if lows and lows[0] in {"i", "we", "i've", "i'm"}:
-        for at, low in enumerate(lows[1:5], 1):
+        for found, low in enumerate(lows[1:5], 1):
             if low in _FINDING:
-                at += 1 + (lows[at + 1 : at + 2] == ["out"])
+                at = found + 1 + (lows[found + 1 : found + 2] == ["out"])
                 at += lows[at : at + 1] == ["that"]
                 rest = clause.words[at:]
                 if rest and rest[0].low in PEOPLE | set(OWNERS) | {"it", "the"}:
@@ -119,9 +122,14 @@ def _name_subject(clause: Clause) -> _Subject | None:
         at += 1
         if words[at - 1].low.endswith("'s"):
             return _owned(clause, at)
-    if at == 0 or at >= len(words):
+    if at == 0 or at >= len(words) or (at == 1 and _no_name(words[0].low)):
         return None
     return " ".join(w.said for w in words[:at]), None, at, []
+
+
+def _no_name(low: str) -> bool:
+    """Return whether the word that begins a clause has its capital from there: "Sounds like fun"."""
+    return low in _NO_NAMES or low.endswith(("ing", "ly")) or base_verb(low) != low
 
 
 def _owned(clause: Clause, at: int) -> _Subject | None:
@@ -169,6 +177,4 @@ def _is_auxiliary(clause: Clause, at: int) -> bool:
 
 
 def _participle(low: str) -> bool:
-    from perdure.rules.lemmas import past_form
-
     return past_form(low)

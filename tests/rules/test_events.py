@@ -1,0 +1,127 @@
+"""What a message does: seed 002 stages 1 and 5, and issue 5's words on clause starts."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.records.knowledge import EventType
+from perdure.rules.events import asks_whether_still, denies, event_importance, event_of
+
+SEED = {
+    "What's the status of Gai Media's order?": "question",
+    "Remember, they prefer Friday deliveries": "statement",
+    "Schedule delivery for Gai Media next week": "command",
+    "Yes, Friday works": "confirmation",
+    "What's Gai Media's delivery preference?": "question",
+    "Schedule delivery for Gai Media": "command",
+    "Yes, that's correct": "confirmation",
+    "Actually, they switched to Thursday deliveries last month": "correction",
+    "Actually, they prefer Thursday, not Friday": "correction",
+}
+OTHERS = {
+    "I actually like it": "statement",
+    "I actually prefer tea": "statement",
+    "No, thanks": "statement",
+    "No thanks!": "statement",
+    "No, not really": "statement",
+    "No worries, see you then": "statement",
+    "No problem": "statement",
+    "Nothing new here": "statement",
+    "No, Thursday": "correction",
+    "No, it is Thursday": "correction",
+    "That's wrong": "correction",
+    "that\u2019s wrong.": "correction",
+    "I meant Thursday": "correction",
+    "Correction: the deadline is April 26": "correction",
+    "Thanks! Actually, they prefer Thursday.": "correction",
+    "It's Thursday, not Friday": "correction",
+    "Did you know that's wrong?": "question",
+    "Friday is still right": "confirmation",
+    "Yes, Friday is still right": "confirmation",
+    "Yes": "confirmation",
+    "Exactly!": "confirmation",
+    "Yes, but it is Thursday now": "statement",
+    "Right?": "question",
+    "Could you please schedule a delivery?": "command",
+    "Can you tell me more about it?": "question",
+    "Remember to call Bob": "command",
+    "Note: we use tabs": "statement",
+    "I live in Lyon": "statement",
+    "": "statement",
+    "...": "statement",
+    "???": "question",
+}
+
+
+@pytest.mark.parametrize(("text", "event"), [*SEED.items(), *OTHERS.items()])
+def test_each_message_has_its_event(text, event):
+    assert event_of(text).value == event
+
+
+@pytest.mark.parametrize(
+    ("event", "entities", "grounded", "importance"),
+    [
+        ("question", 0, False, 0.4),
+        ("statement", 0, False, 0.6),
+        ("command", 0, False, 0.7),
+        ("correction", 0, False, 0.9),
+        ("confirmation", 0, False, 0.8),
+        ("question", 2, False, 0.5),
+        ("question", 2, True, 0.6),
+        ("statement", 9, False, 0.8),
+        ("correction", 9, True, 1.0),
+        ("statement", -3, False, 0.6),
+    ],
+)
+def test_importance_follows_the_seeds_table(event, entities, grounded, importance):
+    assert event_importance(EventType(event), entities, grounded=grounded) == pytest.approx(importance)
+
+
+@pytest.mark.parametrize("text", ["That's wrong", "No, that's not right", "No.", "That is incorrect!", "Wrong."])
+def test_a_bare_denial_says_nothing_else(text):
+    assert denies(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["No, thanks", "No, Thursday", "That's wrong, it's Thursday", "That's wrong. They prefer Thursday.", "", "Yes"],
+)
+def test_what_says_more_or_something_else_is_no_bare_denial(text):
+    assert not denies(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("I have a note from 3 May that they prefer Friday deliveries - is that still accurate?", True),
+        ("They prefer Friday. Is that still right?", True),
+        ("Do they still prefer Friday?", True),
+        ("Is that correct?", True),
+        ("It is still raining.", False),
+        ("What is the capital of France?", False),
+        ("", False),
+    ],
+)
+def test_a_turn_that_asks_whether_something_is_still_right_is_recognised(text, asks):
+    assert asks_whether_still(text) is asks
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_an_event(text):
+    assert event_of(text) in EventType
+    assert not (denies(text) and event_of(text) is EventType.CONFIRMATION)
+    asks_whether_still(text)
+
+
+@pytest.mark.parametrize("piece", ["no, ", "actually ", "is ", "is still ", "(", "yes but ", "a", "please "])
+def test_time_is_bounded_on_a_megabyte(piece):
+    text = piece * (1_000_000 // len(piece))
+    begun = perf_counter()
+    event_of(text)
+    denies(text)
+    asks_whether_still(text)
+    assert perf_counter() - begun < 5

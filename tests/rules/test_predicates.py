@@ -1,0 +1,165 @@
+"""The table of predicates, and a person's own."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.records.errors import PolicyError
+from perdure.rules.lemmas import base_verb, singular
+from perdure.rules.predicates import SHIPPED, SYNONYMS, UNNAMED, Predicates, predicates_from
+
+NAMES = Predicates()
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Delivery day preferences", "delivery_day_preference"),
+        ("preferred delivery day", "delivery_day_preference"),
+        ("live in", "home"),
+        ("phone number", "phone"),
+        ("Payment Terms", "payment_term"),
+        ("unheard of", "unheard_of"),
+        ("", UNNAMED),
+    ],
+)
+def test_words_become_the_name_of_a_predicate(said, name):
+    assert NAMES.name(said) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "many"),
+    [
+        ("delivery_day_preference", "preference", False),
+        ("home", "address", False),
+        ("employer", "job", False),
+        ("hobby", "hobby", True),
+        ("winter_book_goal", "measure", False),
+        ("sister_name", "name", False),
+        ("favorite_color", "preference", False),
+        ("draft_submission_deadline", "date", False),
+        ("nobody_knows", "attribute", False),
+    ],
+)
+def test_an_address_supersedes_and_a_hobby_adds(name, kind, many):
+    row = NAMES.row(name)
+    assert (row.type, row.many) == (kind, many)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "akin"),
+    [
+        ("day_preference", "delivery_day_preference", True),
+        ("deadline", "draft_deadline", True),
+        (UNNAMED, "home", True),
+        ("delivery_day_preference", "call_time_preference", False),
+        ("home", "employer", False),
+        ("draft_deadline", "tax_deadline", False),
+    ],
+)
+def test_a_correction_finds_the_family_of_its_predicate(one, other, akin):
+    assert NAMES.akin(one, other) is akin
+    assert NAMES.akin(other, one) is akin
+
+
+def test_every_synonym_leads_to_a_name_that_stays():
+    for said, meant in SYNONYMS.items():
+        assert NAMES.name(said) == NAMES.name(meant)
+        assert NAMES.name(NAMES.name(said)) == NAMES.name(said)
+    assert {NAMES.name(name) for name in SHIPPED} <= set(SHIPPED)
+
+
+def test_a_persons_own_table_wins():
+    own = predicates_from(
+        {
+            "synonyms": {"dock day": "delivery_day"},
+            "predicates": {"hobby": {"many": False}, "Tax ID": {"type": "contact", "rate": 0.001}},
+            "authorities": {"url": "sqlite://"},
+        },
+        "facts.toml",
+    )
+    assert own.name("Dock days") == "delivery_day"
+    assert (own.row("hobby").type, own.row("hobby").many) == ("hobby", False)
+    assert (own.row("tax_id").type, own.row("tax_id").rate) == ("contact", 0.001)
+    assert own.name("live in") == "home"
+
+
+def test_all_faults_are_listed():
+    with pytest.raises(PolicyError) as refused:
+        predicates_from(
+            {
+                "synonyms": {"a": 1, "b": "", "x": "y", "y": "x"},
+                "predicates": {
+                    "p": {"rate": 2},
+                    "q": {"rate": float("nan")},
+                    "r": {"many": "yes"},
+                    "s": {"speed": 1},
+                    "t": 5,
+                    "'; DROP": {"type": ""},
+                },
+            },
+            "facts.toml",
+        )
+    told = str(refused.value)
+    for fault in (
+        "'a'",
+        "'b'",
+        "'x'",
+        "[predicates.p]",
+        "[predicates.q]",
+        "many must",
+        "'speed'",
+        "[predicates.t]",
+        "type must",
+    ):
+        assert fault in told
+
+
+@pytest.mark.parametrize("data", [{"synonyms": 5}, {"predicates": []}, {"predicates": {"é": {"type": "x"}, 5: {}}}])
+def test_what_is_no_table_is_refused(data):
+    with pytest.raises(PolicyError):
+        predicates_from(data, "facts.toml")
+
+
+@given(st.text(max_size=50))
+def test_any_words_have_a_name_that_stays(text):
+    name = NAMES.name(text)
+    assert name
+    assert NAMES.name(name) == name
+    assert NAMES.row(name).type
+
+
+@pytest.mark.parametrize(
+    ("said", "base"),
+    [
+        *(("went", "go"), ("signed", "sign"), ("struggling", "struggle"), ("chasing", "chase"), ("scored", "score")),
+        *(
+            ("included", "include"),
+            ("defined", "define"),
+            ("stopped", "stop"),
+            ("tried", "try"),
+            ("mentored", "mentor"),
+        ),
+        *(("agreed", "agree"), ("watches", "watch"), ("prefers", "prefer"), ("called", "call"), ("use", "use")),
+    ],
+)
+def test_verbs_have_their_base_form(said, base):
+    assert base_verb(said) == base
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [
+        ("fridays", "friday"),
+        ("cities", "city"),
+        ("boxes", "box"),
+        ("children", "child"),
+        ("news", "news"),
+        ("bus", "bus"),
+    ],
+)
+def test_nouns_have_their_singular(many, one):
+    assert singular(many) == one
+    assert singular(one) == one
