@@ -145,6 +145,7 @@ class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, Fact
         since: datetime | None = None,
         until: datetime | None = None,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         min_confidence: float = 0.0,
         include_archived: bool = False,
         inside: str | None = None,
@@ -158,7 +159,9 @@ class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, Fact
             limit: How many hits at most, 1 to 1000.
             kinds, scopes, session: Only these.
             tags, entity: Only memories with all of these tags; only those whose words hold this name.
-            since, until, as_of: Only what happened from and before these instants; only what was stored by then.
+            since, until: Only what happened from and before these instants.
+            as_of: What was true then: facts that were valid, whenever they were learned; of all else what was stored.
+            known_at: What was known then: stored by then, also what is superseded or hidden since.
             min_confidence, include_archived: Only memories at least this likely true now; also hidden ones.
             inside: The session that asks: its own task and session memories are seen besides what is shared.
             touch: Count the hits as accessed. False for dashboards, tests and other readers.
@@ -172,6 +175,7 @@ class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, Fact
             since=since,
             until=until,
             as_of=as_of,
+            known_at=known_at,
             min_confidence=min_confidence,
             include_archived=include_archived,
             inside=inside,

@@ -21,7 +21,7 @@ def memory(opening):
 
 
 def said(memory, clock, session, *turns):
-    """Take in one turn after the other, two minutes apart, as in a live conversation; every other is the assistant's."""
+    """Take in one turn after the other, two minutes apart, every other is the assistant's."""
     for place, text in enumerate(turns):
         role = "assistant" if place % 2 else "user"
         memory.ingest([{"content": text, "role": role, "at": clock().isoformat()}], session=session)

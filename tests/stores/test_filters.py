@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 import string
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -79,16 +79,25 @@ ONLY_RECALL = st.fixed_dictionaries(
     {},
     optional={
         "entity": st.sampled_from([*NAMES, "bob", "Nobody"]),
-        "as_of": st.integers(0, 30).map(lambda d: START + timedelta(days=d)),
+        "as_of": st.integers(-9, 30).map(lambda d: START + timedelta(days=d)),
+        "known_at": st.integers(0, 30).map(lambda d: START + timedelta(days=d)),
     },
 )
+
+
+def hidden_since(m, wanted):
+    """Whether a memory that is hidden by now was not yet at the time that is asked about."""
+    since = datetime.fromtimestamp(m.state.status_ms / 1000, UTC)
+    if "known_at" in wanted:
+        return since > wanted["known_at"]
+    return "as_of" in wanted and m.kind == "fact"
 
 
 def passes(m, wanted):
     inside = wanted.get("inside") or wanted.get("session")
     tests = (
         m.scope == "long_term" or (inside is not None and m.session == inside),
-        wanted.get("include_archived") or m.status == "active",
+        wanted.get("include_archived") or m.status == "active" or hidden_since(m, wanted),
         not wanted.get("kinds") or m.kind in wanted["kinds"],
         not wanted.get("scopes") or m.scope in wanted["scopes"],
         set(wanted.get("tags", ())) <= set(m.tags),
@@ -96,7 +105,8 @@ def passes(m, wanted):
         "entity" not in wanted or wanted["entity"].lower() in m.content.lower().split(),
         "since" not in wanted or m.created_at >= wanted["since"],
         "until" not in wanted or m.created_at < wanted["until"],
-        "as_of" not in wanted or m.recorded_at <= wanted["as_of"],
+        "as_of" not in wanted or (m.created_at if m.kind == "fact" else m.recorded_at) <= wanted["as_of"],
+        "known_at" not in wanted or m.recorded_at <= wanted["known_at"],
         m.confidence >= wanted.get("min_confidence", 0.0),
     )
     return all(tests)

@@ -110,7 +110,11 @@ Until = Annotated[
 ]
 AsOf = Annotated[
     datetime | None,
-    typer.Option("--as-of", parser=moment, metavar="DATE", help=f"Only what was stored by then. {_LOCAL}"),
+    typer.Option("--as-of", parser=moment, metavar="DATE", help=f"What was true then. {_LOCAL}"),
+]
+KnownAt = Annotated[
+    datetime | None,
+    typer.Option("--known-at", parser=moment, metavar="DATE", help=f"What was known then. {_LOCAL}"),
 ]
 At = Annotated[
     datetime | None,

@@ -9,11 +9,12 @@ from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Scope, State, Status
+from perdure.records.knowledge import Fact
+from perdure.records.memory import Kind, Record, Scope, State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
 from perdure.rules.fact_records import ready_question
-from perdure.rules.fact_states import validated_at
+from perdure.rules.fact_states import validated_at, was_there
 from perdure.rules.naming import names_in
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
 from perdure.rules.signals import views
@@ -38,7 +39,8 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     """
     now = ctx.clock()
     query, note = asked(ctx, text)
-    pool = ctx.store.search(namespace, query, filters, ctx.policy.recall.for_limit(limit))
+    wide = replace(filters, include_archived=True) if filters.looks_back else filters
+    pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
     if why := nothing_known(pool, query, ctx.policy.recall):
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (f"nothing known: {why}", note) if n))
     order = ranked(pool, query, ctx.policy.recall)
@@ -124,7 +126,10 @@ def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters:
     size = limit + SPARE
     for start in range(0, len(order), size):
         page = order[start : start + size]
-        memories = views(ctx.store.get(namespace, [r.id for r in page]), ctx.policy, now)
+        records = ctx.store.get(namespace, [r.id for r in page])
+        if filters.looks_back:
+            records = _of_then(ctx, namespace, records, filters)
+        memories = views(records, ctx.policy, now)
         by_id = {m.id: m for m in memories}
         hits += [
             with_signals(r, by_id[r.id], ctx.policy.recall)
@@ -135,6 +140,14 @@ def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters:
             break
     hits.sort(key=lambda h: -h.score)
     return diversified(hits, ctx.store.vectors(namespace, [h.memory.id for h in hits]), limit, ctx.policy.recall)
+
+
+def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> list[Record]:
+    """Return those that are answers to a question about another time."""
+    facts = [r.id for r in records if r.state.kind is Kind.FACT]
+    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    known = {d.id: Fact.from_data(d.id, d.data) for d in told}
+    return [r for r in records if was_there(r, known.get(r.id), filters)]
 
 
 def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:

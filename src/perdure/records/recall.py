@@ -23,7 +23,8 @@ class Filters:
         entity: Memories whose words hold this name.
         since: Happened at or after.
         until: Happened before.
-        as_of: Stored at or before; what was known then.
+        as_of: What was true then: facts that were valid, whenever they were learned; of all else what was stored.
+        known_at: What was known then: stored by then, and not hidden before.
         min_confidence: Current confidence at least this.
         include_archived: Also memories whose status is not active.
         isolated: Memories of task and session scope are seen only inside their session (design 2).
@@ -38,6 +39,7 @@ class Filters:
     since: Instant | None = None
     until: Instant | None = None
     as_of: Instant | None = None
+    known_at: Instant | None = None
     min_confidence: float = 0.0
     include_archived: bool = False
     isolated: bool = False
@@ -47,6 +49,11 @@ class Filters:
     def seen_inside(self) -> str | None:
         """The session whose own memories may be seen besides what is shared."""
         return self.session if self.inside is None else self.inside
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether it asks about another time than now: what is hidden by now may be an answer."""
+        return self.as_of is not None or self.known_at is not None
 
     def statuses(self) -> tuple[Status, ...]:
         """Return the statuses that may be shown."""

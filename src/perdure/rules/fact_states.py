@@ -10,8 +10,10 @@ from enum import StrEnum
 from typing import Final
 
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Kind, State, Status
+from perdure.records.knowledge import Fact
+from perdure.records.memory import Kind, Record, State, Status
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.recall import Filters
 
 
 class FactState(StrEnum):
@@ -117,3 +119,27 @@ def is_aging(state: State, policy: KnowledgePolicy, now: Instant) -> bool:
         and state.reinforcements < policy.aging_reinforcements
         and now - validated_at(state) > policy.aging_days * DAY_MS
     )
+
+
+def was_there(record: Record, fact: Fact | None, filters: Filters) -> bool:
+    """Whether a memory is an answer to a question about another time (design 5: two time axes).
+
+    Args:
+        record: The memory, which may be hidden by now.
+        fact: What it says, if it is a fact that was learned.
+        filters: ``as_of`` asks when it was true, ``known_at`` when it was believed.
+    """
+    state, then = record.state, filters.known_at
+    if then is not None and state.recorded_ms > then:
+        return False
+    seen = state.status is Status.ACTIVE or filters.include_archived or (then is not None and state.status_ms > then)
+    if filters.as_of is None or state.kind is not Kind.FACT:
+        return seen and (filters.as_of is None or state.recorded_ms <= filters.as_of)
+    # What was replaced by then was still known to have been true before; what was denied never was.
+    if state.status is Status.INVALIDATED and not seen:
+        return False
+    begin = state.created_ms if fact is None or fact.valid_from is None else fact.valid_from
+    end = None if fact is None else fact.valid_to
+    if fact is not None and then is not None and (fact.retired or 0) > then:
+        end = None  # nobody knew then that it would end
+    return begin <= filters.as_of and (end is None or filters.as_of < end)

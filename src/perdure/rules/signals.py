@@ -70,7 +70,7 @@ def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memor
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
 
 
-def _view(record: Record, state: State, current: tuple[float, ...], aging: bool) -> Memory:  # noqa: FBT001  # zipped
+def _view(record: Record, state: State, current: tuple[float, ...], aging: bool) -> Memory:  # zipped
     content = record.content
     importance, confidence, strength, retention, value = current
     return Memory(

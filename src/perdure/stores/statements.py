@@ -113,6 +113,7 @@ def filter_parts(filters: Filters) -> tuple[tuple[str, ...], dict[str, object]]:
         ("filter_since", "since", filters.since),
         ("filter_until", "until", filters.until),
         ("filter_as_of", "as_of", filters.as_of),
+        ("filter_known_at", "known_at", filters.known_at),
         # What is stored is at least what is left of it now.
         ("filter_confidence", "min_confidence", filters.min_confidence or None),
         ("filter_tags", "tags", list(dict.fromkeys(filters.tags)) or None),

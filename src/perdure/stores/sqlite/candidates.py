@@ -63,7 +63,7 @@ class SqliteSearch(Search):
         """
         among = self._holding(filters.entity) if filters.entity else None
         cosine = self._near(vector, filters, among)
-        late = bool(filters.tags or filters.entity) or filters.as_of is not None or filters.min_confidence > 0.0
+        late = bool(filters.tags or filters.entity) or filters.looks_back or filters.min_confidence > 0.0
         wanted = len(cosine) if late else self.policy.candidates
         cosine = dict(nlargest(wanted, cosine.items(), key=itemgetter(1)))
         passed = self._narrow(cosine, filters)

@@ -467,7 +467,11 @@ m.created_ms < :until;
 
 -- name: filter_as_of
 -- kind: part
-m.recorded_ms <= :as_of;
+(m.kind = 'fact' OR m.recorded_ms <= :as_of);
+
+-- name: filter_known_at
+-- kind: part
+m.recorded_ms <= :known_at;
 
 -- name: filter_confidence
 -- kind: part
