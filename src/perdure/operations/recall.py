@@ -139,7 +139,15 @@ def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters:
         if len(hits) >= limit:
             break
     hits.sort(key=lambda h: -h.score)
-    return diversified(hits, ctx.store.vectors(namespace, [h.memory.id for h in hits]), limit, ctx.policy.recall)
+    vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
+    return diversified(hits, vectors, limit, ctx.policy.recall, _sources(ctx, namespace, hits))
+
+
+def _sources(ctx: Context, namespace: str, hits: list[Hit]) -> dict[str, frozenset[str]]:
+    """Return fact -> the messages that say it, of the facts among some hits."""
+    facts = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
+    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    return {d.id: frozenset(s["memory"] for s in d.data["sources"]) for d in told}
 
 
 def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> list[Record]:

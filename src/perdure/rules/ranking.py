@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -157,20 +158,38 @@ def with_signals(entry: Ranked, memory: Memory, policy: RecallPolicy) -> Hit:
     return Hit(memory, sum(parts.values()), parts, entry.cosine)
 
 
-def diversified(hits: Sequence[Hit], vectors: Mapping[str, Vector], limit: int, policy: RecallPolicy) -> list[Hit]:
-    """Return the best hits; one that repeats a better one goes behind the others."""
+def diversified(
+    hits: Sequence[Hit],
+    vectors: Mapping[str, Vector],
+    limit: int,
+    policy: RecallPolicy,
+    sources: Mapping[str, frozenset[str]] = MappingProxyType({}),
+) -> list[Hit]:
+    """Return the best hits; one that repeats a better one goes behind the others.
+
+    Args:
+        hits: Best first.
+        vectors: Id -> vector, of those that have one.
+        limit: How many.
+        policy: What counts as a repetition.
+        sources: Fact -> the messages that say it: a fact and its message tell the same.
+    """
     chosen: list[Hit] = []
     later: list[Hit] = []
     matrix: list[NDArray[np.float32]] = []
     texts: set[str] = set()
+    told: set[str] = set()
     for hit in hits:
         vector = np.frombuffer(vectors[hit.memory.id], "<f4") if hit.memory.id in vectors else None
         near = float(np.max(np.vstack(matrix) @ vector)) if matrix and vector is not None else 0.0
-        if near >= policy.duplicate_cosine or hit.memory.content in texts:
+        own = sources.get(hit.memory.id, frozenset())
+        is_told = hit.memory.id in told or bool(own & {h.memory.id for h in chosen})
+        if near >= policy.duplicate_cosine or hit.memory.content in texts or is_told:
             later.append(hit)
             continue
         chosen.append(hit)
         texts.add(hit.memory.content)
+        told |= own
         if vector is not None:
             matrix.append(vector)
         if len(chosen) == limit:
