@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote
@@ -155,8 +155,9 @@ class _Postgres:
     @contextmanager
     def _cut_after(self, connection: Connection) -> Iterator[None]:
         """Cut the line if a server that has hung does not stop its query itself."""
-        number = connection.connection.driver_connection.fileno()  # type: ignore[union-attr]  # psycopg's
-        timer = threading.Timer(self._seconds + _GRACE, _cut, (socket.socket(fileno=socket.dup(number)),))
+        driver: Any = connection.connection.driver_connection  # psycopg's
+        line = socket.socket(fileno=socket.dup(driver.fileno()))
+        timer = threading.Timer(self._seconds + _GRACE, _cut, (line,))
         timer.daemon = True
         timer.start()
         try:
@@ -164,8 +165,7 @@ class _Postgres:
         finally:
             timer.cancel()
             timer.join()
-            with closing(timer.args[0]):
-                pass
+            line.close()
 
     def close(self) -> None:
         if self._connection is not None:

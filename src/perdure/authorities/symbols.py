@@ -1,4 +1,4 @@
-"""Where a source file defines a name: by the syntax tree for Python, by the forms of definitions for other languages."""
+"""Where a source file defines a name: by the syntax tree for Python, by how definitions look for other languages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 _BEFORE: Final = (
-    r"^[ \t]*(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async|pub(?:\([^)]*\))?"
-    r"|unsafe|extern|inline|override|open|sealed|data|virtual|const|local)\s+)*"
+    r"^[ \t]*(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async"
+    r"|pub(?:\([^)]*\))?|unsafe|extern|inline|override|open|sealed|data|virtual|const|local)\s+)*"
     r"(?:function\*?|func|fun|fn|def|defp|class|interface|struct|enum|trait|type|typedef|module|namespace|macro_rules!|"
     r"record|protocol|object|impl|mod|let|var|val|const|static|package|message|service|rpc|resource|sub|proc)\s+"
     r"(?:self\.|\([^)\n]{{0,200}}\)\s*)?{name}(?![\w$])"

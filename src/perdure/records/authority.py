@@ -83,7 +83,6 @@ class Verdict:
         evidence: Where from, or why not, in words.
         at: When it was asked.
         replaced_by: The fact that holds the authority's value since, if this one was invalidated.
-        first: It is the first agreement of a day, which is what validates.
     """
 
     id: str
@@ -95,7 +94,6 @@ class Verdict:
     evidence: str
     at: Instant
     replaced_by: str = ""
-    first: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON data."""

@@ -44,14 +44,16 @@ def citations(text: str) -> list[Citation]:
     for match in urls:
         url = match.group().rstrip(".,;:!?")
         found.append(Citation(CitationKind.URL, url, url, start=match.start()))
-    for match in _COMMIT.finditer(text):
-        if not _within(match.start(1), urls):
-            found.append(Citation(CitationKind.COMMIT, match.group(1), match.group(1).lower(), start=match.start(1)))
-    for match in _PATH.finditer(text):
-        if not _within(match.start(1), urls) and ".." not in match.group(1).split("/"):
-            found.append(_path(match))
-    found.sort(key=lambda c: c.start)
-    return list({(c.kind, c.target, c.symbol): c for c in reversed(found)}.values())[::-1][:MOST]
+    outside = [m for form in (_COMMIT, _PATH) for m in form.finditer(text) if not _within(m.start(1), urls)]
+    found += [_commit(m) if m.re is _COMMIT else _path(m) for m in outside if ".." not in m.group(1).split("/")]
+    first: dict[tuple[CitationKind, str, str], Citation] = {}
+    for citation in sorted(found, key=lambda c: c.start):
+        first.setdefault((citation.kind, citation.target, citation.symbol), citation)
+    return list(first.values())[:MOST]
+
+
+def _commit(match: re.Match[str]) -> Citation:
+    return Citation(CitationKind.COMMIT, match.group(1), match.group(1).lower(), start=match.start(1))
 
 
 def _path(match: re.Match[str]) -> Citation:
