@@ -74,8 +74,8 @@ def chosen(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now:
     last = {identity: _at(d) for (identity, _), d in checks.items()}
     left, picked = 0, {}
     for name, some in citing.items():
-        ordered = sorted(some, key=lambda pair, name=name: (_at(checks.get((pair[0], name))), pair[0]))
-        picked[name], left = ordered[:limit], left + max(0, len(ordered) - limit)
+        dated = sorted((_at(checks.get((identity, name))), identity, cited) for identity, cited in some)
+        picked[name], left = [(i, cited) for _, i, cited in dated[:limit]], left + max(0, len(dated) - limit)
     keys, rest = _keys(ctx, place, facts, last, limit)
     return Chosen(keys, picked, left + rest, checks)
 
