@@ -65,7 +65,9 @@ def policy(tmp_path, domain):
 
 def policy_of(folder, extra="", url="sqlite:///domain.db"):
     lines = [f"{name} = {json.dumps(query)}" for name, query in QUERIES.items()]
-    text = f"[authorities.crm]\nurl = {json.dumps(url)}\n[authorities.crm.predicates]\n" + "\n".join(lines) + "\n" + extra
+    text = (
+        f"[authorities.crm]\nurl = {json.dumps(url)}\n[authorities.crm.predicates]\n" + "\n".join(lines) + "\n" + extra
+    )
     (folder / "knowledge.toml").write_text(text, "utf-8")
     return {**WORDS_ONLY, "knowledge": {"file": str(folder / "knowledge.toml")}}
 
@@ -261,7 +263,9 @@ def test_an_authority_that_cannot_be_asked_changes_nothing_at_all(opening, domai
     elif fault == "table":
         domain.run("DROP TABLE customer")
     else:
-        slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n WHERE :subject <> ''"
+        slow = (
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n WHERE :subject <> ''"
+        )
         text = f"[authorities.crm]\nurl = 'sqlite:///domain.db'\ntimeout_seconds = 0.2\npredicates = {{ {DAY} = \"{slow}\" }}"
         (domain.file.parent / "knowledge.toml").write_text(text)
         memory = opening(policy)

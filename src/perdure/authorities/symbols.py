@@ -43,11 +43,14 @@ def defines(source: str, ending: str, symbol: str) -> int:
         ending: Its suffix: ``.py``.
         symbol: The name; of ``Outer.inner`` Python's ``inner`` must be within ``Outer``, elsewhere ``inner`` is enough.
     """
+    last = symbol.rsplit(".", 1)[-1]
+    if last.casefold() not in source.casefold():
+        return 0
     if ending in {".py", ".pyi"}:
         line = _python(source, symbol)
         if line is not None:
             return line
-    name = re.escape(symbol.rsplit(".", 1)[-1])
+    name = re.escape(last)
     flags = re.MULTILINE | (re.IGNORECASE if ending == ".sql" else 0)
     text = "\n".join(line[:_LONGEST_LINE] for line in source.split("\n"))
     for form in _forms(ending):

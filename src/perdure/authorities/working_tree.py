@@ -138,13 +138,12 @@ class _Look:
     def _moved_symbol(self, citation: Citation, gone: str) -> Sighting:
         """Look for a symbol in other files of the same language."""
         ending = Path(citation.target).suffix
-        found = []
-        for paths in self._listed().values():
-            for path in paths:
-                if path.endswith(ending) and path != citation.target and self._defined(path, citation.symbol):
-                    found.append(f"{path}#{citation.symbol}")
-                if len(found) >= _PLACES or self._late():
-                    break
+        found: list[str] = []
+        for path in (p for paths in self._listed().values() for p in paths):
+            if len(found) >= _PLACES or self._late():
+                break
+            if path.endswith(ending) and path != citation.target and self._defined(path, citation.symbol):
+                found.append(f"{path}#{citation.symbol}")
         if found:
             return self._moved(citation, gone, sorted(found))
         return self._stale(citation, f"{gone}, nor does any other {ending} file of {self._name} define it")
@@ -166,8 +165,8 @@ class _Look:
     def _defined(self, path: str, symbol: str) -> int | None:
         """Return the line where a file defines a symbol, 0 if it does not, None if it cannot be read."""
         file = self._root / path
-        if not self._inside(file) or file.stat().st_size > _BYTES:
-            return None
+        if not self._inside(file) or not file.is_file() or file.stat().st_size > _BYTES:
+            return None  # reading a pipe would never end
         return defines(file.read_text("utf-8", "replace"), file.suffix, symbol)
 
     def _named(self, name: str) -> list[str]:
