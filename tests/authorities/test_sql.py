@@ -160,8 +160,8 @@ def test_whatever_writes_is_refused_by_the_database_itself(folder, query):
     [
         ("SELECT day FROM client WHERE name = :subject", "no such table: client"),
         ("SELECT day, terms FROM customer WHERE name = :subject", "the query returns 2 columns; it must return one"),
-        ("SELECT day FROM customer WHERE :subject <> '' UNION SELECT CAST(value AS TEXT) FROM "
-         "(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 99) SELECT value FROM n)",
+        (("SELECT day FROM customer WHERE :subject <> '' UNION SELECT CAST(value AS TEXT) FROM "
+         "(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 99) SELECT value FROM n)"),
          "the query returns more than 50 rows"),
         ("SELECT x'00ff' WHERE :subject <> ''", "the query returns a bytes; cast it to text"),
         ("SELECT '' WHERE :subject <> ''", "the query returns an empty text; let it return NULL for nothing known"),
@@ -239,13 +239,16 @@ def test_sqlalchemy_is_loaded_with_the_first_question_only(folder):
         "import sys, pathlib, perdure\n"
         "from perdure.authorities.sql import SqlAuthority\n"
         "from perdure.records.authority import SqlConfig, Question\n"
-        "who = SqlAuthority(SqlConfig('crm', 'sqlite:///domain.db', predicates={'day': 'SELECT 1'}), pathlib.Path('.'))\n"
+        "config = SqlConfig('crm', 'sqlite:///domain.db', predicates={'day': 'SELECT 1'})\n"
+        "who = SqlAuthority(config, pathlib.Path('.'))\n"
         "assert 'sqlalchemy' not in sys.modules\n"
         "sys.modules['sqlalchemy'] = None\n"
         "print(who.answers([Question('day', 'x', 'x')])[0].evidence)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[1:] + [str(Path(perdure.__file__).parents[1])])}
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path[1:], str(Path(perdure.__file__).parents[1])])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "install perdure[authorities]" in done.stdout
 
@@ -372,7 +375,8 @@ def test_a_server_that_hangs_in_the_middle_is_cut_off(server, tmp_path):
         with psycopg.connect(server, autocommit=True) as other:
             for _ in range(100):
                 found = other.execute(
-                    "SELECT pid FROM pg_stat_activity WHERE application_name = 'perdure verify' AND query LIKE '%frozen%'"
+                    "SELECT pid FROM pg_stat_activity"
+                    " WHERE application_name = 'perdure verify' AND query LIKE '%frozen%'"
                 ).fetchall()
                 if found:
                     stopped.append(found[0][0])

@@ -266,7 +266,7 @@ def test_an_authority_that_cannot_be_asked_changes_nothing_at_all(opening, domai
         slow = (
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n WHERE :subject <> ''"
         )
-        text = f"[authorities.crm]\nurl = 'sqlite:///domain.db'\ntimeout_seconds = 0.2\npredicates = {{ {DAY} = \"{slow}\" }}"
+        text = f"[authorities.crm]\nurl = 'sqlite:///domain.db'\ntimeout_seconds = 0.2\npredicates.{DAY} = \"{slow}\""
         (domain.file.parent / "knowledge.toml").write_text(text)
         memory = opening(policy)
     before = tables(path)
