@@ -331,6 +331,50 @@ def test_the_first_authority_that_is_not_silent_decides(opening, domain, tmp_pat
     assert (verdict.authority, verdict.outcome) == ("crm", Outcome.UNREACHABLE)
 
 
+# --- what happens meanwhile
+
+
+class Meddling:
+    """The database, asked while something else happens to the store."""
+
+    def __init__(self, authority, meanwhile):
+        self.authority, self.meanwhile, self.asked = authority, meanwhile, 0
+        self.name, self.knows = authority.name, authority.knows
+
+    def answers(self, questions):
+        self.asked += 1
+        if self.asked == 1:
+            self.meanwhile()
+        return self.authority.answers(questions)
+
+
+def test_what_is_archived_while_the_authority_is_asked_stays_archived(memory, domain):
+    domain.says("Gai Media", "Thursday")
+    fact = believed(memory, "gai-media", DAY, "Friday")
+    memory._context.authorities = {
+        "crm": Meddling(memory._context.authorities["crm"], lambda: memory.archive(fact, "meanwhile"))
+    }
+    assert memory.verify().operations == ()
+    assert state_of(memory, fact).status is Status.ARCHIVED
+    assert len(memory.list(kinds=["fact"], include_archived=True)) == 1
+
+
+def test_what_is_corrected_while_the_authority_is_asked_is_read_again(memory, domain, clock):
+    domain.says("Gai Media", "Thursday")
+    fact = believed(memory, "gai-media", DAY, "Friday")
+    was = fact_of(memory, fact)
+
+    def corrected():
+        new = replace(was, value=Value("Thursday", ValueKind.TEXT, "thursday"))
+        applied(memory, document(Shelf.FACT, fact, was.key, was.to_data(), new.to_data()))
+
+    meddling = Meddling(memory._context.authorities["crm"], corrected)
+    memory._context.authorities = {"crm": meddling}
+    assert [v.outcome for v in memory.verify().verdicts] == [Outcome.AGREES]
+    assert state_of(memory, fact).status is Status.ACTIVE
+    assert fact_of(memory, fact).value.text == "Thursday"
+
+
 # --- one plan
 
 

@@ -159,7 +159,8 @@ class _Work:
     def __post_init__(self) -> None:
         now = self.ctx.clock()
         facts = [f.id for key in self.picked.keys for f in key.facts]
-        found = settled(self.ctx.store.get(self.place, facts), unshortened(self.ctx.policy), now)
+        read = [r for r in self.ctx.store.get(self.place, facts) if r.state.status is Status.ACTIVE]  # still in view
+        found = settled(read, unshortened(self.ctx.policy), now)
         self.decisions = Decisions(found, self.ctx.policy, now, self.ctx.ids(now))
 
     # --- facts
