@@ -81,6 +81,7 @@ class _Look:
         self._until = 0.0
         self._files: dict[str, list[str]] | None = None
         self._whole = True
+        self._lines: dict[tuple[str, str], int | None] = {}
 
     def at(self, cited: Sequence[Citation]) -> list[Sighting]:
         self._until = time.monotonic() + self._seconds
@@ -163,7 +164,13 @@ class _Look:
         return Sighting(citation, Sight.UNVERIFIABLE, told)
 
     def _defined(self, path: str, symbol: str) -> int | None:
-        """Return the line where a file defines a symbol, 0 if it does not, None if it cannot be read."""
+        """Return the line where a file defines a symbol, 0 if it does not, None if it cannot be read; read once."""
+        key = path, symbol
+        if key not in self._lines:
+            self._lines[key] = self._searched(path, symbol)
+        return self._lines[key]
+
+    def _searched(self, path: str, symbol: str) -> int | None:
         file = self._root / path
         if not self._inside(file) or not file.is_file() or file.stat().st_size > _BYTES:
             return None  # reading a pipe would never end
