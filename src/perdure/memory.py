@@ -14,6 +14,7 @@ from perdure.memory_forms import FormVerbs
 from perdure.memory_groups import GroupVerbs
 from perdure.memory_signals import SignalVerbs
 from perdure.memory_upkeep import UpkeepVerbs
+from perdure.memory_verify import VerifyVerbs
 from perdure.operations import absence, explain, journal, keep, recall, reembed, remember
 from perdure.operations import digest as digesting
 from perdure.operations.ports import Context, Progress
@@ -33,7 +34,7 @@ Entries = list[Entry]
 Operations = list[Operation]
 
 
-class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, FactVerbs, UpkeepVerbs):
+class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, FactVerbs, UpkeepVerbs, VerifyVerbs):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
     Example:

@@ -38,7 +38,7 @@ class UpkeepVerbs:
         stop: Callable[[], bool] = lambda: False,
         known: MutableMapping[str, int] | None = None,
     ) -> Upkept:
-        """Run what the policy's schedule says is due in every namespace: sweeps, decay reports, backups of the vault.
+        """Run what the policy's schedule says is due in every namespace: sweeps, reports, backups, verifications.
 
         Any number of workers may do so: each task of a namespace is run by one of them. Runs that were missed are
         caught up once; one that fails is written down and tried again after ``upkeep.retry_minutes``.

@@ -373,6 +373,7 @@ def verbs(ids, operations):
         "apply": lambda m: m.apply(plan),
         "apply_all": lambda m: m.apply_all([replace(plan, id="forged too")]),
         "upkeep": lambda m: m.upkeep("mallory").to_dict(),
+        "verify": lambda m: [m.verify("alice"), m.verify("alice", ids).counts],
         "upkeep_state": lambda m: m.upkeep_state("alice"),
         "namespaces": lambda m: m.namespaces(),
         "close": lambda _: None,

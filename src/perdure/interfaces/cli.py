@@ -26,6 +26,7 @@ from perdure.interfaces import (
     cli_setup,
     cli_signals,
     cli_upkeep,
+    cli_verify,
     cli_write,
 )
 from perdure.interfaces.cli_call import MEANINGS, Body, Exit, Json, Namespace, PolicyFile, Store, print_json, verb
@@ -191,6 +192,7 @@ VERBS: dict[str, dict[str, Body]] = {
         "consolidate": cli_groups.consolidate,
         "fit": cli_forms.fit,
         "compression": cli_forms.compression,
+        "verify": cli_verify.verify,
         "reembed": cli_write.reembed,
         "optimize": cli_upkeep.optimize,
         "check": cli_upkeep.check,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from perdure.records.authority import Answer, Citation, Question, Sighting
 from perdure.records.canary import Canary
 from perdure.records.document import Document, Shelf
 from perdure.records.gauge import Gauge
@@ -50,6 +51,40 @@ class Model(Protocol):
 
     def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what it says about a text, as an object that fits a JSON Schema; raises ModelError."""
+        ...
+
+
+class Authority(Protocol):
+    """Who knows better than a fact: a database. It reads, never writes, and never decides what becomes of a memory."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in answers."""
+        ...
+
+    def knows(self, predicate: str, namespace: str) -> bool:
+        """Whether it answers for a predicate in a namespace."""
+        ...
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        """Return an answer to each question, within a time for each; never raises: what fails is ``unreachable``."""
+        ...
+
+
+class Witness(Protocol):
+    """Who sees whether what memories cite is there: a working tree."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in answers."""
+        ...
+
+    def covers(self, namespace: str) -> bool:
+        """Whether memories of a namespace cite it."""
+        ...
+
+    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[Sighting]]:
+        """Return what became of what each of several memories cites; never raises."""
         ...
 
 
@@ -186,6 +221,8 @@ class Context:
         predicates: What is known of predicates: their names, their sorts (``knowledge.file``).
         crowded: Namespace -> (tokens, day) at which it could not be brought within the policy's budget.
         previews: What a caller asked to see -> a digest of what it would do.
+        authorities: Name -> a database that knows better, in the order in which they decide.
+        witnesses: Name -> a working tree that memories cite.
     """
 
     store: Store
@@ -203,3 +240,5 @@ class Context:
     predicates: Predicates = field(default_factory=Predicates)
     previews: dict[object, str] = field(default_factory=dict)
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
+    authorities: Mapping[str, Authority] = field(default_factory=dict)
+    witnesses: Mapping[str, Witness] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Upkeep on a schedule: sweeps, decay reports and backups of the vault, each run by one of many workers."""
+"""Upkeep on a schedule: sweeps, decay reports, backups of the vault, verifications, each run by one of many workers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from perdure.operations.backup import vault
 from perdure.operations.maintain import LEASE_MS, maintain
 from perdure.operations.ports import Context
 from perdure.operations.sweep import hidden_by
+from perdure.operations.verify import verify
 from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
 from perdure.records.instant import DAY_MS, Instant
@@ -38,7 +39,7 @@ def upkeep(
     stop: Callable[[], bool] = lambda: False,
     known: MutableMapping[str, Instant] | None = None,
 ) -> Upkept:
-    """Run what is due by the schedule in every namespace: sweeps, then decay reports and backups.
+    """Run what is due by the schedule in every namespace: sweeps, then reports, backups, verifications.
 
     Each task of a namespace has a document that says when it last ran; a worker begins by writing itself into it, and
     of many workers that try, one succeeds. A run that fails is written down and tried again later; the others go on.
@@ -64,7 +65,7 @@ def upkeep(
         if stop():
             break
         if quiet.get(place, ctx.clock()) <= ctx.clock():
-            quiet[place] = min(turns.run(place, task, work) for task, work in _WORK.items())
+            quiet[place] = min(turns.run(place, task, work) for task, work in _work(ctx).items())
     return Upkept(swept, tuple(turns.runs))
 
 
@@ -206,4 +207,16 @@ def _backup(ctx: Context, place: str) -> Outcome:
     return f"{count} memories in {file}", {"file": file, "memories": count}
 
 
+def _verify(ctx: Context, place: str) -> Outcome:
+    """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
+    found = verify(ctx, place)
+    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to ask about"
+    more = f"; {found.left} left for the next time" if found.left else ""
+    return f"{told}{more}", {"counts": found.counts, "operations": list(found.operations)}
+
+
 _WORK: Final[dict[Task, Callable[[Context, str], Outcome]]] = {Task.REPORT: _report, Task.BACKUP: _backup}
+
+
+def _work(ctx: Context) -> dict[Task, Callable[[Context, str], Outcome]]:
+    return {**_WORK, Task.VERIFY: _verify} if ctx.authorities or ctx.witnesses else _WORK

@@ -153,6 +153,7 @@ class UpkeepPolicy:
     sweep_minutes: float = key(60.0, "Minutes between sweeps.", 1, 10_080)
     report_hours: float = key(24.0, "Hours between decay reports.", 1, 8760)
     backup_days: float = key(7.0, "Days between backups of the vault.", 0.1, 365)
+    verify_hours: float = key(24.0, "Hours between verifications, where authorities are named.", 1, 8760)
     backup_folder: str = key("", "Where backups go; beside the store's file if empty.")
     jitter: float = key(0.1, "Share of an interval by which runs are spread.", 0, 0.5)
     retry_minutes: float = key(5.0, "Minutes until a run that failed is tried again.", 0.1, 1440)

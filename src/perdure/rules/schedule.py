@@ -26,6 +26,8 @@ class Task(StrEnum):
     SWEEP = "sweep"
     REPORT = "report"
     BACKUP = "backup"
+    VERIFY = "verify"
+    """Only where the knowledge file names authorities."""
 
 
 def interval(task: Task, policy: UpkeepPolicy) -> int:
@@ -35,6 +37,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
             Task.SWEEP: policy.sweep_minutes * _MINUTE_MS,
             Task.REPORT: policy.report_hours * HOUR_MS,
             Task.BACKUP: policy.backup_days * DAY_MS,
+            Task.VERIFY: policy.verify_hours * HOUR_MS,
         }[task]
     )
 

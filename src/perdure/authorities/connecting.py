@@ -1,0 +1,200 @@
+"""Connections that can only read and that end in time: SQLite by its authorizer, PostgreSQL by its own settings."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL, Connection
+
+_STEPS: Final = 1000
+"""SQLite looks at the clock after so many of its instructions: some ten microseconds."""
+
+_BYTES: Final = 10_000_000
+"""Longest text or blob that SQLite may make on the way to an answer."""
+
+_GRACE: Final = 1.0
+"""Seconds that a server gets beyond the timeout to say that it has stopped; then the line is cut."""
+
+_ALLOWED: Final = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+"""What a statement may do in SQLite; ``mode=ro`` alone would let it attach another file and write that."""
+
+_DENIED_FUNCTIONS: Final = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"}
+
+
+class Reader(Protocol):
+    """An open connection that answers queries."""
+
+    def rows(self, query: str, subject: str, aliases: Sequence[str], most: int) -> list[Sequence[Any]]:
+        """Return at most so many rows; raises whatever the driver raises, in time."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+def opened(url: URL, seconds: float, folder: Path) -> Reader:
+    """Open a database read-only.
+
+    Args:
+        url: SQLite's or PostgreSQL's.
+        seconds: Longest time of one query.
+        folder: Where a relative file of SQLite starts.
+
+    Raises:
+        ValueError: It is another kind of database, for which neither is known to hold.
+    """
+    kind = url.get_backend_name()
+    if kind == "sqlite":
+        return _Sqlite(url, seconds, folder)
+    if kind == "postgresql":
+        return _Postgres(url, seconds)
+    raise ValueError("the URL must be sqlite:///FILE or postgresql+psycopg://...")
+
+
+class _Sqlite:
+    """A file of SQLite. The standard library's driver, because SQLAlchemy speaks through it; the file is only read."""
+
+    def __init__(self, url: URL, seconds: float, folder: Path) -> None:
+        from sqlalchemy import create_engine  # noqa: PLC0415  # an extra, loaded only where it is used
+        from sqlalchemy.pool import StaticPool  # noqa: PLC0415  # as above
+
+        if not url.database or url.database.startswith((":memory:", "file:")) or url.query:
+            raise ValueError("the URL must name a file: sqlite:///domain.db")
+        file = folder / Path(url.database).expanduser()
+        if not file.is_file():
+            raise FileNotFoundError(f"there is no file {file.name}")
+        self._seconds, self._until = seconds, 0.0
+        self._own = sqlite3.connect(
+            f"file:{quote(str(file.absolute()))}?mode=ro", uri=True, timeout=seconds, check_same_thread=False
+        )
+        self._own.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _BYTES)
+        self._engine = create_engine("sqlite://", creator=lambda: self._own, poolclass=StaticPool)
+        self._engine.connect().close()  # SQLAlchemy asks its own questions first, among them a PRAGMA
+        self._own.set_authorizer(_may)
+        self._own.set_progress_handler(self._late, _STEPS)
+
+    def _late(self) -> bool:
+        return time.monotonic() > self._until
+
+    def rows(self, query: str, subject: str, aliases: Sequence[str], most: int) -> list[Sequence[Any]]:
+        self._until = time.monotonic() + self._seconds
+        with self._engine.connect() as connection:
+            return _fetched(connection, query, subject, aliases, most)
+
+    def close(self) -> None:
+        self._until = float("inf")
+        self._engine.dispose()
+        self._own.close()
+
+
+def _may(action: int, first: str | None, second: str | None, _base: str | None, _inner: str | None) -> int:
+    """Allow reading, and nothing else."""
+    if action not in _ALLOWED or (action == sqlite3.SQLITE_FUNCTION and (second or first) in _DENIED_FUNCTIONS):
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
+
+
+class _Postgres:
+    """A server. It stops slow queries itself; if it does not answer at all, the line is cut a second later."""
+
+    def __init__(self, url: URL, seconds: float) -> None:
+        from sqlalchemy import create_engine  # noqa: PLC0415  # an extra, loaded only where it is used
+        from sqlalchemy.pool import NullPool  # noqa: PLC0415  # as above
+
+        self._seconds = seconds
+        milliseconds = max(1, round(seconds * 1000))
+        settings = f"-c default_transaction_read_only=on -c statement_timeout={milliseconds}"
+        given = url.query.get("options", "")
+        before = given if isinstance(given, str) else " ".join(given)
+        query = {k: v for k, v in url.query.items() if k not in {"options", "connect_timeout"}}
+        plain = url.set(drivername="postgresql+psycopg", query=query)
+        engine = create_engine(
+            plain,
+            poolclass=NullPool,
+            connect_args={
+                "connect_timeout": max(2, round(seconds + 0.5)),
+                "options": f"{before} {settings}".strip(),
+                "application_name": "perdure verify",
+                "prepare_threshold": None,
+            },
+        )
+        self._engine = engine.execution_options(postgresql_readonly=True)
+        self._connection: Connection | None = None
+
+    def rows(self, query: str, subject: str, aliases: Sequence[str], most: int) -> list[Sequence[Any]]:
+        if self._connection is None or self._connection.closed:
+            self._connection = self._engine.connect()
+        connection = self._connection
+        try:
+            with self._cut_after(connection):
+                return _fetched(connection, query, subject, aliases, most)
+        except Exception:
+            self._connection = None  # whatever state it is in, the next question gets a new one
+            with suppress(Exception):
+                connection.invalidate()
+            raise
+        finally:
+            if self._connection is not None:
+                connection.rollback()
+
+    @contextmanager
+    def _cut_after(self, connection: Connection) -> Iterator[None]:
+        """Cut the line if a server that has hung does not stop its query itself."""
+        driver: Any = connection.connection.driver_connection  # psycopg's
+        line = socket.socket(fileno=socket.dup(driver.fileno()))
+        timer = threading.Timer(self._seconds + _GRACE, _cut, (line,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            line.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._engine.dispose()
+
+
+def _cut(line: socket.socket) -> None:
+    with suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def _fetched(
+    connection: Connection, query: str, subject: str, aliases: Sequence[str], most: int
+) -> list[Sequence[Any]]:
+    """Run a query with its values bound."""
+    from sqlalchemy import bindparam, text  # noqa: PLC0415  # an extra, loaded only where it is used
+
+    statement = text(query)
+    values: dict[str, Any] = {}
+    names = statement.compile().params
+    if "subject" in names:
+        values["subject"] = subject
+    if "aliases" in names:
+        statement = statement.bindparams(bindparam("aliases", expanding=True))
+        values["aliases"] = list(aliases)
+    result = connection.execute(statement, values)
+    if not result.returns_rows:
+        raise ValueError("the query returns no rows at all")
+    rows = [tuple(row) for row in result.fetchmany(most)]
+    result.close()
+    return list(rows)

@@ -1,0 +1,268 @@
+"""Whether what memories cite is there: a real tree, real links, a real repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from perdure.authorities.symbols import defines
+from perdure.authorities.working_tree import WorkingTree
+from perdure.records.authority import Sight, TreeConfig
+from perdure.rules.citations import citations
+
+APP = '''"""The entry."""
+import os
+
+LIMIT: int = 3
+first, second = 1, 2
+
+class Server:
+    port = 80
+
+    def start(self):
+        self.running = True
+
+    async def stop(self): ...
+
+def main():
+    # def hidden(): is only a comment
+    text = "def quoted(): pass"
+
+if os.name == "nt":
+    def native(): ...
+'''
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "repo"
+    (folder / "src" / "deep").mkdir(parents=True)
+    (folder / "node_modules" / "x").mkdir(parents=True)
+    (folder / "src" / "app.py").write_text(APP)
+    (folder / "src" / "deep" / "other.py").write_text("def helper(): ...\n")
+    (folder / "src" / "main.go").write_text("package main\nfunc (s *Server) Listen(a int) error {\n}\n")
+    (folder / "node_modules" / "x" / "gone.py").write_text("def vanished(): ...\n")
+    return folder
+
+
+def tree(root, seconds=5.0, **more):
+    return WorkingTree(TreeConfig("code", str(root), seconds, **more), root.parent)
+
+
+def seen(root, text, **more):
+    (sightings,) = tree(root, **more).sight([citations(text)])
+    return sightings
+
+
+def one(root, text, **more):
+    (sighting,) = seen(root, text, **more)
+    return sighting
+
+
+def test_what_is_there_is_fine(root):
+    assert one(root, "src/app.py").sight is Sight.FINE
+    assert one(root, "src/app.py#main").evidence == "src/app.py defines main (line 15)"
+    for symbol in ("LIMIT", "first", "second", "Server", "Server.start", "start", "stop", "native", "running", "port"):
+        assert one(root, f"src/app.py#{symbol}").sight is Sight.FINE, symbol
+    assert one(root, "src/main.go#Listen").sight is Sight.FINE
+    assert one(root, "other.py#helper").sight is Sight.FINE
+    assert one(root, "app.py").evidence == "src/app.py is there"
+
+
+def test_a_definition_is_no_comment_and_no_text(root):
+    for symbol in ("hidden", "quoted", "text_", "main.start", "mai"):
+        assert one(root, f"src/app.py#{symbol}").sight is Sight.STALE, symbol
+
+
+def test_a_renamed_file_has_moved(root):
+    moved = one(root, "lib/app.py")
+    assert (moved.sight, moved.found) == (Sight.MOVED, ("src/app.py",))
+    moved = one(root, "lib/app.py#main")
+    assert (moved.sight, moved.found) == (Sight.MOVED, ("src/app.py#main",))
+
+
+def test_a_symbol_in_another_file_has_moved(root):
+    moved = one(root, "src/app.py#helper")
+    assert (moved.sight, moved.found) == (Sight.MOVED, ("src/deep/other.py#helper",))
+    assert moved.evidence == "src/app.py defines no helper; found as src/deep/other.py#helper"
+    assert one(root, "src/removed.py#helper").found == ("src/deep/other.py#helper",)
+
+
+def test_what_is_gone_is_stale(root):
+    assert one(root, "src/gone.py").sight is Sight.STALE  # what others wrote, in node_modules, does not count
+    assert one(root, "src/app.py#vanished").sight is Sight.STALE
+    assert one(root, "gone.py").sight is Sight.STALE
+    assert one(root, "src/gone.py#vanished").sight is Sight.STALE
+
+
+def test_a_url_is_never_fetched(root):
+    sighting = one(root, "http://127.0.0.1:1/x.py")
+    assert (sighting.sight, sighting.evidence) == (Sight.UNVERIFIABLE, "a URL is recorded and not fetched")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_no_link_leads_out_of_the_tree(root, tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key.py").write_text("def secret(): ...\n")
+    (root / "src" / "link.py").symlink_to(tmp_path / "secret" / "key.py")
+    (root / "out").symlink_to(tmp_path / "secret")
+    (root / "inside.py").symlink_to(root / "src" / "app.py")
+    for cited in ("src/link.py", "src/link.py#secret", "out/key.py", "out/key.py#secret"):
+        assert one(root, cited).sight is Sight.UNVERIFIABLE, cited
+    assert one(root, "src/app.py#secret").sight is Sight.STALE
+    assert one(root, "inside.py#main").sight is Sight.FINE
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_links_in_a_circle_end(root):
+    (root / "src" / "round").symlink_to(root)
+    (root / "a.py").symlink_to(root / "b.py")
+    (root / "b.py").symlink_to(root / "a.py")
+    assert one(root, "a.py").sight in {Sight.UNVERIFIABLE, Sight.FINE}
+    assert one(root, "lost/app.py").found == ("src/app.py",)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_is_no_source_file(root):
+    os.mkfifo(root / "src" / "pipe.py")
+    begun = time.monotonic()
+    assert one(root, "src/pipe.py#main").sight is not Sight.FINE
+    assert one(root, "lost/x.py#main").sight is Sight.MOVED
+    assert time.monotonic() - begun < 3.0
+
+
+def test_what_is_too_large_or_cannot_be_read_is_unverifiable(root):
+    (root / "big.py").write_text("x = 1\n" * 200_000)
+    assert one(root, "big.py").sight is Sight.FINE
+    assert one(root, "big.py#main").sight is Sight.UNVERIFIABLE
+    (root / "latin.py").write_bytes(b"# caf\xe9\ndef main(): ...\n")
+    assert one(root, "latin.py#main").sight is Sight.FINE
+    (root / "old.py").write_text("print 'python 2'\ndef main(): pass\n")
+    assert one(root, "old.py#main").sight is Sight.FINE
+    (root / "folder.py").mkdir()
+    assert one(root, "folder.py").sight is Sight.STALE
+
+
+def test_out_of_time_is_unverifiable_and_not_stale(root):
+    for i in range(300):
+        (root / "src" / f"many{i}.py").write_text("def a(): ...  # nowhere\n" * 3000)
+    begun = time.monotonic()
+    sighting = one(root, "src/app.py#nowhere", seconds=0.05)
+    assert time.monotonic() - begun < 2.0
+    assert sighting.sight is Sight.UNVERIFIABLE
+    assert one(root, "src/app.py#main", seconds=2.0).sight is Sight.FINE
+
+
+def test_several_memories_are_looked_at_with_one_list(root):
+    texts = ["src/app.py", "lib/other.py", "nothing.py", "see https://x.y"]
+    sights = [some[0].sight for some in tree(root).sight([citations(t) for t in texts])]
+    assert sights == [Sight.FINE, Sight.MOVED, Sight.STALE, Sight.UNVERIFIABLE]
+
+
+def test_a_missing_root_says_nothing(root):
+    shutil.rmtree(root)
+    assert one(root, "src/app.py").sight is Sight.UNVERIFIABLE
+
+
+def test_whose_memories_cite_it(root):
+    assert tree(root).covers("anything")
+    assert [tree(root, namespaces=("a",)).covers(n) for n in ("a", "b")] == [True, False]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_commits_are_known_or_not(root):
+    def git(*words):
+        own = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        names = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        done = subprocess.run(["git", *names, *words], cwd=root, env=own, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    assert one(root, "commit abcdef1").sight is Sight.UNVERIFIABLE  # no repository
+    git("init", "-q")
+    git("add", "src/app.py")
+    git("commit", "-q", "-m", "first")
+    head, blob = git("rev-parse", "HEAD"), git("rev-parse", "HEAD:src/app.py")
+    assert one(root, f"commit {head[:8]}").sight is Sight.FINE
+    assert one(root, f"commit {head}").sight is Sight.FINE
+    assert one(root, f"commit {blob}").sight is Sight.STALE  # a file's contents are no commit
+    assert one(root, "commit 0123456789abcdef").sight is Sight.STALE
+    clone = root.parent / "shallow"
+    git("commit", "-q", "--allow-empty", "-m", "second")
+    subprocess.run(["git", "clone", "-q", "--depth", "1", root.as_uri(), str(clone)], check=True, capture_output=True)
+    assert one(clone, f"commit {head[:8]}").sight is Sight.UNVERIFIABLE  # it does not have its whole history
+
+
+DEFINITIONS = [
+    (".js", "export default async function run(a) {\n}", "run"),
+    (".js", "const run = (a) => a", "run"),
+    (".js", "class A {\n  async run(a) {\n  }\n}", "A.run"),
+    (".js", "module.exports.run = function () {}", "run"),
+    (".ts", "export interface Run<T> {\n}", "Run"),
+    (".ts", "export type Run = string", "Run"),
+    (".ts", "  private readonly x: number = 1\n  public run(a: string): void {\n", "run"),
+    (".go", "func Run(a int) {", "Run"),
+    (".go", "func (s *Server) Run() error {", "Run"),
+    (".go", "type Run struct {", "Run"),
+    (".rs", "pub(crate) async fn run<T>(a: T) -> u8 {", "run"),
+    (".rs", "pub struct Run;", "Run"),
+    (".rs", "macro_rules! run {", "run"),
+    (".java", "  public static <T> List<T> run(int a) throws X {", "run"),
+    (".java", "public final class Run extends A {", "Run"),
+    (".cs", "    public async Task<int> Run(int a) {", "Run"),
+    (".c", "static int *run(int a, char *b) {", "run"),
+    (".c", "#include <x>\ntypedef run_t;\nstruct run {", "run"),
+    (".cpp", "void Server::run(int a) const {", "run"),
+    (".rb", "  def self.run(a)", "run"),
+    (".php", "  public function run($a) {", "run"),
+    (".kt", "  override fun run(a: Int): Int = a", "run"),
+    (".swift", "  func run(_ a: Int) -> Int {", "run"),
+    (".ex", "  defp run(a) do", "run"),
+    (".sh", "run() {", "run"),
+    (".sh", "function run {", "run"),
+    (".lua", "local function run(a)", "run"),
+    (".sql", "CREATE TABLE IF NOT EXISTS public.run (\n", "run"),
+    (".sql", "create or replace view run as select 1", "run"),
+    (".proto", "message Run {", "Run"),
+    (".toml", "[tool.run]\nx = 1", "run"),
+    (".yaml", "jobs:\n  run:\n", "run"),
+    (".json", '  "run": 1,', "run"),
+    (".md", "## How to run\n", "run"),
+    (".tf", 'resource run "x" {', "run"),
+]
+
+
+@pytest.mark.parametrize(("ending", "source", "symbol"), DEFINITIONS)
+def test_definitions_of_common_languages_are_found(ending, source, symbol):
+    assert defines(f"\n{source}\n", ending, symbol) > 1
+    assert defines(f"\n{source}\n", ending, f"{symbol}x") == 0
+
+
+USES = [
+    (".js", "  run(a);\n  return run(a)\n  if (run(a)) {\n  x.run = y\n  // function run\n"),
+    (".go", "\tRun(a)\n\tx := Run()\n\treturn Run()\n"),
+    (".java", "    run(a);\n    new run(a) {\n    return run(b);\n"),
+    (".c", "  run(a, b);\n  x = run(a);\n"),
+    (".md", "run it\n"),
+    (".sql", "SELECT * FROM run;\n"),
+]
+
+
+@pytest.mark.parametrize(("ending", "source"), USES)
+def test_uses_are_no_definitions(ending, source):
+    assert defines(source, ending, "run") == 0
+    assert defines(source, ending, "Run") == 0
+
+
+@pytest.mark.parametrize(
+    "line", ["&" * 100_000, "a " * 50_000, "a.b<" * 20_000, "(" * 100_000, "pub " * 20_000, " " * 90_000]
+)
+@pytest.mark.parametrize("ending", [".c", ".md", ".sql", ".json", ".py"])
+def test_hostile_files_are_read_in_time(ending, line):
+    begun = time.perf_counter()
+    assert defines(f"{line}\n{line} run?\n{line}", ending, "run") == 0
+    assert time.perf_counter() - begun < 2.0

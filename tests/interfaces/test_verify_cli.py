@@ -1,0 +1,50 @@
+"""``perdure verify``: what people and programs see of a verification."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from perdure.interfaces.cli import app
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\n[knowledge]\nfile = "knowledge.toml"\n')
+    (tmp_path / "knowledge.toml").write_text('[authorities.code]\nworking_tree = "."\n')
+    (tmp_path / "app.py").write_text("def main(): ...\n")
+
+    def call(*words, code=0):
+        done = CliRunner().invoke(app, [*words, "--store", "m.db"])
+        assert done.exit_code == code, done.output
+        return done.output
+
+    return call
+
+
+def test_verify_tells_what_became_of_what_is_cited(run):
+    assert "Nothing to ask about" in run("verify")
+    run("remember", "The entry is app.py#main.")
+    run("remember", "The settings are in settings.py.")
+    told = run("verify")
+    assert "1 fine, 1 stale" in told
+    assert "settings.py is not there" in told
+    assert "undo" in told
+
+
+def test_verify_answers_in_json_and_takes_ids(run):
+    kept = json.loads(run("remember", "The settings are in settings.py.", "--json"))
+    found = json.loads(run("verify", "--json", kept["id"], "unknown"))
+    assert found["counts"] == {"stale": 1}
+    assert found["unasked"] == ["unknown"]
+    assert found["cited"][0]["sightings"][0]["cited"] == "settings.py"
+    run("undo", found["operations"][0])
+    assert "limit" in run("verify", "--limit", "0", "--json", code=1)
+
+
+def test_a_faulty_knowledge_file_is_told(run, tmp_path):
+    (tmp_path / "knowledge.toml").write_text("[authorities.code]\n")
+    assert "it needs either url or url_variable" in json.loads(run("verify", "--json", code=1))["message"]
