@@ -16,6 +16,7 @@ from perdure.records.results_extract import ExtractedMemory, ExtractResult
 from perdure.records.vector import Vector
 from perdure.rules import intake, verifying
 from perdure.rules.extracting import Candidate, candidates
+from perdure.rules.redacting import redacted, told
 from perdure.rules.repeats import Known, repeats, same_words
 
 NEAREST: Final = 10
@@ -64,6 +65,10 @@ def extract(
         min_confidence: Candidates below it are left out, 0 to 1.
         dedup_threshold: From this combined likeness on a candidate repeats what is known; None stores all.
     """
+    if ctx.policy.knowledge.redact:  # before it is taken apart: no candidate may begin in the middle of a secret
+        text, replaced = redacted(text)
+        if replaced:
+            ctx.warn(told(replaced))
     found = candidates(text, min_confidence=min_confidence, most=len(text))
     return noted(ctx, _checked(ctx, text, found, min_confidence), place, dedup_threshold)
 

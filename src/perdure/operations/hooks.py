@@ -26,6 +26,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
 from perdure.rules.injecting import block, line, within
+from perdure.rules.redacting import cleaned
 from perdure.rules.requests import requested
 from perdure.rules.signals import views
 
@@ -207,7 +208,7 @@ class Agent:
         return done
 
     def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
-        found = requested(message.content[: self.ctx.policy.extract.max_text])
+        found = requested(cleaned(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text])
         if not found:
             return
         place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")

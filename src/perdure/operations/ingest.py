@@ -22,6 +22,7 @@ from perdure.records.report import Ingested
 from perdure.rules import intake
 from perdure.rules.injecting import without_blocks
 from perdure.rules.noticing import REPLYING
+from perdure.rules.redacting import redacted_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,4 +182,4 @@ def _key(draft: Draft, message: Message, repeats: dict[str, int]) -> str:
 
 def message_key(session: str | None, key: str) -> str:
     """Return the idempotency key of a message that has an id of its own."""
-    return f"message:{session}:{key}"
+    return f"message:{session}:{redacted_key(key)}"

@@ -10,6 +10,7 @@ from perdure.records.instant import Instant
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_signals
+from perdure.rules.redacting import cleaned
 from perdure.rules.signals import views
 from perdure.rules.words import query_words
 
@@ -93,7 +94,9 @@ def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Insta
     identity = ctx.ids(now)
     ids = [h.memory.id for h in hits]
     changes = [Change(Target.ACCESS, i, None, {"at_ms": now, "times": 1}) for i in ids]
-    changes.append(Change(Target.RECALL, identity, None, {"at_ms": now, "query": text, "hits": ids}))
+    changes.append(
+        Change(Target.RECALL, identity, None, {"at_ms": now, "query": cleaned(text, ctx.policy), "hits": ids})
+    )
     try:
         ctx.store.count(Plan(identity, "recall", namespace, now, tuple(changes), ctx.policy.version))
     except PerdureError as error:

@@ -14,6 +14,7 @@ from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.policy import Policy
+from perdure.rules.redacting import cleaned, without_secrets
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
 _LONGEST_NAME: Final = 200
@@ -170,7 +171,7 @@ def draft(
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
     birth = _birth_confidence(chosen, policy)
-    return Draft(
+    made = Draft(
         text=text,
         kind=chosen,
         scope=lived,
@@ -188,6 +189,17 @@ def draft(
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
     )
+    return without_secrets(made, policy)
+
+
+def checked_reason(value: Any, policy: Policy, name: str = "reason") -> str:
+    """Return a person's reason as the journal keeps it: 1 to 1,000 characters, without secrets."""
+    return cleaned(checked_text(value, name, longest=_LONGEST_LABEL), policy)
+
+
+def optional_reason(value: Any, policy: Policy, name: str = "accept_loss") -> str | None:
+    """Return a person's reason to accept a loss as the journal keeps it; None stays None."""
+    return None if value is None else checked_reason(value, policy, name)
 
 
 def _checked_content(content: Any, policy: Policy) -> str:
