@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Final
 
 from perdure.records.draft import Draft
@@ -32,6 +33,8 @@ _REST: Final = re.compile(r"(?:[A-Za-z0-9_\-+/=~]|\.(?=[A-Za-z0-9_\-]))*")
 _SPACE: Final = re.compile(r"\s")
 _WHOLE: Final = 8
 """A shape's group as long as this is the secret; a shorter one is its prefix."""
+_MOST_AGAIN: Final = 50
+"""So many secrets of a text are looked for a second time."""
 _BASIC_AUTH: Final = "basic auth credentials"
 
 Found = tuple[int, int, str]
@@ -52,6 +55,7 @@ def redacted(text: str) -> tuple[str, tuple[str, ...]]:
     found = _apart(_found(text))
     if not found:
         return text, ()
+    found = _apart([*found, *_again(text, found)])
     pieces: list[str] = []
     at = 0
     for start, end, name in found:
@@ -147,6 +151,16 @@ def _found(text: str) -> list[Found]:
         for start, end, name in _in_part(part):
             found.append((begin + start, begin + end, name))
     return found
+
+
+def _again(text: str, found: Iterable[Found]) -> Iterator[Found]:
+    """Yield where what was found stands again, also where nothing tells there that it is a secret."""
+    secrets = {text[start:end]: name for start, end, name in found if end - start >= _WHOLE}
+    for secret, name in islice(secrets.items(), _MOST_AGAIN):
+        at = text.find(secret)
+        while at >= 0:
+            yield at, at + len(secret), name
+            at = text.find(secret, at + len(secret))
 
 
 def _clues(text: str) -> list[int]:
