@@ -16,6 +16,7 @@ from perdure.records.report import Ingested
 from perdure.records.results_extract import ExtractResult
 from perdure.rules import asking, intake
 from perdure.rules.repeats import checked_threshold
+from perdure.rules.trust import trust_of
 
 
 class ExtractVerbs:
@@ -68,6 +69,7 @@ class ExtractVerbs:
         session: str | None = None,
         task: str | None = None,
         at: datetime | None = None,
+        role: str = "user",
     ) -> ExtractResult:
         """Store what is worth remembering in a text as notes (seed 000 section 3); one operation, so ``undo`` works.
 
@@ -85,6 +87,7 @@ class ExtractVerbs:
             dedup_threshold: Alike is 0.7 cosine + 0.3 shared words of at least this, 0.7 to 0.99.
             session, task: What the notes belong to; they then have its scope.
             at: When it was said, an aware datetime; now if not given.
+            role: Whose words it is: user, assistant, or another such as tool; the notes' trust, see ``rules/trust.py``.
 
         Returns:
             What was found. ``extractions`` are the most confident, at most ``extract.max_candidates``;
@@ -98,6 +101,7 @@ class ExtractVerbs:
             intake.optional_text(session, "session"),
             intake.optional_text(task, "task"),
             at,
+            trust=trust_of(intake.checked_text(role, "role", longest=200)),
         )
         threshold = checked_threshold(dedup_threshold)
         return extracting.extract(

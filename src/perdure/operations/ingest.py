@@ -23,6 +23,7 @@ from perdure.rules import intake
 from perdure.rules.injecting import without_blocks
 from perdure.rules.noticing import REPLYING
 from perdure.rules.redacting import redacted_key
+from perdure.rules.trust import trust_of, with_trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,7 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
                 session=place,
                 at=message.at,
                 source=message.source,
+                metadata=with_trust({}, trust_of(message.role, message.source)),
                 idempotency_key=message.key,
                 scope=scope,
             )

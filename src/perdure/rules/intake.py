@@ -15,6 +15,7 @@ from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.policy import Policy
 from perdure.rules.redacting import cleaned, without_secrets
+from perdure.rules.trust import least, trust_in, trust_of, with_trust
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
 _LONGEST_NAME: Final = 200
@@ -184,7 +185,7 @@ def draft(
         session=optional_text(session, "session"),
         task=optional_text(task, "task"),
         turn=turn,
-        metadata=checked_metadata(metadata, policy),
+        metadata=_with_trust(checked_metadata(metadata, policy), source),
         pinned=pinned,
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
@@ -200,6 +201,11 @@ def checked_reason(value: Any, policy: Policy, name: str = "reason") -> str:
 def optional_reason(value: Any, policy: Policy, name: str = "accept_loss") -> str | None:
     """Return a person's reason to accept a loss as the journal keeps it; None stays None."""
     return None if value is None else checked_reason(value, policy, name)
+
+
+def _with_trust(metadata: Mapping[str, Any], source: str | None) -> dict[str, Any]:
+    """Return metadata with the trust that they and the source tell, the lower of the two."""
+    return with_trust(metadata, least((trust_in(metadata), trust_of("user", source)))) if source else dict(metadata)
 
 
 def _checked_content(content: Any, policy: Policy) -> str:
