@@ -1,4 +1,4 @@
-"""A language model that fails, lies or attacks: what was there stays, what was found by rule is stored, and it is told."""
+"""A language model that fails, lies or attacks: what was there stays, what rules found is stored, and it is told."""
 
 from __future__ import annotations
 
@@ -121,10 +121,7 @@ def test_valid_nonsense_deletes_and_adds_nothing(talking, order):
     memory, _ = talking(says(ORDERS[order], usage={"prompt_tokens": 12, "completion_tokens": 7}))
     kept = memory.remember("The queue is RabbitMQ.", pinned=True)
     done = memory.extract(TALK)
-    assert {e.content for e in done.extractions} == {
-        "to deploy on Tuesdays",
-        "to raise the timeout of the queue to 30 seconds",
-    } or done.memories_created == 2
+    assert done.memories_created == 2
     assert memory.get(kept.id).pinned
     assert [m.pinned for m in memory.list("extracted")] == [False, False]
     assert memory.stats().memories == 3

@@ -75,7 +75,7 @@ def test_no_row_of_a_store_holds_a_secret(memory, path):
     assert {name: rows for name, rows in found.items() if rows} == {}
 
 
-def test_twice_adds_nothing_and_undo_takes_all_of_it_back(memory):
+def test_twice_adds_nothing(memory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         messages = [{"content": f"Use {TOKEN}.", "at": AT}, {"content": f"Use {CARD}.", "at": AT}]
