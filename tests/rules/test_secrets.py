@@ -179,6 +179,22 @@ def test_the_library_is_loaded_only_for_what_is_suspicious():
     assert done.stderr == ""
 
 
+def test_the_library_leaves_a_host_programs_log_and_warnings_alone():
+    code = (
+        "import logging, sys, warnings\n"
+        "logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format='host %(message)s')\n"
+        "root = logging.getLogger()\n"
+        "before = (list(root.handlers), root.level, warnings.showwarning, set(vars(root)))\n"
+        "from perdure.rules.redacting import redacted\n"
+        "redacted('password = Tr0ub4dor&3xyz')\n"
+        "assert 'detect_secrets.core.log' in sys.modules\n"
+        "assert (list(root.handlers), root.level, warnings.showwarning, set(vars(root))) == before\n"
+        "root.warning('speaks')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("host speaks\n", "")
+
+
 HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "a", "key: ", "//"]
 
 

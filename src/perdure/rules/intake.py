@@ -171,13 +171,12 @@ def draft(
         raise InvalidInput("pinned must be True or False.", remedy="Pass a bool.")
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
-    birth = _birth_confidence(chosen, policy)
     made = Draft(
         text=text,
         kind=chosen,
         scope=lived,
         importance=checked_share(importance, "importance"),
-        confidence=birth if confidence is None else checked_share(confidence, "confidence"),
+        confidence=_birth_confidence(chosen, policy) if confidence is None else checked_share(confidence, "confidence"),
         at=checked_at(at, policy, now),
         tags=checked_tags(tags, policy),
         source=optional_text(source, "source"),

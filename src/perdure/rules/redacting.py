@@ -5,7 +5,9 @@ May live here: finding and replacing them in texts. May not: deciding whether (t
 
 from __future__ import annotations
 
+import logging
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -255,7 +257,19 @@ def _apart(found: Iterable[Found]) -> list[Found]:
 
 @cache
 def _library() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return (name, shape) of detect-secrets' plugins; imported here, because most texts need none of them."""
+    """Return (name, shape) of detect-secrets' plugins; imported here, because most texts need none of them.
+
+    Its import sends all of Python's warnings to the log. They are the host program's, and ours: that is put back.
+    """
+    shows = warnings.showwarning
+    try:
+        return tuple((_plain(p.secret_type), shape) for p in _plugins() for shape in p.denylist)
+    finally:
+        if warnings.showwarning is not shows:
+            logging.captureWarnings(capture=False)
+
+
+def _plugins() -> tuple[Any, ...]:
     from detect_secrets.plugins import (  # noqa: PLC0415
         aws,
         azure_storage_key,
@@ -273,7 +287,7 @@ def _library() -> tuple[tuple[str, re.Pattern[str]], ...]:
         twilio,
     )
 
-    plugins = (
+    return (
         aws.AWSKeyDetector(),
         azure_storage_key.AzureStorageKeyDetector(),
         basic_auth.BasicAuthDetector(),
@@ -289,7 +303,6 @@ def _library() -> tuple[tuple[str, re.Pattern[str]], ...]:
         telegram_token.TelegramBotTokenDetector(),
         twilio.TwilioKeyDetector(),
     )
-    return tuple((_plain(p.secret_type), shape) for p in plugins for shape in p.denylist)
 
 
 def _plain(name: str) -> str:
