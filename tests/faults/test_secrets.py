@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import WORDS_ONLY, opened, tables
+from conftest import WORDS_ONLY, in_processes, opened, tables
 from perdure.records.message import Message
 
 TOKEN = "ghp_" + "aBcD1234eFgH5678iJkL9012mNoP3456qRsT"
@@ -66,6 +66,7 @@ def test_no_file_of_a_store_holds_a_byte_of_a_secret(tmp_path, clock):
     assert b"[redacted: github token]" in path.read_bytes()
 
 
+@in_processes
 def test_no_row_of_a_store_holds_a_secret(memory, path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
