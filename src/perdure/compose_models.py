@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perdure.operations.ports import Embedder, Model
+from perdure.operations.ports import Embedder
 from perdure.records.errors import InvalidInput
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import ModelPolicy
+from perdure.records.report import ModelUse
+
+if TYPE_CHECKING:
+    from perdure.models.chat import ChatModel
 
 
 class EmbedderWarning(UserWarning):
@@ -40,7 +44,12 @@ class LazyChat:
     def __init__(self, policy: ModelPolicy) -> None:
         self._policy = policy
         self._lock = threading.Lock()
-        self._chat: Model | None = None
+        self._chat: ChatModel | None = None
+
+    @property
+    def use(self) -> ModelUse:
+        """What it has cost so far."""
+        return ModelUse() if self._chat is None else self._chat.use
 
     def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what the model says about a text, as an object that fits a schema. See ``perdure.models.chat``."""

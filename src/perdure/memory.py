@@ -269,7 +269,7 @@ class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, Fact
 
     def archive(self, id: str, reason: str) -> Remembered:
         """Hide a memory; nothing is deleted."""
-        return keep.archive(self._context, asking.identity(id), intake.checked_text(reason, "reason", longest=1000))
+        return keep.archive(self._context, asking.identity(id), intake.checked_reason(reason, self.policy))
 
     def restore(self, id: str, level: str | None = None) -> Remembered:
         """Show an archived memory again; the next sweep does not take it back.

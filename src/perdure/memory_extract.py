@@ -16,6 +16,7 @@ from perdure.records.report import Ingested
 from perdure.records.results_extract import ExtractResult
 from perdure.rules import asking, intake
 from perdure.rules.repeats import checked_threshold
+from perdure.rules.trust import trust_of
 
 
 class ExtractVerbs:
@@ -68,6 +69,7 @@ class ExtractVerbs:
         session: str | None = None,
         task: str | None = None,
         at: datetime | None = None,
+        role: str = "user",
     ) -> ExtractResult:
         """Store what is worth remembering in a text as notes (seed 000 section 3); one operation, so ``undo`` works.
 
@@ -77,14 +79,14 @@ class ExtractVerbs:
 
         Args:
             text: At most ``extract.max_text`` characters, 50,000 by default.
-            namespace: Where to.
-            min_confidence: Candidates below it are left out, 0 to 1.
+            namespace, min_confidence: Where to; candidates below it are left out, 0 to 1.
             deduplicate: Leave out what is known: the same words, or alike enough with nothing of its meaning lost. What
                 was said in a conversation (an episode) does not make it known. An archived memory of the same words is
                 shown again. The very same words are never stored twice, also without this.
             dedup_threshold: Alike is 0.7 cosine + 0.3 shared words of at least this, 0.7 to 0.99.
             session, task: What the notes belong to; they then have its scope.
             at: When it was said, an aware datetime; now if not given.
+            role: Whose words these are: user, assistant, or another such as tool; the notes inherit that trust.
 
         Returns:
             What was found. ``extractions`` are the most confident, at most ``extract.max_candidates``;
@@ -93,12 +95,9 @@ class ExtractVerbs:
         Raises:
             InvalidInput: A value is refused, for example a text that is too long; nothing was stored.
         """
-        place = extracting.Place(
-            intake.checked_namespace(namespace),
-            intake.optional_text(session, "session"),
-            intake.optional_text(task, "task"),
-            at,
-        )
+        belongs = intake.optional_text(session, "session"), intake.optional_text(task, "task")
+        trust = trust_of(intake.checked_text(role, "role", longest=200))
+        place = extracting.Place(intake.checked_namespace(namespace), *belongs, at, trust=trust)
         threshold = checked_threshold(dedup_threshold)
         return extracting.extract(
             self._context,

@@ -40,7 +40,7 @@ class FormVerbs:
         """
         place = intake.checked_namespace(namespace)
         budget = asking.token_budget(tokens, self._context.policy)
-        reason = intake.optional_text(accept_loss, "accept_loss")
+        reason = intake.optional_reason(accept_loss, self._context.policy)
         return fitting.fit(self._context, place, budget, dry_run=dry_run, accept_loss=reason)
 
     def compression(self, namespace: str = "default", queries: int = 50) -> CompressionReport:

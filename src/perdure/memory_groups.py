@@ -55,7 +55,7 @@ class GroupVerbs:
             grouping.checked_groups(max_groups),
             grouping.checked_pairs(pairs),
         )
-        reason = intake.optional_text(accept_loss, "accept_loss")
+        reason = intake.optional_reason(accept_loss, self._context.policy)
         return consolidate.consolidate(
             self._context, asked, dry_run=grouping.checked_flag(dry_run, "dry_run"), accept_loss=reason
         )
@@ -110,7 +110,7 @@ class GroupVerbs:
             intake.checked_text(task_id, "task_id", longest=1000),
             intake.checked_namespace(namespace),
             dry_run=grouping.checked_flag(dry_run, "dry_run"),
-            accept_loss=intake.optional_text(accept_loss, "accept_loss"),
+            accept_loss=intake.optional_reason(accept_loss, self._context.policy),
         )
 
     def promote(
@@ -143,7 +143,7 @@ class GroupVerbs:
             intake.checked_namespace(namespace),
             threshold=None if threshold is None else intake.checked_share(threshold, "threshold"),
             confirm=grouping.checked_flag(confirm, "confirm"),
-            accept_loss=intake.optional_text(accept_loss, "accept_loss"),
+            accept_loss=intake.optional_reason(accept_loss, self._context.policy),
         )
 
     def end_session(
@@ -157,5 +157,5 @@ class GroupVerbs:
             self._context,
             intake.checked_text(session_id, "session_id", longest=1000),
             intake.checked_namespace(namespace),
-            accept_loss=intake.optional_text(accept_loss, "accept_loss"),
+            accept_loss=intake.optional_reason(accept_loss, self._context.policy),
         )

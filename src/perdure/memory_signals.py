@@ -134,7 +134,7 @@ class SignalVerbs:
             NotFound: There is no open question about it.
         """
         told = _choice(verdict, _VERDICTS, "verdict")
-        why = None if reason is None else intake.checked_text(reason, "reason", longest=1000)
+        why = None if reason is None else intake.checked_reason(reason, self._context.policy)
         return review.settle(self._context, asking.identity(id), cast("review.Answer", told), why)
 
     def move(self, id: str, tier: Literal["hot", "warm", "cold", "vault"], reason: str) -> Memory:
@@ -151,7 +151,7 @@ class SignalVerbs:
             InvalidInput: It is archived or hidden otherwise; the text says what to do.
         """
         chosen = intake.checked_choice(tier, Tier, "tier")
-        why = intake.checked_text(reason, "reason", longest=1000)
+        why = intake.checked_reason(reason, self._context.policy)
         return overrides.move(self._context, asking.identity(id), chosen, why)
 
 

@@ -80,7 +80,7 @@ class UpkeepVerbs:
             PartlyStored: A later plan was refused; the error names the operations that were written.
         """
         checked = [asking.plan(plan) for plan in plans]
-        reason = None if accept_loss is None else intake.checked_text(accept_loss, "accept_loss", longest=1000)
+        reason = intake.optional_reason(accept_loss, self._context.policy)
         return journal.apply(self._context, checked, reason)
 
     def forecast(self, days: float, *, namespace: str | None = None) -> Report:

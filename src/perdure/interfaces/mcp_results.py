@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.records.memory import Memory
     from perdure.records.plan import Plan
     from perdure.records.recall import Absence, Hit, Recall
-    from perdure.records.report import Entry, Explanation, Operation, Report, Stats
+    from perdure.records.report import Entry, Explanation, ModelUse, Operation, Report, Stats
 
 CUT: Final = 2000
 """Characters of content that recall and list show; ``get`` returns everything."""
@@ -189,6 +189,17 @@ def counts(s: Stats) -> schema.Counts:
         "without_vector": s.without_vector,
         "space": s.space,
         "sampled": s.sampled,
+        "model": None if s.model is None else _model_use(s.model),
+    }
+
+
+def _model_use(use: ModelUse) -> schema.ModelUse:
+    return {
+        "calls": use.calls,
+        "failures": use.failures,
+        "tokens_in": use.tokens_in,
+        "tokens_out": use.tokens_out,
+        "seconds": round(use.seconds, 2),
     }
 
 

@@ -161,6 +161,16 @@ class Risk(TypedDict):
     at: str
 
 
+class ModelUse(TypedDict):
+    """What a language model has cost since the server started."""
+
+    calls: int
+    failures: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
 class Counts(TypedDict):
     """The state of a store."""
 
@@ -177,6 +187,7 @@ class Counts(TypedDict):
     without_vector: int
     space: str | None
     sampled: int
+    model: ModelUse | None
 
 
 class Digested(TypedDict):

@@ -107,6 +107,12 @@ def counted(c: schema.Counts) -> str:
         f"Due now: {c['due_now']}; within seven days: {c['due_soon']}.",
         f"Review suggested: {c['review_suggested']}. Found by words only: {c['without_vector']}.",
     ]
+    if c["model"] is not None:
+        m = c["model"]
+        lines.append(
+            f"Language model: {plural(m['calls'], 'call', 'calls')}, {m['failures']} failed, {m['seconds']:.1f} s; "
+            f"tokens: {m['tokens_in']} in, {m['tokens_out']} out."
+        )
     lines += [f"At risk: {r['id']} (value {r['value']:.2f}) is archived at {r['at']}" for r in c["at_risk"][:MANY]]
     return "\n".join(lines)
 

@@ -295,6 +295,10 @@ def show_stats(out: Console, found: Stats, store: str) -> None:
         "found by words only": f"{found.without_vector:,}",
         "embedding space": found.space or "none",
     }
+    if found.model is not None:
+        use = found.model
+        told = f"{counted(use.calls, 'call')} ({use.failures:,} failed), {use.seconds:.1f} s"
+        pairs["language model"] = f"{told}; tokens: {use.tokens_in:,} in, {use.tokens_out:,} out"
     _pairs(out, pairs)
     if found.at_risk:
         out.print("\nHigh value, and archived within 30 days if nothing happens")

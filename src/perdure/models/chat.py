@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
+import threading
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from perdure.models.posting import Posting, RefusedError, without_lone_surrogates
-from perdure.records.errors import InvalidInput, ModelError
+from perdure.records.errors import InvalidInput, ModelError, PerdureError
+from perdure.records.report import ModelUse
 
 _LARGEST_REPLY: Final = 4 * 1024 * 1024
 """Bytes; a model writes a few kilobytes."""
+_LOG: Final = logging.getLogger("perdure.model")
+_MOST_TOKENS: Final = 100_000_000
+"""A server that says that one call took more is not believed."""
 _DEEPEST: Final = 8
 """Levels of a schema."""
 _UNKNOWN_FORM: Final = frozenset({400, 415, 422})
@@ -65,6 +72,8 @@ class ChatModel:
         )
         self._name = name
         self._form = 0
+        self._use = ModelUse()
+        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -102,7 +111,38 @@ class ChatModel:
                 {"role": "user", "content": without_lone_surrogates(text)},
             ],
         }
-        content = self._content(self._reply(asked, _forms(schema)))
+        spent = _Spent()
+        try:
+            answer = self._answer(asked, schema, spent)
+        except PerdureError as error:
+            self._count(spent, error)
+            raise
+        self._count(spent, None)
+        return answer
+
+    @property
+    def use(self) -> ModelUse:
+        """What it has cost so far; each call is also logged, by the logger ``perdure.model``."""
+        with self._lock:
+            return self._use
+
+    def _count(self, spent: _Spent, error: PerdureError | None) -> None:
+        """Add a call to what was used, and log its cost and outcome; never what was asked or answered."""
+        seconds = time.monotonic() - spent.since
+        with self._lock:
+            u = self._use
+            self._use = ModelUse(
+                u.calls + 1,
+                u.failures + (error is not None),
+                u.tokens_in + spent.tokens_in,
+                u.tokens_out + spent.tokens_out,
+                u.seconds + seconds,
+            )
+        outcome = "answered" if error is None else f"failed: {error.message}"
+        _LOG.info("%s: %d + %d tokens, %.2f s, %s", self._name, spent.tokens_in, spent.tokens_out, seconds, outcome)
+
+    def _answer(self, asked: Mapping[str, Any], schema: Mapping[str, Any], spent: _Spent) -> Mapping[str, Any]:
+        content = self._content(self._reply(asked, _forms(schema)), spent)
         try:
             found = json.loads(_unfenced(content), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
@@ -127,12 +167,13 @@ class ChatModel:
                 return body
         raise AssertionError  # pragma: no cover  # the last form returns or raises
 
-    def _content(self, body: bytes) -> str:
+    def _content(self, body: bytes, spent: _Spent) -> str:
         """Return the words of the reply's first choice."""
         try:
             reply = json.loads(body)
         except (ValueError, RecursionError):
             raise self._post.wrong("is not JSON") from None
+        spent.note(reply)
         choices = reply.get("choices") if isinstance(reply, dict) else None
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
@@ -144,6 +185,24 @@ class ChatModel:
         if not isinstance(content, str) or not content.strip():
             raise self._post.wrong("has a message without words")
         return content
+
+
+class _Spent:
+    """What one call costs while it lasts."""
+
+    def __init__(self) -> None:
+        self.since = time.monotonic()
+        self.tokens_in = self.tokens_out = 0
+
+    def note(self, reply: Any) -> None:
+        """Take the counts of a reply, if it has any that can be."""
+        told = reply.get("usage") if isinstance(reply, dict) else None
+        if isinstance(told, dict):
+            self.tokens_in, self.tokens_out = (_count_of(told.get(f"{n}_tokens")) for n in ("prompt", "completion"))
+
+
+def _count_of(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else 0
 
 
 class _UnfitError(Exception):

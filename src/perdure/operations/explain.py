@@ -96,4 +96,5 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
         without_vector=ctx.store.count_without_vector(namespace),
         space=None if space is None else space.name,
         sampled=len(sample),
+        model=None if ctx.model is None else getattr(ctx.model, "use", None),  # a caller's own model may count nothing
     )

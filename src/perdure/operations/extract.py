@@ -11,12 +11,15 @@ from perdure.operations.ports import Context
 from perdure.operations.remember import remember, vectors_of
 from perdure.records.draft import Draft
 from perdure.records.errors import PerdureError
+from perdure.records.knowledge import Trust
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.results_extract import ExtractedMemory, ExtractResult
 from perdure.records.vector import Vector
 from perdure.rules import intake, verifying
 from perdure.rules.extracting import Candidate, candidates
+from perdure.rules.redacting import redacted, told
 from perdure.rules.repeats import Known, repeats, same_words
+from perdure.rules.trust import with_trust
 
 NEAREST: Final = 10
 """So many of the nearest memories are compared with each candidate."""
@@ -34,6 +37,7 @@ class Place:
         at: When the text was said; now if None.
         key: What tells this text from all others, if anything does: taking it in twice then stores nothing twice,
             also where two processes do so at once.
+        trust: Whose word the text is; the notes inherit it.
     """
 
     namespace: str
@@ -41,6 +45,7 @@ class Place:
     task: str | None = None
     at: datetime | None = None
     key: str | None = None
+    trust: Trust = Trust.USER
 
     def sees(self, record: Record) -> bool:
         """Whether who reads here may see a memory: shared, or of the same session or task."""
@@ -64,6 +69,10 @@ def extract(
         min_confidence: Candidates below it are left out, 0 to 1.
         dedup_threshold: From this combined likeness on a candidate repeats what is known; None stores all.
     """
+    if ctx.policy.knowledge.redact:  # before it is taken apart: no candidate may begin in the middle of a secret
+        text, replaced = redacted(text)
+        if replaced:
+            ctx.warn(told(replaced))
     found = candidates(text, min_confidence=min_confidence, most=len(text))
     return noted(ctx, _checked(ctx, text, found, min_confidence), place, dedup_threshold)
 
@@ -131,7 +140,7 @@ def _draft(ctx: Context, candidate: Candidate, place: Place) -> Draft:
         source=SOURCE,
         session=place.session,
         task=place.task,
-        metadata={"span": [candidate.start, candidate.end]},
+        metadata=with_trust({"span": [candidate.start, candidate.end]}, place.trust),
         at=place.at,
         idempotency_key=None if place.key is None else f"extract:{place.key}:{candidate.start}",
     )

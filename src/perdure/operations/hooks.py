@@ -26,8 +26,10 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
 from perdure.rules.injecting import block, line, within
+from perdure.rules.redacting import cleaned
 from perdure.rules.requests import requested
 from perdure.rules.signals import views
+from perdure.rules.trust import trust_of
 
 PROMPT_TOKENS: Final = 600
 """Budget of what is shown beside a prompt."""
@@ -122,8 +124,7 @@ class Agent:
         except InvalidInput:  # one message that no store can hold must not keep out all that come after it
             done = self._one_by_one(own, namespace, shown, embed)
         for message in own:
-            if message.role == "user":
-                self._requests(message, namespace, embed)
+            self._requests(message, namespace, embed)
         self._note(session, namespace, {"transcript": transcript, "mark": mark}, f"read to {mark}")
         return done
 
@@ -207,7 +208,8 @@ class Agent:
         return done
 
     def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
-        found = requested(message.content[: self.ctx.policy.extract.max_text])
+        text = cleaned(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text]
+        found = requested(text, trust_of(message.role, message.source))
         if not found:
             return
         place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")

@@ -25,6 +25,8 @@ from perdure.rules.events import event_importance, event_of
 from perdure.rules.injecting import without_blocks
 from perdure.rules.mentions import mentions
 from perdure.rules.noticing import REPLYING
+from perdure.rules.redacting import redacted_key
+from perdure.rules.trust import trust_of, with_trust
 
 _PEOPLE: Final = frozenset({"user", "human"})
 
@@ -154,6 +156,7 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
                 session=place,
                 at=message.at,
                 source=message.source,
+                metadata=with_trust({}, trust_of(message.role, message.source)),
                 idempotency_key=message.key,
                 scope=scope,
             )
@@ -205,4 +208,4 @@ def _key(draft: Draft, message: Message, repeats: dict[str, int]) -> str:
 
 def message_key(session: str | None, key: str) -> str:
     """Return the idempotency key of a message that has an id of its own."""
-    return f"message:{session}:{key}"
+    return f"message:{session}:{redacted_key(key)}"

@@ -17,6 +17,7 @@ from perdure.rules.fact_records import ready_question
 from perdure.rules.fact_states import validated_at, was_there
 from perdure.rules.naming import names_in
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
+from perdure.rules.redacting import cleaned
 from perdure.rules.signals import views
 from perdure.rules.words import query_words
 
@@ -165,7 +166,9 @@ def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Insta
     identity = ctx.ids(now)
     ids = [h.memory.id for h in hits]
     changes = [Change(Target.ACCESS, i, None, {"at_ms": now, "times": 1}) for i in ids]
-    changes.append(Change(Target.RECALL, identity, None, {"at_ms": now, "query": text, "hits": ids}))
+    changes.append(
+        Change(Target.RECALL, identity, None, {"at_ms": now, "query": cleaned(text, ctx.policy), "hits": ids})
+    )
     try:
         ctx.store.count(Plan(identity, "recall", namespace, now, tuple(changes), ctx.policy.version))
     except PerdureError as error:

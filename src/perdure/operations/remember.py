@@ -14,6 +14,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Record, Status, searchable
 from perdure.records.vector import Vector
 from perdure.rules.birth import NEAREST, Newborn, birth_plan, earlier_in_batch, newborn_states, record_of
+from perdure.rules.redacting import told
 from perdure.rules.restoring import restored
 from perdure.rules.signals import views
 
@@ -50,6 +51,8 @@ def remember(
     """
     memories: list[Memory] = []
     operations: list[str] = []
+    if replaced := [name for draft in drafts for name in draft.redacted]:
+        ctx.warn(told(replaced))
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         made = _embedded(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]

@@ -17,6 +17,7 @@ class Draft:
     Attributes:
         message: It is a message of a conversation: it enters hot while it is among the last ones of its session.
         key: An idempotency key: the same key stores nothing twice.
+        redacted: What was replaced in it before storing, secret by secret: ``aws access key``.
     """
 
     text: str
@@ -35,3 +36,4 @@ class Draft:
     pinned: bool = False
     key: str | None = None
     message: bool = False
+    redacted: tuple[str, ...] = ()

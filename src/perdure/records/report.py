@@ -141,6 +141,25 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What a language model has cost since the store was opened, by this process.
+
+    Attributes:
+        calls: Questions put to it, each with its retries.
+        failures: Those that got no answer that fits.
+        tokens_in: Tokens of the questions, as the server counts them; 0 where it tells none.
+        tokens_out: Tokens of the answers, also of those that did not fit.
+        seconds: Time spent waiting.
+    """
+
+    calls: int = 0
+    failures: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """The state of a store or a namespace at an instant.
 
@@ -158,6 +177,7 @@ class Stats:
         without_vector: Visible memories that only words can find.
         space: The embedding space, or None.
         sampled: How many memories the percentiles rest on.
+        model: What the language model has cost, or None where none is configured.
     """
 
     namespaces: int
@@ -173,6 +193,7 @@ class Stats:
     without_vector: int
     space: str | None
     sampled: int = 0
+    model: ModelUse | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics as plain JSON data."""

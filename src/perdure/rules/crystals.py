@@ -16,6 +16,7 @@ from perdure.rules.meaning import lost
 from perdure.rules.shortening import extractive, keywords
 from perdure.rules.tasks import components
 from perdure.rules.tokens import counted
+from perdure.rules.trust import least, trust_in, with_trust
 
 SOURCE = "crystallized"
 CONNECTING = frozenset({"near_duplicate", "similar", "summarizes"})
@@ -105,5 +106,8 @@ def _draft(members: Sequence[Record], text: str, confidence: Mapping[str, float]
         at=now,
         tags=tuple(sorted({tag for r in members for tag in r.content.tags})),
         source=SOURCE,
-        metadata={"sources": [r.id for r in members], "session": session},
+        metadata=with_trust(
+            {"sources": [r.id for r in members], "session": session},
+            least(trust_in(r.content.metadata) for r in members),
+        ),
     )

@@ -13,6 +13,7 @@ import numpy as np
 from perdure.records.memory import Kind, Memory, Tier
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
+from perdure.rules.trust import shown, visible
 
 BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = "<!-- perdure:end -->"
@@ -130,11 +131,10 @@ def _plain(text: str) -> str:
 
 def _line(memory: Memory) -> str:
     """One line: who and when for what was said, the words, the id in a comment that the words cannot break out of."""
-    text = _plain(memory.content).strip()
-    if len(text) > LONGEST_LINE:
-        text = text[: LONGEST_LINE - 1].rstrip() + "…"
-    said = f"{memory.created_at:%Y-%m-%d}, {memory.speaker}: " if memory.kind is Kind.EPISODE and memory.speaker else ""
-    return f"- {_plain(said)}{text} <!-- {memory.id} -->"
+    speaker = memory.speaker if memory.kind is Kind.EPISODE else None
+    text = _plain(shown(memory.content, memory.metadata, speaker, LONGEST_LINE))
+    said = f"{memory.created_at:%Y-%m-%d}, {_plain(visible(speaker))}: " if speaker else ""
+    return f"- {said}{text} <!-- {memory.id} -->"
 
 
 def _worth(memory: Memory) -> float:

@@ -14,6 +14,8 @@ from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.policy import Policy
+from perdure.rules.redacting import cleaned, without_secrets
+from perdure.rules.trust import least, trust_in, trust_of, with_trust
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
 _LONGEST_NAME: Final = 200
@@ -180,13 +182,12 @@ def draft(
         raise InvalidInput("pinned must be True or False.", remedy="Pass a bool.")
     chosen = checked_choice(kind, Kind, "kind")
     lived = _scope(session, task) if scope is None else checked_choice(scope, Scope, "scope")
-    birth = _birth_confidence(chosen, policy)
-    return Draft(
+    made = Draft(
         text=text,
         kind=chosen,
         scope=lived,
         importance=checked_share(importance, "importance"),
-        confidence=birth if confidence is None else checked_share(confidence, "confidence"),
+        confidence=_birth_confidence(chosen, policy) if confidence is None else checked_share(confidence, "confidence"),
         at=checked_at(at, policy, now),
         tags=checked_tags(tags, policy),
         source=optional_text(source, "source"),
@@ -194,11 +195,27 @@ def draft(
         session=optional_text(session, "session"),
         task=optional_text(task, "task"),
         turn=turn,
-        metadata=checked_metadata(metadata, policy),
+        metadata=_with_trust(checked_metadata(metadata, policy), source),
         pinned=pinned,
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
     )
+    return without_secrets(made, policy)
+
+
+def checked_reason(value: Any, policy: Policy, name: str = "reason") -> str:
+    """Return a person's reason as the journal keeps it: 1 to 1,000 characters, without secrets."""
+    return cleaned(checked_text(value, name, longest=_LONGEST_LABEL), policy)
+
+
+def optional_reason(value: Any, policy: Policy, name: str = "accept_loss") -> str | None:
+    """Return a person's reason to accept a loss as the journal keeps it; None stays None."""
+    return None if value is None else checked_reason(value, policy, name)
+
+
+def _with_trust(metadata: Mapping[str, Any], source: str | None) -> dict[str, Any]:
+    """Return metadata with the trust that they and the source tell, the lower of the two."""
+    return with_trust(metadata, least((trust_in(metadata), trust_of("user", source)))) if source else dict(metadata)
 
 
 def _checked_content(content: Any, policy: Policy) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Scope, Status
 from perdure.rules.duplicates import Label, Pair, complete, group_label, unknown, within
+from perdure.rules.trust import least, trust_in, with_trust
 
 Guard = Callable[[str, str], str]
 """(text that stays, text that goes) -> what would be lost; empty for nothing."""
@@ -105,7 +106,7 @@ class Merge:
         content: The text, to be embedded anew where it is not the keeper's own.
         tags: Of all, sorted.
         metadata: Of all; the keeper's own keys win. ``consolidated_from`` lists the ids of all, and those that earlier
-            merges listed.
+            merges listed. Trust is that of whose words stay: the least of all where the contents are merged.
         importance: The highest base, 0 to 1.
         access_count: Of all together.
         created_ms: The earliest.
@@ -148,7 +149,9 @@ def merged(members: Sequence[Record], strategy: Strategy, pairs: Iterable[Pair])
         losers=tuple(sorted(ids if whole else ids - {main})),
         content=_joined(members) if whole else ordered[0].content.text,
         tags=tuple(sorted({tag for record in members for tag in record.content.tags})),
-        metadata=_metadata(ordered),
+        metadata=with_trust(
+            _metadata(ordered), least(trust_in(r.content.metadata) for r in (ordered if whole else ordered[:1]))
+        ),
         importance=max(record.state.importance for record in members),
         access_count=sum(record.state.access_count for record in members),
         created_ms=min(record.state.created_ms for record in members),

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perdure.records.knowledge import Trust
 from perdure.rules.extracting import Candidate, candidates
 from perdure.rules.sentences import sentences
+from perdure.rules.trust import trusted
 from perdure.rules.words import listed
 
 PATTERNS: Final = frozenset({"explicit", "important"})
@@ -19,12 +21,15 @@ _POLITE: Final = listed("please also and but so ok okay yes no now then hey well
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
-def requested(text: str) -> list[Candidate]:
+def requested(text: str, trust: Trust = Trust.USER) -> list[Candidate]:
     """Return what a text asks to have remembered, in its order.
 
     A request opens its sentence, polite words aside, and is no question: "Do you remember it?" and "I remember that"
-    ask for nothing. The confidence is that of the pattern (seed 000 section 3.3).
+    ask for nothing. The confidence is that of the pattern (seed 000 section 3.3). Only a user may ask: what a tool, a
+    web page or the assistant itself says is data.
     """
+    if not trusted(trust):
+        return []
     starts = {start: text[start:end] for start, end in sentences(text)}
     return [c for c in candidates(text, most=len(text)) if c.pattern in PATTERNS and _asks(c, starts, text)]
 

@@ -1,0 +1,245 @@
+"""Secrets are replaced, and what only looks like one is not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import tarfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.records.policy import Policy
+from perdure.rules import intake
+from perdure.rules.redacting import redacted, redacted_data, redacted_key, told
+from perdure.rules.secret_shapes import cards
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+EXAMPLES = (
+    ("aws access key", "AKIA", "Q3EGRIDT5XKLZ7MB"),
+    ("secret", "aws_secret_access_key = |", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzK9q2LtWsv"),
+    ("github token", "ghp_", "aBcD1234eFgH5678iJkL9012mNoP3456qRsT"),
+    ("github token", "github_pat_", "11ABCDEFG0aBcDeFgHiJkL_mN0pQ2rS4tU6vW8xY0zA1bC3dE5fG7hI9jK1lM3nO5p"),
+    ("gitlab token", "glpat-", "x7Kq9ZmP2sTvW4yB8nLc"),
+    ("slack token", "xoxb-", "263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1"),
+    ("slack token", "https://hooks.slack.com/services/", "T01234567/B01234567/aBcDeFgHiJkLmNoPqRsTuVwX"),
+    ("stripe access key", "sk_live_", "4eC39HqLyjWDarjtT1zdp7dc5aBcDeFg"),
+    ("api key", "sk-proj-", "Zx81kQpLm20vbnRtYuIoPasDfGhJkLqW"),
+    ("anthropic api key", "sk-ant-api03-", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9"),
+    ("json web token", "eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36P"),
+    ("google api key", "AIza", "SyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY"),
+    ("hugging face token", "hf_", "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH"),
+    ("npm token", "npm_", "aBcD1234eFgH5678iJkL9012mNoP3456qRsT"),
+    ("sendgrid api key", "SG.", "ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf-09kqeF8tAmbihYzrnopKc-1s5cr"),
+    ("telegram bot token", "123456789:", "AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1"),
+    ("azure storage account access key", "AccountKey=", "lJzRc1YdHaAA2KCNJJ1tkYwF" + "aB3/" * 15 + "Ab=="),
+    ("private key", "-----BEGIN RSA ", "PRIVATE KEY-----\nMIIEowIBAAKCAQEAwJ0rGqv8iW5Xk9f3VbLqz2mN4pRsT6u"),
+    ("basic auth credentials", "postgres://admin:|", "s3cr3tPassw0rd|@db.example.com:5432/app"),
+    ("bearer token", "Authorization: Bearer |", "7f9c2ba4e88f827d616045507605853ed73b8093"),
+    ("password", 'password = "|', 'Tr0ub4dor&3xyz|"'),
+    ("password", "my password is |", "hunter2zebra|!"),
+    ("api key", "api_key: |", "9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c"),
+    ("token", "the token was |", "9f8e7d6c-5b4a-3f2e-1d0c-9b8a7f6e5d4c"),
+    ("card number", "4111 1111", " 1111 1111"),
+    ("card number", "3782", "82246310005"),
+    ("card number", "5555-5555", "-5555-4444"),
+)
+"""(what it is, its first part, its second part); bars around the secret where not all of it is one."""
+
+
+def secrets() -> list[tuple[str, str, str]]:
+    """Return (what it is, the text, the secret in it); none stands whole in this file, where it would be a leak."""
+    wholes = [(kind, "".join(parts)) for kind, *parts in EXAMPLES]
+    return [(k, w.replace("|", ""), w.split("|")[1] if "|" in w else w) for k, w in wholes]
+
+
+SECRETS = secrets()
+GITHUB, NPM, CARD = (
+    next(text for kind, text, _ in SECRETS if kind == k) for k in ("github token", "npm token", "card number")
+)
+PLAIN = [
+    "commit 3f786850e387550fdab836ed7e6dc881de23001b fixed it",
+    "id 550e8400-e29b-41d4-a716-446655440000",
+    "ISBN 978-3-16-148410-0",
+    "call +1 (415) 555-2671 or 0044 20 7946 0958",
+    "it cost $1,234,567.89 and 4111.50 more",
+    "card 4111 1111 1111 1112",
+    "order 1234567890123456, tracking 9400111899223197428490, at 1700000000000",
+    "IBAN DE89370400440532013000",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "My password = the name of my dog? The secret is to simmer slowly.",
+    "I forgot my password again: click here to reset it. The key is under the mat; the token is 4096 tokens long.",
+    "password: ********, password: str, password=<your-password>, password = ${DB_PASSWORD}, pwd: changeme123",
+    "token = get_token(), api_key=os.environ['OPENAI_API_KEY'], secret = settings.SECRET_KEY, token: self.token2.value",
+    "api_key = 'your_api_key_1', app.config['SECRET_KEY'] = 'your_secret_key_here', password='password123'",
+    "generate_password_hash uses `pbkdf2:sha256`",
+    "https://user@example.com/path, https://user:password@localhost/db, git@github.com:org/repo.git",
+    "arn:aws:iam::123456789012:role/Admin; 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    "sk-learn, scikit-learn-intelex; task-force-organisation-of-the-year; eyJack.likes.it",
+    "bearer of bad news; the years 4000 5000 6000 7000; ratio 3782:822463:10005",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    "monkey: banana12345678; keyboard: QWERTZ105keys; the turkey was 12pounds4ounces",
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "secret"), SECRETS)
+def test_secrets_are_replaced_wherever_they_stand(kind, text, secret):
+    for before, after in (("", ""), ("Use ", " please."), ("(", ")"), ("line\n", "\nline"), ("\u0130 ", ", then")):
+        clean, names = redacted(f"{before}{text}{after}")
+        assert names == (kind,)
+        assert clean == f"{before}{text.replace(secret, f'[redacted: {kind}]')}{after}"
+        assert redacted(clean) == (clean, ())
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_only_looks_like_a_secret_stays(text):
+    assert redacted(text) == (text, ())
+
+
+def test_a_private_key_goes_whole_with_or_without_its_end():
+    body = "\n".join("MIIEowIBAAKCAQEAwJ0rGqv8iW5Xk9f3VbLqz2mN4pRsT6uV8wXyZ0aBcD1eFgH2" for _ in range(20))
+    begin, end = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
+    assert redacted(f"a\n{begin}\n{body}\n{end}\nb")[0] == "a\n[redacted: private key]\nb"
+    cut, names = redacted(f"a\n{begin}\n{body}")
+    assert (cut, names) == ("a\n[redacted: private key]", ("private key",))
+
+
+@given(st.integers(0, 10**15 - 1), st.sampled_from(["", " ", "-"]))
+def test_of_ten_card_numbers_that_differ_in_their_last_digit_one_is_valid(number, gap):
+    head = f"4{number:015d}"[:15]
+    written = [gap.join(f"{head}{last}"[i : i + 4] for i in range(0, 16, 4)) for last in range(10)]
+    assert [len(cards(text)) for text in written].count(1) == 1
+    assert [len(cards(f"{text}1234567")) for text in written] == [0] * 10
+
+
+@given(st.text(max_size=200), st.sampled_from(SECRETS), st.text(max_size=200))
+def test_redacting_twice_changes_nothing_more(before, secret, after):
+    once, _ = redacted(f"{before} {secret[1]} {after}")
+    assert redacted(once)[0] == once
+
+
+@given(st.text(alphabet=" \nabcXYZ019.-_:/@=\"'", max_size=300))
+def test_a_text_without_secrets_is_the_very_same(text):
+    clean, names = redacted(text)
+    assert names or clean is text
+
+
+def test_data_is_redacted_in_its_keys_and_values():
+    data = {"password": "hunter2zebra", "deep": [{"n": 1, "url": GITHUB}, None, True]}
+    clean, names = redacted_data({**data, NPM: "x"})
+    assert clean == {
+        "password": "[redacted: password]",
+        "deep": [{"n": 1, "url": "[redacted: github token]"}, None, True],
+        "[redacted: npm token]": "x",
+    }
+    assert sorted(names) == ["github token", "npm token", "password"]
+
+
+def test_a_key_that_holds_a_secret_still_tells_two_apart():
+    one, other = (redacted_key(text) for text in (GITHUB, NPM))
+    assert one != other
+    assert one == redacted_key(GITHUB)
+    assert GITHUB not in one
+    assert redacted_key("message:1") == "message:1"
+
+
+def test_what_is_told_has_kinds_and_counts_and_no_secret():
+    said = told(redacted(f"{NPM} {NPM} {CARD}")[1])
+    assert said.startswith("3 secrets were replaced before storing (card number, 2 x npm token)")
+
+
+def test_a_draft_says_what_was_replaced_and_a_policy_may_keep_it():
+    policy = Policy()
+    given_ = {"tags": [NPM], "metadata": {"k": CARD}, "source": "a", "now": 0}
+    draft = intake.draft(f"Use {GITHUB}.", policy=policy, idempotency_key="k", **given_)
+    assert (draft.text, draft.tags, draft.key) == ("Use [redacted: github token].", ("[redacted: npm token]",), "k")
+    assert draft.redacted == ("github token", "npm token", "card number")
+    kept = replace(policy, knowledge=replace(policy.knowledge, redact=False))
+    assert intake.draft(GITHUB, policy=kept, now=0).text == GITHUB
+
+
+def test_the_library_is_loaded_only_for_what_is_suspicious():
+    code = (
+        "import sys, perdure\n"
+        "from perdure.rules.redacting import redacted\n"
+        "redacted('We deploy on Tuesdays at 10:00; commit 3f786850e387550fdab836ed7e6dc881de23001b.')\n"
+        "assert 'detect_secrets' not in sys.modules and 'requests' not in sys.modules\n"
+        "redacted('password = Tr0ub4dor&3xyz')\n"
+        "assert 'detect_secrets' in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stderr == ""
+
+
+def test_the_library_leaves_a_host_programs_log_and_warnings_alone():
+    code = (
+        "import logging, sys, warnings\n"
+        "logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format='host %(message)s')\n"
+        "root = logging.getLogger()\n"
+        "before = (list(root.handlers), root.level, warnings.showwarning, set(vars(root)))\n"
+        "from perdure.rules.redacting import redacted\n"
+        "redacted('password = Tr0ub4dor&3xyz')\n"
+        "assert 'detect_secrets.core.log' in sys.modules\n"
+        "assert (list(root.handlers), root.level, warnings.showwarning, set(vars(root))) == before\n"
+        "root.warning('speaks')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("host speaks\n", "")
+
+
+HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "a", "key: ", "//"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_is_linear_for_hostile_texts(piece):
+    """Twice as long takes about twice as long; what is quadratic would take sixteen times as long for four times."""
+
+    def seconds(size: int) -> float:
+        text = (piece * (size // len(piece) + 1))[:size]
+        redacted(text)
+        best = []
+        for _ in range(3):
+            start = time.perf_counter()
+            redacted(text)
+            best.append(time.perf_counter() - start)
+        return min(best)
+
+    small, large = seconds(50_000), seconds(200_000)
+    assert large < 10 * small + 0.05
+
+
+def _beam() -> list[str]:
+    found: list[str] = []
+
+    def walk(item: object) -> None:
+        if isinstance(item, dict) and isinstance(item.get("content"), str):
+            found.append(item["content"])
+        elif isinstance(item, dict | list):
+            for part in item.values() if isinstance(item, dict) else item:
+                walk(part)
+
+    with tarfile.open(DATA / "beam_dev.tar.gz") as archive:
+        for member in archive.getmembers():
+            if member.name.endswith("chat.json") and (file := archive.extractfile(member)) is not None:
+                walk(json.load(file))
+    return found
+
+
+@pytest.mark.skipif(not (DATA / "beam_dev.tar.gz").exists(), reason="skipped: data not present")
+def test_real_conversations_lose_nothing():
+    said = _beam()
+    samples = json.loads(gzip.decompress((DATA / "locomo_dev.json.gz").read_bytes()))
+    turns = [s["conversation"] for s in samples]
+    said += [
+        t["text"] for c in turns for k, v in c.items() if k.startswith("session_") and isinstance(v, list) for t in v
+    ]
+    assert len(said) > 4000
+    assert sum(1 for text in said if redacted(text)[1]) <= 1
