@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 from perdure.memory_extract import ExtractVerbs
 from perdure.memory_forms import FormVerbs
 from perdure.memory_groups import GroupVerbs
+from perdure.memory_learning import LearningVerbs
 from perdure.memory_signals import SignalVerbs
 from perdure.memory_upkeep import UpkeepVerbs
 from perdure.operations import absence, explain, journal, keep, recall, reembed, remember
@@ -31,7 +32,7 @@ Entries = list[Entry]
 Operations = list[Operation]
 
 
-class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, UpkeepVerbs):
+class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, LearningVerbs, UpkeepVerbs):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
     Example:

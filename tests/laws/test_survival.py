@@ -1,4 +1,4 @@
-"""Laws of survival: what was watched for longer changes more slowly, intervals are exact and narrow, nobody is missed."""
+"""Laws of survival: what was watched for longer changes more slowly, and intervals are exact and not too wide."""
 
 from __future__ import annotations
 
