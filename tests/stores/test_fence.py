@@ -357,6 +357,8 @@ def verbs(ids, operations):
         "end_session": lambda m: m.end_session("talk", namespace="alice"),
         "fit": lambda m: m.fit("alice", 1, accept_loss="mine now"),
         "compression": lambda m: m.compression("alice"),
+        "rates": lambda m: m.rates("alice"),
+        "learn_rates": lambda m: m.learn_rates("alice"),
         "stats": lambda m: m.stats(),
         "digest": lambda m: m.digest("alice"),
         "digest_details": lambda m: m.digest_details("alice").ids,

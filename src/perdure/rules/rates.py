@@ -116,9 +116,9 @@ def _refusal(name: str, changes: int, ends: tuple[float, float], policy: Policy)
     if changes < least:
         return f"{changes} of {least} changes that it takes"
     width = ends[1] / ends[0]
-    return (
-        "" if width <= most else f"its interval is too wide: the upper end is {width:.1f} times the lower, not {most:g}"
-    )
+    if width <= most:
+        return ""
+    return f"its interval is too wide: the upper end is {width:.2f} times the lower, and {most:g} times is allowed"
 
 
 def written(found: Sequence[Rate], there: Mapping[str, Document], now: Instant) -> list[Change]:
