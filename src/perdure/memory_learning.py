@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from perdure.operations import rates
+from perdure.operations import procedures, rates
 from perdure.operations.ports import Context
-from perdure.records.results_learning import RatesResult
-from perdure.rules import intake
+from perdure.records.results_learning import ProceduresResult, RatesResult
+from perdure.rules import grouping, intake
 
 
 class LearningVerbs:
@@ -28,3 +28,28 @@ class LearningVerbs:
         ``knowledge.rate_width`` times the lower. ``undo`` takes it back.
         """
         return rates.learn_rates(self._context, intake.checked_namespace(namespace))
+
+    def learn_procedures(
+        self, namespace: str = "default", dry_run: bool = True, *, accept_loss: str | None = None
+    ) -> ProceduresResult:
+        """Learn what follows what in conversations ("when delivery comes up, invoice follows").
+
+        Looked at is what people said in the last ``knowledge.procedure_days`` days. A topic must follow another within
+        two messages in at least ``knowledge.procedure_sessions`` sessions and in half of those in which the first comes
+        up, and neither that it comes up then nor that it comes up after may be an accident. Each becomes a memory of
+        kind procedure; one that stops holding is archived, and comes back when it holds again.
+
+        Args:
+            namespace: Where.
+            dry_run: Only tell; the result has the plan.
+            accept_loss: Why procedures are archived that the gates would keep; the journal has it.
+
+        Raises:
+            GateStopped: It would archive too much; nothing was written.
+        """
+        return procedures.learn_procedures(
+            self._context,
+            intake.checked_namespace(namespace),
+            dry_run=grouping.checked_flag(dry_run, "dry_run"),
+            accept_loss=None if accept_loss is None else intake.checked_text(accept_loss, "accept_loss", longest=1000),
+        )

@@ -359,6 +359,7 @@ def verbs(ids, operations):
         "compression": lambda m: m.compression("alice"),
         "rates": lambda m: m.rates("alice"),
         "learn_rates": lambda m: m.learn_rates("alice"),
+        "learn_procedures": lambda m: m.learn_procedures("alice", dry_run=False),
         "stats": lambda m: m.stats(),
         "digest": lambda m: m.digest("alice"),
         "digest_details": lambda m: m.digest_details("alice").ids,
