@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from perdure.operations import procedures, rates
+from collections.abc import Mapping
+from typing import Any
+
+from perdure.operations import backtest, procedures, rates
 from perdure.operations.ports import Context
-from perdure.records.results_learning import ProceduresResult, RatesResult
-from perdure.rules import grouping, intake
+from perdure.records.errors import InvalidInput
+from perdure.records.policy import Policy
+from perdure.records.results_learning import BacktestResult, ProceduresResult, RatesResult
+from perdure.rules import asking, grouping, intake
+from perdure.rules.policy_check import policy_from
 
 
 class LearningVerbs:
@@ -53,3 +59,27 @@ class LearningVerbs:
             dry_run=grouping.checked_flag(dry_run, "dry_run"),
             accept_loss=None if accept_loss is None else intake.checked_text(accept_loss, "accept_loss", longest=1000),
         )
+
+    def backtest(
+        self, policy: Policy | Mapping[str, Any], namespace: str = "default", *, limit: int = 1000
+    ) -> BacktestResult:
+        """Return which hits of past recalls would have been missing under another policy, and what it would show.
+
+        Every memory of the namespace lives again from its birth, under the other policy and under the one in force:
+        what people decided and what recalls returned happens as it did. Nothing is written, and no gate is asked.
+
+        Args:
+            policy: The other policy: as ``perdure.load_policy`` returns it, or a dict as ``perdure.open`` takes.
+            namespace: Where.
+            limit: How many recalls of the log are judged, newest first, 1 to 1000.
+
+        Raises:
+            PolicyError: The policy has faults; all are listed.
+        """
+        if not isinstance(policy, Policy | Mapping):
+            raise InvalidInput(
+                "policy must be a policy or a dict of its sections.",
+                remedy='Read a file with perdure.load_policy("other.toml").',
+            )
+        other = policy if isinstance(policy, Policy) else policy_from(policy)
+        return backtest.backtest(self._context, intake.checked_namespace(namespace), other, asking.limit(limit))
