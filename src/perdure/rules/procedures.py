@@ -320,7 +320,7 @@ def decided(talk: Conversations, known: Iterable[Procedure], policy: KnowledgePo
             found = [new for new in found if new not in again]
     return [
         *verdicts,
-        *(Verdict("learned", None, new, f"{_told(new)}, {new.lift:g} times as often as else") for new in found),
+        *(Verdict("learned", None, new, f"{_told(new)}, {new.lift:g} times as often as otherwise") for new in found),
     ]
 
 
