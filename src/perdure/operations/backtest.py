@@ -11,11 +11,14 @@ from perdure.operations.rates import on_shelf
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, Status
+from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
+from perdure.records.report import Operation
 from perdure.records.results_learning import BacktestResult, Lived, Missed
-from perdure.rules.replaying import Life, Past, lived, past_of
+from perdure.rules.replaying import Life, Past, lived, past_of, tells
 
 PAGE: Final = 1000
+_ALL: Final = 2**31 - 1
 NAMED: Final = 1000
 """So many lost hits are named."""
 HELPFUL: Final = "helpful"
@@ -53,7 +56,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     now = ctx.clock()
     log = ctx.store.recalls(namespace, max(limit, ctx.policy.recall.log_entries))
     accesses = _accesses(log)
-    pasts = [past for page in _pages(ctx, namespace, accesses) for past in page]
+    pasts = list(_pasts(ctx, namespace, accesses))
     asked = _asked(ctx, namespace, log[:limit], {p.id for p in pasts})
     sides = [_Side(lived(pasts, policy, now), policy) for policy in (ctx.policy, other)]
     notes = list(_NOTES)
@@ -87,14 +90,18 @@ def _accesses(log: Log) -> dict[str, list[tuple[Instant, int]]]:
     return found
 
 
-def _pages(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Instant, int]]]) -> Iterator[list[Past]]:
+def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Instant, int]]]) -> Iterator[Past]:
+    """Yield what happened to each memory; the journal is read operation by operation, each once."""
+    told: dict[str, list[tuple[Operation, Change]]] = {}
+    for operation in reversed(ctx.store.operations(namespace, _ALL)):
+        for change in ctx.store.changes(namespace, operation.id) if tells(operation) else ():
+            if change.target is Target.MEMORY:
+                told.setdefault(change.id, []).append((operation, change))
     after = ""
     while ids := ctx.store.every(namespace, after, PAGE):
         after = ids[-1]
-        yield [
-            past_of(r, ctx.store.journal(namespace, r.id), tuple(accesses.get(r.id, ())))
-            for r in ctx.store.get(namespace, ids)
-        ]
+        for r in ctx.store.get(namespace, ids):
+            yield past_of(r, told.get(r.id, ()), tuple(accesses.get(r.id, ())))
 
 
 def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Asked]:

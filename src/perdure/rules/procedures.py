@@ -150,7 +150,7 @@ class Conversations:
         """Messages that another one follows."""
 
     def pairs(self, least: int) -> Iterable[tuple[str, str]]:
-        """Return pairs of topics of which the second followed the first in so many sessions."""
+        """Return pairs of topics of which the second followed the first in so many sessions, and in half of its own."""
         found: Counter[tuple[str, str]] = Counter()
         for messages in self.sessions:
             here: set[tuple[str, str]] = set()
@@ -159,7 +159,7 @@ class Conversations:
                 fresh = frozenset().union(*later) - message.topics if later else frozenset()
                 here.update(product(message.topics & self.topics, fresh))
             found.update(here)
-        return sorted(pair for pair, n in found.items() if n >= least)
+        return sorted(pair for pair, n in found.items() if n >= least and n >= SHARE * len(self.places[pair[0]]))
 
     def evidence(self, trigger: str, then: str) -> dict[int, tuple[int, int]]:
         """Return session -> places of the first two messages in which one topic followed the other."""
@@ -235,9 +235,7 @@ def found_in(talk: Conversations, policy: KnowledgePolicy) -> list[Procedure]:
     least = policy.procedure_sessions
     tested = len(talk.topics) * (len(talk.topics) - 1)
     pairs = [talk.pair(a, b) for a, b in talk.pairs(least)]
-    telling = [
-        p for p in pairs if p.by_lift * tested <= LEVEL and p.lift >= LIFT and len(p.evidence) >= SHARE * p.sessions
-    ]
+    telling = [p for p in pairs if p.by_lift * tested <= LEVEL and p.lift >= LIFT]
     groups = _grouped(telling)
     if not groups:
         return []

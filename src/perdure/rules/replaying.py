@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from perdure.records.instant import Instant, to_instant
 from perdure.records.memory import Form, Kind, Record, Scope, State, Status, Tier
-from perdure.records.plan import Target
+from perdure.records.plan import Change, Row
 from perdure.records.policy import Policy
-from perdure.records.report import Entry
+from perdure.records.report import Operation
 from perdure.rules.birth import begun, with_due
-from perdure.rules.forms import carried_out, shortened, shown_as
+from perdure.rules.forms import as_far_as_allowed, shortened, shown_as
 from perdure.rules.lifecycle import Accesses, Course, Step, play
 from perdure.rules.tokens import counted
 
@@ -74,7 +74,12 @@ class Life:
         return next((s for s in reversed(self.steps) if s.at <= instant), None)
 
 
-def past_of(record: Record, entries: Iterable[Entry], accesses: Accesses) -> Past:
+def tells(operation: Operation) -> bool:
+    """Whether an operation did something that another policy would not have done otherwise."""
+    return operation.operation not in _BY_POLICY
+
+
+def past_of(record: Record, entries: Iterable[tuple[Operation, Change]], accesses: Accesses) -> Past:
     """Return what happened to a memory whatever the policy, as its journal tells it.
 
     A memory whose journal does not tell its birth (it was copied from another store) is taken to have begun with its
@@ -82,18 +87,18 @@ def past_of(record: Record, entries: Iterable[Entry], accesses: Accesses) -> Pas
 
     Args:
         record: As it is.
-        entries: Its journal, oldest first.
+        entries: The changes of it by operations that ``tells`` lets pass, oldest first.
         accesses: When a recall returned it, oldest first.
     """
     born: State | None = None
     events: list[tuple[Instant, Mapping[str, Any]]] = []
-    for entry in entries:
-        if entry.target != Target.MEMORY or entry.after is None:
+    for operation, change in entries:
+        if change.after is None:
             continue
-        if entry.before is None:
-            born, events = born or _born(entry.after), []
-        elif entry.operation not in _BY_POLICY and (kept := _kept(entry)):
-            events.append((_instant(entry), kept))
+        if change.before is None:
+            born, events = born or _born(change.after), []
+        elif kept := _kept(operation, change.after):
+            events.append((_instant(operation), kept))
     begins = born if born is not None else _fresh(record.state)
     whole = replace(begins, form=Form.FULL, form_ms=begins.created_ms, tokens=counted(record.content.text))
     return Past(
@@ -141,20 +146,20 @@ def _typed(row: Mapping[str, Any]) -> dict[str, Any]:
     return {n: _ENUMS[n](v) if n in _ENUMS else v for n, v in row.items() if n in _NAMES}
 
 
-def _kept(entry: Entry) -> dict[str, Any]:
+def _kept(operation: Operation, after: Row) -> dict[str, Any]:
     """Return what of a change would have been written under any policy: what was decided, not where it belonged."""
-    row = _typed(entry.after or {})
-    if entry.operation in _DECIDES:
+    row = _typed(after)
+    if operation.operation in _DECIDES:
         return {n: v for n, v in row.items() if n not in ("due_ms", "held")}
     stays = {"status", "status_ms"} if row.get("status") in _FOR_GOOD else set()
     return {n: v for n, v in row.items() if n not in _PLACE | _SHAPE or n in stays}
 
 
-def _instant(entry: Entry) -> Instant:
-    """Return when an entry was written: the entry tells the minute, its operation's id begins with the millisecond."""
-    told = to_instant(datetime.fromisoformat(entry.at.removesuffix(" UTC") + "+00:00"))
+def _instant(operation: Operation) -> Instant:
+    """Return when an operation was: it tells the minute, and its id begins with the millisecond."""
+    told = to_instant(datetime.fromisoformat(operation.at.removesuffix(" UTC") + "+00:00"))
     try:
-        exact = int(entry.operation_id.replace("-", "")[:12], 16)
+        exact = int(operation.id.replace("-", "")[:12], 16)
     except ValueError:
         return told
     return exact if told <= exact < told + _MINUTE_MS else told
@@ -209,7 +214,7 @@ def _played(
     courses = play(states, accesses, now, policy)
     wanted = shortened(courses)
     return [
-        carried_out(c, {f: shown_as(texts[c.id], f, policy.compression) for f in wanted[c.id]}, policy)
+        as_far_as_allowed(c, {f: shown_as(texts[c.id], f, policy.compression) for f in wanted[c.id]})
         if c.id in wanted
         else c
         for c in courses
