@@ -26,12 +26,12 @@ WORDS = [a + b for a in ("bark", "cliff", "dune", "fern", "gorge", "marsh") for 
 ASKED, NEXT = "What is the status of the delivery?", "And the invoices for it?"
 
 
-def talk(memory, clock, day, texts, session=None, role="user"):
+def talk(memory, clock, day, texts, session=None, role="user", **more):
     """Take in one session, a minute for each message."""
     clock.now = START + timedelta(days=day, minutes=len(texts))
     moments = [START + timedelta(days=day, minutes=n) for n in range(len(texts))]
     said = [{"content": text, "role": role, "at": at} for text, at in zip(texts, moments, strict=True)]
-    return memory.ingest(said, session=session or f"day {day}")
+    return memory.ingest(said, session=session or f"day {day}", **more)
 
 
 def noise(draw, length=6):
@@ -226,6 +226,7 @@ def test_what_a_person_decided_stands(memory, clock):
 def test_what_assistants_say_and_what_stays_in_its_session_teaches_nothing(memory, clock):
     for day in range(24):
         talk(memory, clock, day, [ASKED, NEXT], f"other {day}", role="assistant")
+        talk(memory, clock, day, [ASKED, NEXT], f"private {day}", scope="session")
         sitting(memory, clock, day)
     told = memory.learn_procedures()
     assert (told.sessions, told.procedures) == (24, ())

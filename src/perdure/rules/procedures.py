@@ -178,7 +178,7 @@ class Conversations:
         """
         evidence = self.evidence(trigger, then)
         came, others = self.places.get(trigger, {}), self.places.get(then, {})
-        base = self._base(trigger, then)
+        base = self._otherwise(trigger, then)
         chance = _mean(1.0 - (1.0 - base) ** len(places) for places in came.values())
         both = [s for s in came if s in others]
         order = _mean(
@@ -195,7 +195,7 @@ class Conversations:
             at_least(len(evidence), len(both), order),
         )
 
-    def _base(self, trigger: str, then: str) -> float:
+    def _otherwise(self, trigger: str, then: str) -> float:
         """The share of messages without the trigger soon after which the other topic comes up."""
         seen = told = 0
         for s, places in self.places.get(then, {}).items():
