@@ -12,6 +12,7 @@ from perdure.memory_extract import ExtractVerbs
 from perdure.memory_facts import FactVerbs
 from perdure.memory_forms import FormVerbs
 from perdure.memory_groups import GroupVerbs
+from perdure.memory_learning import LearningVerbs
 from perdure.memory_signals import SignalVerbs
 from perdure.memory_upkeep import UpkeepVerbs
 from perdure.memory_verify import VerifyVerbs
@@ -34,7 +35,9 @@ Entries = list[Entry]
 Operations = list[Operation]
 
 
-class Memory(SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, FactVerbs, UpkeepVerbs, VerifyVerbs):
+class Memory(
+    SignalVerbs, FormVerbs, GroupVerbs, ExtractVerbs, EntityVerbs, FactVerbs, LearningVerbs, UpkeepVerbs, VerifyVerbs
+):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 
     Example:

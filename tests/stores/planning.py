@@ -1,11 +1,13 @@
-"""Short ways to plans that tests write by hand: documents beside memories, and shorter forms of them."""
+"""Short ways to plans that tests write by hand: documents beside memories, shorter forms of them, facts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from perdure.records.document import Shelf
-from perdure.records.memory import Form
+from perdure.records.instant import to_instant
+from perdure.records.knowledge import Fact, Learned, Value, ValueKind
+from perdure.records.memory import Form, Status
 from perdure.records.plan import Change, Plan, Target
 
 
@@ -45,3 +47,30 @@ def shortened(memory: Any, identity: str, text: str | None, form: Form, tokens: 
     return Change(
         Target.MEMORY, identity, before, {"form": form, "form_ms": now, "tokens": tokens, "shown": text}, "by the test"
     )
+
+
+def facts(memory: Any, *told: tuple[str, str, Any], namespace: str = "default") -> list[str]:
+    """Store facts, each (words, sort of predicate, since when), and return their ids."""
+    items = [{"content": text, "kind": "fact", "at": at} for text, _, at in told]
+    ids = [m.id for m in memory.remember_many(items, namespace=namespace)]
+    changes = []
+    for i, (text, type_, at) in zip(ids, told, strict=True):
+        value = Value(text, ValueKind.TEXT, text.casefold())
+        fact = Fact(i, "gai-media", f"{type_}_of", type_, value, Learned.EXPLICIT, valid_from=to_instant(at))
+        changes.append(document(Shelf.FACT, i, fact.key, None, fact.to_data()))
+    applied(memory, *changes, namespace=namespace)
+    return ids
+
+
+def ended(memory: Any, status: Status, *gone: tuple[str, Any], namespace: str = "default") -> Plan:
+    """End what is believed of facts, each (id, when), as one operation."""
+    store, ids = memory._context.store, [i for i, _ in gone]
+    records = {r.id: r for r in store.get(namespace, ids)}
+    kept = {d.id: d for d in store.around.documents_of(namespace, Shelf.FACT, ids)}
+    changes = []
+    for i, at in gone:
+        state, before, then = records[i].state, dict(kept[i].data), to_instant(at)
+        old = {"status": state.status, "status_ms": state.status_ms}
+        changes.append(Change(Target.MEMORY, i, old, {"status": status, "status_ms": then}, "by the test"))
+        changes.append(document(Shelf.FACT, i, kept[i].name, before, {**before, "retired_ms": then}))
+    return applied(memory, *changes, namespace=namespace)

@@ -82,12 +82,18 @@ def _promote(
     return memory.promote(session, threshold, namespace=namespace or "default")
 
 
+def _procedures(memory: Memory, namespace: str | None) -> Previewed:
+    """Plan which procedures are learned, changed and archived."""
+    return memory.learn_procedures(namespace or "default")
+
+
 PREVIEWS: dict[str, Preview] = {
     "sweep": _sweep,
     "consolidate": _consolidate,
     "fit": _fit,
     "complete-task": _complete_task,
     "promote": _promote,
+    "procedures": _procedures,
 }
 """Verb -> its preview. Parameters after the first two become the command's arguments and options."""
 

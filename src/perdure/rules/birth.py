@@ -83,18 +83,31 @@ def newborn_states(newborns: Sequence[Newborn], policy: Policy, now: Instant) ->
         )
         for n in newborns
     ]
+    return begun(states, [n.draft.message for n in newborns], policy)
+
+
+def begun(states: Sequence[State], messages: Sequence[bool], policy: Policy) -> list[State]:
+    """Return new states with the strength, the tier and the due instant that a policy gives them.
+
+    Args:
+        states: As born, at full base values.
+        messages: Whether each is among the last messages of its session.
+        policy: The policy in force.
+    """
+    if not states:
+        return []
     columns = Columns.of(states)
     curve = strength_curve(columns, policy)  # what was just learned has been reinforced once
-    strength, level = reinforced(curve.baseline(), columns.level, columns.importance, 1.0, curve.parameters)
-    states = [
+    strength, level = reinforced(curve.baseline(), np.zeros(len(columns)), columns.importance, 1.0, curve.parameters)
+    learned = [
         replace(s, strength=a, level=b) for s, a, b in zip(states, strength.tolist(), level.tolist(), strict=True)
     ]
-    columns = Columns.of(states)
-    columns.tier = entry_tier(columns, policy, recent_message=np.array([n.draft.message for n in newborns]))
+    columns = Columns.of(learned)
+    columns.tier = entry_tier(columns, policy, recent_message=np.array(messages, dtype=np.bool_))
     due = next_falls(columns, policy).at
     return [
         replace(s, tier=TIERS[int(t)], due_ms=None if d >= NEVER else int(d))
-        for s, t, d in zip(states, columns.tier, due, strict=True)
+        for s, t, d in zip(learned, columns.tier, due, strict=True)
     ]
 
 

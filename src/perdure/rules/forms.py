@@ -129,6 +129,12 @@ def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> 
         forms: Each form that a step of it reaches.
         policy: The policy in force, for the next due instant.
     """
+    done = as_far_as_allowed(course, forms)
+    return replace(done, after=with_due([done.after], policy)[0]) if done.refused else done
+
+
+def as_far_as_allowed(course: Course, forms: Mapping[Form, Shown]) -> Course:
+    """As :func:`carried_out`, but where a step is refused the next due instant is still that of the refused one."""
     steps: list[Step] = []
     form, since, tokens = course.before.form, course.before.form_ms, course.before.tokens
     refused = ""
@@ -144,8 +150,6 @@ def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> 
             state = replace(step.state, form=form, form_ms=since, tokens=tokens, firm=bool(refused))
             steps.append(replace(step, state=state, because=because))
     after = replace(course.after, form=form, form_ms=since, tokens=tokens, firm=bool(refused) or course.before.firm)
-    if refused:
-        after = with_due([after], policy)[0]
     return replace(course, steps=tuple(steps), after=after, refused=refused)
 
 

@@ -1,0 +1,224 @@
+"""What verbs about learning answer: rates of change, procedures, back-tests (seed 002, parts 3 and 4; design 6).
+
+May live here: frozen data with ``to_dict``. May not: how any of it comes about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from perdure.records.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How fast facts of one sort change, as far as was seen.
+
+    Attributes:
+        type: The sort of predicate.
+        facts: How many facts were watched.
+        changes: How many of them changed while they were watched.
+        exposure_days: Days that they were watched, over all of them.
+        change_rate: Changes a day and fact: the mean, the policy's rate counted as one change more.
+        rate: Loss of confidence a day that goes with it: 0.4 is left when a change is expected.
+        low: Lower end of its 90 % interval.
+        high: Upper end.
+        validation_days: Days after which such a fact should be validated: half of its expected life.
+        in_use: Whether it is used instead of the policy's rate.
+        because: Why, or why not.
+    """
+
+    type: str
+    facts: int
+    changes: int
+    exposure_days: float
+    change_rate: float
+    rate: float
+    low: float
+    high: float
+    validation_days: float
+    in_use: bool
+    because: str
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what its document holds: everything but the type, which is the document's id."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "type"}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rate as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RatesResult:
+    """The rates of a namespace.
+
+    Attributes:
+        namespace: Which one.
+        default: The policy's rate, which holds where none is in use.
+        rates: One for each sort of predicate, by name.
+        learned: Whether they were written down just now, so that they count.
+        operations: Ids of the operations, for ``undo``; empty if nothing had changed.
+    """
+
+    namespace: str
+    default: float
+    rates: tuple[Rate, ...]
+    learned: bool
+    operations: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return {
+            "namespace": self.namespace,
+            "default": self.default,
+            "learned": self.learned,
+            "rates": [rate.to_dict() for rate in self.rates],
+            "operations": list(self.operations),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """A procedure that was learned, changed or retired.
+
+    Attributes:
+        id: The memory; empty for one that a dry run would make.
+        move: ``learned``, ``changed``, ``retired`` or ``back``.
+        content: What it says.
+        trigger: What comes up first.
+        then: What follows.
+        support: Recent sessions in which it followed.
+        sessions: Recent sessions in which the trigger came up.
+        confidence: 0 to 0.9.
+        lift: How many times as often it follows as it comes up anyway.
+        because: Why, in numbers.
+    """
+
+    id: str
+    move: str
+    content: str
+    trigger: tuple[str, ...]
+    then: tuple[str, ...]
+    support: int
+    sessions: int
+    confidence: float
+    lift: float
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProceduresResult:
+    """What was found out about what follows what.
+
+    Attributes:
+        namespace: Where.
+        sessions: Sessions that were looked at.
+        messages: Messages that were looked at.
+        procedures: What was learned, changed or retired, the surest first.
+        unchanged: Procedures that hold as before.
+        dry_run: Whether nothing was written.
+        plans: The plan, for a dry run.
+        operations: Ids of the operations, for ``undo``.
+    """
+
+    namespace: str
+    sessions: int
+    messages: int
+    procedures: tuple[Learnt, ...]
+    unchanged: int
+    dry_run: bool
+    plans: tuple[Plan, ...] = ()
+    operations: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data, without the plans."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "plans"}
+        return {
+            **plain,
+            "procedures": [{**asdict(p), "trigger": list(p.trigger), "then": list(p.then)} for p in self.procedures],
+            "operations": list(self.operations),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """How a namespace would have lived under one policy.
+
+    Attributes:
+        policy: The policy's version.
+        preset: Its preset.
+        visible: Memories that would be in view now.
+        hidden: Those that it would have hidden by now.
+        shortened: Those that would be in view in a shorter form.
+        moved: Those that would have changed their tier at least once.
+        tokens: Tokens in view.
+        missing: Past hits that would have been hidden when they were asked for.
+        short: Past hits that would have been shown in a shorter form.
+        precision: Share of the hits in view that were found useful, over recalls of which that was told; None where
+            it never was.
+        recall: Share of the useful hits that would have been in view; None as above.
+    """
+
+    policy: str
+    preset: str
+    visible: int
+    hidden: int
+    shortened: int
+    moved: int
+    tokens: int
+    missing: int
+    short: int
+    precision: float | None
+    recall: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A past hit that would have been missing.
+
+    Attributes:
+        recall: The entry of the recall log.
+        at: When it was asked, ISO 8601.
+        query: What was asked.
+        id: The memory.
+        useful: Whether it was found useful then.
+        because: By which rule it would have been hidden, and when.
+    """
+
+    recall: str
+    at: str
+    query: str
+    id: str
+    useful: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestResult:
+    """What the recall log says about another policy.
+
+    Attributes:
+        namespace: Where.
+        recalls: Recalls that were replayed.
+        hits: Their hits that are still stored.
+        useful: Those that were found useful.
+        now: How it would have been under the policy in force, replayed in the same way: the yardstick.
+        other: How it would have been under the other policy.
+        lost: Past hits that the other policy would have hidden and the policy in force would not, newest first.
+        notes: What a reader should know.
+    """
+
+    namespace: str
+    recalls: int
+    hits: int
+    useful: int
+    now: Lived
+    other: Lived
+    lost: tuple[Missed, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return {**asdict(self), "lost": [asdict(one) for one in self.lost], "notes": list(self.notes)}

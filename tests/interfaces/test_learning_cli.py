@@ -1,0 +1,112 @@
+"""The commands about learning: what they print and write, and how they end."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import perdure
+from perdure.interfaces import cli
+from perdure.interfaces.cli_call import Exit
+from perdure.records.memory import Status
+from stores.planning import ended, facts
+
+NOW = datetime.now(UTC)
+WORDS = [a + b for a in ("bark", "cliff", "dune", "fern", "gorge", "marsh") for b in ("ling", "wood", "ford", "gate")]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n\n[archive]\nrule = "never"\n')
+    (tmp_path / "other.toml").write_text(
+        '[embedder]\nmodel = "none"\n\n[archive]\nrule = "value"\nvalue_below = 1.0\ncold_days = 0.5\n\n'
+        "[tiers]\nhot_entry_value = 1.0\nwarm_quiet_days = 0.5\nhot_messages = 0\n"
+    )
+    for name, value in {
+        "PERDURE_STORE": str(tmp_path / "agent.db"),
+        "PERDURE_POLICY": str(tmp_path / "policy.toml"),
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def memory(folder):
+    with perdure.open(folder / "agent.db", policy=folder / "policy.toml") as opened:
+        yield opened
+
+
+def ran(*words):
+    return CliRunner().invoke(cli.app, list(words), prog_name="perdure")
+
+
+def done(*words):
+    result = ran(*words)
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split())
+
+
+def data(*words):
+    result = ran(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_rates(memory):
+    assert "There are no facts in default; facts would lose 0.01 a day." in done("rates")
+    ids = facts(memory, *((f"value {n}", "contact", NOW - timedelta(days=100)) for n in range(20)))
+    ended(memory, Status.SUPERSEDED, *((i, NOW - timedelta(days=50)) for i in ids[:8]))
+    facts(memory, ("NET 30", "terms", NOW - timedelta(days=100)))
+    told = done("rates")
+    assert "contact 20 8 1,600 0.00" in told
+    assert "no: 0 of 5 changes that it takes" in told
+    assert "Nothing was written; --learn does it." in told
+    written = data("rates", "--learn")
+    assert [(r["type"], r["in_use"]) for r in written["rates"]] == [("contact", True), ("terms", False)]
+    assert f"Take it back with: perdure undo {written['operations'][0]}" not in done("rates")
+    assert memory.history(limit=1)[0].id == written["operations"][0]
+
+
+def test_procedures(memory):
+    for day in range(30, 6, -1):
+        draw = np.random.default_rng(day)
+        texts = [f"The {' of '.join(draw.choice(WORDS, 2, replace=False))}" for _ in range(6)]
+        if day % 3 == 0:
+            texts[day % 4 : day % 4 + 2] = ["Any delivery?", "And the invoice?"]
+        at = NOW - timedelta(days=day)
+        said = [{"content": t, "role": "user", "at": at + timedelta(minutes=n)} for n, t in enumerate(texts)]
+        memory.ingest(said, session=f"day {day}")
+    told = done("procedures")
+    assert "144 messages of 24 sessions looked at: 1 procedure new or changed, 0 as before." in told
+    assert "When delivery comes up, invoice follows (8 of 8 sessions until" in told
+    assert "Nothing was written; --apply does it." in told
+    assert memory.list(kinds=["procedure"]) == []
+    applied = data("procedures", "--apply")
+    assert [(p["move"], p["confidence"]) for p in applied["procedures"]] == [("learned", 0.8)]
+    assert [m.id for m in memory.list(kinds=["procedure"])] == [applied["procedures"][0]["id"]]
+
+
+def test_backtest(memory):
+    old = memory.remember("the red boat lies at the pier", at=NOW - timedelta(days=9))
+    answer = memory.recall("red boat")
+    memory.used([old.id], "helpful", recall_id=answer.id)
+    told = done("backtest", "--policy", "other.toml")
+    assert "1 recall with 1 hit, 1 of them found useful." in told
+    assert "past hits missing 0 1" in told
+    assert "recall 1.000 0.000" in told
+    assert f"red boat: {old.id}" in told
+    assert "Note: ranking is not replayed" in told
+    found = data("--policy", "other.toml", "backtest", "--limit", "5")
+    assert [m["id"] for m in found["lost"]] == [old.id]
+    assert found["now"]["missing"] == 0
+
+
+def test_backtest_without_another_policy_is_refused():
+    result = ran("backtest")
+    assert result.exit_code == Exit.FAILED
+    assert "perdure backtest --policy other.toml" in result.output
