@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from perdure.compose_authorities import authorities_of
+from perdure.compose_authorities import authorities_of, predicates_of
 from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder
 from perdure.compose_policy import load_policy, policy_file, toml_of
 from perdure.memory import Memory
@@ -79,6 +79,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         golden=_golden(chosen),
         backups=_backups(url, chosen),
         model=chat_model(chosen.model),
+        predicates=predicates_of(chosen),
         authorities=authorities,
         witnesses=witnesses,
     )

@@ -1,4 +1,4 @@
-"""Which authorities a knowledge file names. Reads the file; opens no database and looks at no tree."""
+"""What a knowledge file says: predicates and authorities. Reads the file; opens no database and looks at no tree."""
 
 from __future__ import annotations
 
@@ -10,6 +10,19 @@ from perdure.operations.ports import Authority, Witness
 from perdure.records.authority import SqlConfig, TreeConfig
 from perdure.records.policy import Policy
 from perdure.rules.authority_config import authorities_from
+from perdure.rules.predicates import Predicates, predicates_from
+
+
+def predicates_of(policy: Policy) -> Predicates:
+    """Return the shipped predicates with those of a policy's knowledge file, which win.
+
+    Raises:
+        PolicyError: The file cannot be read, or something in it is refused; all faults are listed.
+    """
+    if not policy.knowledge.file:
+        return Predicates()
+    path = Path(policy.knowledge.file)
+    return predicates_from(toml_of(path), path.name)
 
 
 def authorities_of(policy: Policy) -> tuple[Mapping[str, Authority], Mapping[str, Witness]]:

@@ -17,7 +17,8 @@ from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
 from perdure.records.knowledge import Fact, Learned, Trust, Value, ValueKind, fact_key
 from perdure.records.memory import Status
-from perdure.rules.verdicts import Values, plain_value, plainly_same
+from perdure.rules.values import same_value, value_of
+from perdure.rules.verdicts import Values
 from stores.planning import applied, document
 
 pytest.importorskip("sqlalchemy")
@@ -306,9 +307,9 @@ def test_how_values_are_compared_is_told_from_outside(memory, domain):
     believed(memory, "gai-media", "payment_terms", "net30")
 
     def value(text, at):
-        return replace(plain_value(text, at), norm=text.casefold().replace(" ", ""))
+        return replace(value_of(text, at), norm=text.casefold().replace(" ", ""))
 
-    found = verify(memory._context, "default", values=Values(plainly_same, value))
+    found = verify(memory._context, "default", values=Values(same_value, value))
     assert [v.outcome for v in found.verdicts] == [Outcome.AGREES]
 
 

@@ -7,6 +7,7 @@ by one, or twice end the same. What an interrupted run left is learned with the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.believing import Believing, Said, Tally
@@ -15,16 +16,19 @@ from perdure.operations.naming import Naming
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Shelf
+from perdure.records.errors import PerdureError
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
-from perdure.records.memory import ROLES, Kind, Record, Status
+from perdure.records.memory import Kind, Record, Status
 from perdure.records.results_facts import Learnt
+from perdure.rules import claim_replies
 from perdure.rules.believing import Known, believed, meant
 from perdure.rules.claims import claims
 from perdure.rules.events import asks_whether_still, denies, event_of
 from perdure.rules.fact_states import Event
 from perdure.rules.referring import may_refer
-from perdure.rules.trust import trust_of
+from perdure.rules.trust import trust_in
+from perdure.rules.values import value_of
 
 PAGE: Final = 500
 MARK: Final = "learned"
@@ -104,6 +108,7 @@ class _Listener:
         self.believing = Believing(knowing)
         self.naming = Naming(knowing)
         self.previous: Record | None = None
+        self.model_failed = False
         self.elsewhere = [r.content.text for r in elsewhere]
         for record in before:
             self.naming.heard(record)
@@ -116,9 +121,10 @@ class _Listener:
 
     def hear(self, record: Record) -> None:
         """Learn from one message."""
-        person = self.naming.is_person(record)
+        # An assistant's words, a tool's or a web page's are no news about the world.
+        person = self.naming.is_person(record) and trust_in(record.content.metadata) is Trust.USER
         self.tally.entities += self.naming.named(record, may_create=person)
-        if person:  # an assistant's words, or a tool's, are no news about the world
+        if person:
             self._answer(record)
             for claim in self._claims(record):
                 self._take(claim, record)
@@ -126,14 +132,26 @@ class _Listener:
         self.previous = record
 
     def _claims(self, record: Record) -> list[Claim]:
-        content = record.content
-        return claims(
-            content.text,
-            record.state.created_ms,
-            self.ctx.predicates,
-            speaker=content.speaker,
-            policy=self.ctx.policy.knowledge,
-        )
+        text, at = record.content.text, record.state.created_ms
+        found = claims(text, at, self.ctx.predicates, speaker=record.content.speaker, policy=self.ctx.policy.knowledge)
+        known = {(c.predicate, c.value.norm) for c in found}
+        return found + [c for c in self._by_model(text, at) if (c.predicate, c.value.norm) not in known]
+
+    def _by_model(self, text: str, at: Instant) -> list[Claim]:
+        """Return what a language model reads in a text, where one is configured for it; a failure leaves the rules."""
+        if self.ctx.model is None or not self.ctx.policy.model.learn or self.model_failed:
+            return []
+        try:
+            reply = self.ctx.model.ask(claim_replies.INSTRUCTION, claim_replies.question(text), claim_replies.schema())
+        except PerdureError as error:
+            self.ctx.warn(f"Facts are learned by rules only: {error}")
+            self.model_failed = True
+            return []
+        named = self.ctx.predicates
+        return [
+            replace(c, predicate=named.name(c.predicate), many=named.row(named.name(c.predicate)).many)
+            for c in claim_replies.claims_of(reply, text, at, value_of)
+        ]
 
     def _take(self, claim: Claim, record: Record) -> None:
         """Decide what becomes of a claim, and do it."""
@@ -148,7 +166,7 @@ class _Listener:
         if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
             known = self.knowing.about(subject.id, None, at)
         decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
-        said = Said(record.id, at, _trust(record), record.state.scope, record.content.session)
+        said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
         self.believing.carry_out(decision, claim, subject.id, subject.name, said)
 
     def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
@@ -188,7 +206,7 @@ class _Listener:
         elif asks_whether_still(said):
             self.believing.validate(target.fact.id, at, f"confirmed: {text}")
         else:
-            source = Said(record.id, at, _trust(record))
+            source = Said(record.id, at, trust_in(record.content.metadata))
             self.believing.reinforce(target, None, source, f"confirmed: {text}")
 
     def _meant(self, record: Record, before: str) -> Known | None:
@@ -201,8 +219,3 @@ class _Listener:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _trust(record: Record) -> Trust:
-    speaker = record.content.speaker or "user"
-    return trust_of(speaker if speaker.lower() in ROLES else "user", record.content.source)

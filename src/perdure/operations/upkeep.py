@@ -10,6 +10,9 @@ from typing import Any, Final
 from perdure.operations.backup import vault
 from perdure.operations.maintain import LEASE_MS, maintain
 from perdure.operations.ports import Context
+from perdure.operations.procedures import learn_procedures
+from perdure.operations.profiles import summarize
+from perdure.operations.rates import learn_rates
 from perdure.operations.sweep import hidden_by
 from perdure.operations.verify import verify
 from perdure.records.document import Shelf
@@ -218,5 +221,19 @@ def _verify(ctx: Context, place: str) -> Outcome:
 _WORK: Final[dict[Task, Callable[[Context, str], Outcome]]] = {Task.REPORT: _report, Task.BACKUP: _backup}
 
 
+def _learn(ctx: Context, place: str) -> Outcome:
+    """Sum entities up, and learn how fast facts change and what follows what."""
+    made = summarize(ctx, place, dry_run=False)
+    rates = learn_rates(ctx, place)
+    learned = learn_procedures(ctx, place, dry_run=False)
+    told = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
+    return told, {"operations": [*made.operations, *rates.operations, *learned.operations]}
+
+
 def _work(ctx: Context) -> dict[Task, Callable[[Context, str], Outcome]]:
-    return {**_WORK, Task.VERIFY: _verify} if ctx.authorities or ctx.witnesses else _WORK
+    work = dict(_WORK)
+    if ctx.policy.knowledge.learn != "off":
+        work[Task.LEARN] = _learn
+    if ctx.authorities or ctx.witnesses:
+        work[Task.VERIFY] = _verify
+    return work

@@ -23,7 +23,7 @@ from perdure.rules.birth import birth_plan, newborn_states, record_of
 from perdure.rules.citations import worst
 from perdure.rules.merging_plan import Decisions, settled
 from perdure.rules.verdicts import (
-    PLAIN,
+    USUAL,
     Values,
     agreed,
     check_data,
@@ -48,7 +48,7 @@ def verify(
     ids: Sequence[str] | None = None,
     *,
     limit: int = LIMIT,
-    values: Values = PLAIN,
+    values: Values = USUAL,
     accept_loss: str | None = None,
 ) -> Verified:
     """Ask authorities about facts and citations of a namespace, and write down what follows as one plan.

@@ -153,6 +153,7 @@ class UpkeepPolicy:
     sweep_minutes: float = key(60.0, "Minutes between sweeps.", 1, 10_080)
     report_hours: float = key(24.0, "Hours between decay reports.", 1, 8760)
     backup_days: float = key(7.0, "Days between backups of the vault.", 0.1, 365)
+    learn_hours: float = key(24.0, "Hours between summaries and lessons, where facts are learned.", 1, 8760)
     verify_hours: float = key(24.0, "Hours between verifications, where authorities are named.", 1, 8760)
     backup_folder: str = key("", "Where backups go; beside the store's file if empty.")
     jitter: float = key(0.1, "Share of an interval by which runs are spread.", 0, 0.5)
@@ -168,4 +169,5 @@ class ModelPolicy:
     key_variable: str = key("OPENAI_API_KEY", "The environment variable that holds the key.")
     timeout_seconds: float = key(30.0, "Time limit of one request.", 0.1, 600)
     extract: bool = key(default=False, text="Let it check what was extracted from text.")
+    learn: bool = key(default=False, text="Let it read facts in messages besides the rules, where facts are learned.")
     summarise: bool = key(default=False, text="Let it write summaries; the deterministic ones stand in where it fails.")

@@ -26,6 +26,8 @@ class Task(StrEnum):
     SWEEP = "sweep"
     REPORT = "report"
     BACKUP = "backup"
+    LEARN = "learn"
+    """Only where the policy lets facts be learned."""
     VERIFY = "verify"
     """Only where the knowledge file names authorities."""
 
@@ -37,6 +39,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
             Task.SWEEP: policy.sweep_minutes * _MINUTE_MS,
             Task.REPORT: policy.report_hours * HOUR_MS,
             Task.BACKUP: policy.backup_days * DAY_MS,
+            Task.LEARN: policy.learn_hours * HOUR_MS,
             Task.VERIFY: policy.verify_hours * HOUR_MS,
         }[task]
     )

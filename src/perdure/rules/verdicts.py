@@ -13,12 +13,13 @@ from perdure.records.authority import Answer, Outcome, Question, Sighting, Stand
 from perdure.records.document import Document, Shelf
 from perdure.records.draft import Draft
 from perdure.records.instant import HOUR_MS, Instant
-from perdure.records.knowledge import Fact, Learned, Trust, Value, ValueKind
+from perdure.records.knowledge import Fact, Learned, Trust, Value
 from perdure.records.memory import Kind, Record, State
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.rules.citations import worst
 from perdure.rules.reinforcing import validated
+from perdure.rules.values import same_value, value_of
 
 AGAIN_MS: Final = 12 * HOUR_MS
 """An authority's agreement validates a fact once in so long; asking it more often makes nothing truer."""
@@ -40,18 +41,8 @@ class Values:
     of: Callable[[str, Instant], Value]
 
 
-def plain_value(text: str, at: Instant) -> Value:  # noqa: ARG001  # dates need the instant, plain words do not
-    """Return a text as a value: equal to others of the same words, whatever their case and spacing."""
-    return Value(text, ValueKind.TEXT, " ".join(text.casefold().split()))
-
-
-def plainly_same(one: Value, other: Value) -> bool:
-    """Whether two values have the same normal form."""
-    return one.norm == other.norm
-
-
-PLAIN: Final = Values(plainly_same, plain_value)
-"""Words and nothing more; whoever knows numbers, dates and plurals passes better ones."""
+USUAL: Final = Values(same_value, value_of)
+"""Numbers, dates, plurals and case are known (rules/values.py)."""
 
 
 def believed(fact: Fact, now: Instant) -> bool:
