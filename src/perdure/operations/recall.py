@@ -11,6 +11,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_signals
 from perdure.rules.signals import views
+from perdure.rules.watching import WATCHED, watched
 from perdure.rules.words import query_words
 
 SPARE: Final = 3
@@ -68,22 +69,29 @@ def asked(ctx: Context, text: str) -> tuple[Query, str]:
 
 
 def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters: Filters, now: Instant) -> list[Hit]:
-    """Return the best hits of an order, with signals, without twins."""
+    """Return the best hits of an order: with signals, without twins, what has changed behind what says so."""
     hits: list[Hit] = []
-    size = limit + SPARE
-    for start in range(0, len(order), size):
-        page = order[start : start + size]
-        memories = views(ctx.store.get(namespace, [r.id for r in page]), ctx.policy, now)
-        by_id = {m.id: m for m in memories}
-        hits += [
-            with_signals(r, by_id[r.id], ctx.policy.recall)
-            for r in page
-            if r.id in by_id and by_id[r.id].confidence >= filters.min_confidence
-        ]
-        if len(hits) >= limit:
-            break
+    size, read = limit + SPARE, 0
+    while read < len(order) and len(hits) < limit:
+        hits += _read(ctx, order[read : read + size], namespace, filters, now)
+        read += size
     hits.sort(key=lambda h: -h.score)
-    return diversified(hits, ctx.store.vectors(namespace, [h.memory.id for h in hits]), limit, ctx.policy.recall)
+    chosen = diversified(hits, ctx.store.vectors(namespace, [h.memory.id for h in hits]), limit, ctx.policy.recall)
+    if not ctx.policy.knowledge.watch:
+        return chosen
+    there = {h.memory.id for h in chosen}
+    others = [h for h in hits if h.memory.id not in there]
+    return watched(chosen, others + _read(ctx, order[read:WATCHED], namespace, filters, now), limit)
+
+
+def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:
+    """Read a part of an order in full, without what is less sure than asked for."""
+    by_id = {m.id: m for m in views(ctx.store.get(namespace, [r.id for r in page]), ctx.policy, now)} if page else {}
+    return [
+        with_signals(r, by_id[r.id], ctx.policy.recall)
+        for r in page
+        if r.id in by_id and by_id[r.id].confidence >= filters.min_confidence
+    ]
 
 
 def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:

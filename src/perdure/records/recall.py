@@ -109,16 +109,27 @@ class Hit:
         score: The sum of ``parts``.
         parts: Score part -> what it adds.
         cosine: Cosine with the query, or None without a vector.
+        updated_by: The memory, later than this one, that says that a value of it has changed.
+        contested_with: The memories that it contradicts, or that contradict it; itself where it does so alone.
     """
 
     memory: Memory
     score: float
     parts: Mapping[str, float]
     cosine: float | None = None
+    updated_by: str | None = None
+    contested_with: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the hit as plain JSON data."""
-        return {"score": self.score, "parts": dict(self.parts), "cosine": self.cosine, "memory": self.memory.to_dict()}
+        return {
+            "score": self.score,
+            "parts": dict(self.parts),
+            "cosine": self.cosine,
+            "updated_by": self.updated_by,
+            "contested_with": list(self.contested_with),
+            "memory": self.memory.to_dict(),
+        }
 
 
 @dataclass(frozen=True, slots=True)
