@@ -35,7 +35,7 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     if why := nothing_known(pool, query, ctx.policy.recall):
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (f"nothing known: {why}", note) if n))
     order = relevant(ranked(pool, query, ctx.policy.recall), ctx.policy.recall)
-    hits = best(ctx, order, namespace, limit, filters, now)
+    hits = best(ctx, order, text, namespace, limit, filters, now)
     if not hits:
         doubt = f"everything related is less sure than {filters.min_confidence:g}"
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (doubt, note) if n))
@@ -68,7 +68,9 @@ def asked(ctx: Context, text: str) -> tuple[Query, str]:
     return Query(text, words, vector), ""
 
 
-def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters: Filters, now: Instant) -> list[Hit]:
+def best(
+    ctx: Context, order: list[Ranked], text: str, namespace: str, limit: int, filters: Filters, now: Instant
+) -> list[Hit]:
     """Return the best hits of an order: with signals, without twins, what has changed behind what says so."""
     hits: list[Hit] = []
     size, read = limit + SPARE, 0
@@ -81,7 +83,7 @@ def best(ctx: Context, order: list[Ranked], namespace: str, limit: int, filters:
         return chosen
     there = {h.memory.id for h in chosen}
     others = [h for h in hits if h.memory.id not in there]
-    return watched(chosen, others + _read(ctx, order[read:WATCHED], namespace, filters, now), limit)
+    return watched(chosen, others + _read(ctx, order[read:WATCHED], namespace, filters, now), limit, text)
 
 
 def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:

@@ -18,26 +18,36 @@ _ADVERBS: Final = (
     r" to|so far|once)\s+)*"
 )
 _NEVER: Final = re.compile(
-    rf"\bi(?:'ve never| have never| never|'ve not| haven't| have not)\s+{_ADVERBS}(?P<verb>[a-z]+)\b(?P<rest>.*)", re.IGNORECASE
+    rf"\bi(?:'ve never| have never| never|'ve not| haven't| have not)\s+{_ADVERBS}(?P<verb>[a-z]+)\b(?P<rest>.*)",
+    re.IGNORECASE,
 )
 _DID: Final = re.compile(
     rf"(?:\bi(?:'ve|'m| have| am| had)?\s+{_ADVERBS}|\bafter\s+)(?P<verb>[a-z]+)\b(?!')", re.IGNORECASE
 )
-_NOT_REAL: Final = re.compile(r"\b(?:if|whether|wish|have|did|do|should|would|could|can|might|until|before|once|unless|imagine|than|must)\s+$", re.I)
+_NOT_REAL: Final = re.compile(
+    r"\b(?:if|whether|wish|have|did|do|should|would|could|can|might|until|before|once|unless|imagine|than|must)\s+$",
+    re.I,
+)
 _BEGAN: Final = re.compile(r"\s+(?:(?:to|with|out)\s+)?(?P<verb>[a-z]+ing)\b", re.IGNORECASE)
-_BEGINS: Final = listed("started began begun kept keep enjoyed finished stopped tried loved been starting enjoying loving")
+_BEGINS: Final = listed(
+    "started began begun kept keep enjoyed finished stopped tried loved been starting enjoying loving"
+)
 _HABITS: Final = listed("use own drink eat play speak smoke wear drive")
 """Said in the present of what was done before."""
 _ADJUNCT: Final = re.compile(
-    r"\s(?:after|before|until|since|because|when|while|due to|thanks to|so far|yet|but|and i|to make|in this project)\b.*", re.IGNORECASE
+    r"\s(?:after|before|until|since|because|when|while|due to|thanks to|so far|yet|but|and i|to make|in this project)\b.*",
+    re.IGNORECASE,
 )
 _LIMIT: Final = re.compile(
-    r"\s(?:of|for|about|by|at|with|from|on|in|into|to|through|involving|related to|narrated by|such as|like|including)\s", re.IGNORECASE
+    r"\s(?:of|for|about|by|at|with|from|on|in|into|to|through|involving|related to|narrated by|such as|like|including)\s",
+    re.IGNORECASE,
 )
 _EXAMPLE: Final = re.compile(r",?\s(?:like|such as|including)\s+", re.IGNORECASE)
 _LEADING: Final = re.compile(r"^\s*(?:to|for|on|in|at|with|about|of)\s", re.IGNORECASE)
 _OR: Final = re.compile(r"\s(?:or|nor)\s", re.IGNORECASE)
-_SLIGHT: Final = listed("any anything similar other single thing kind type certain kinda really quite one ones it them lot few new")
+_SLIGHT: Final = listed(
+    "any anything similar other single thing kind type certain kinda really quite one ones it them lot few new"
+)
 """Words that say nothing of what was done; "first" and "final" do."""
 
 

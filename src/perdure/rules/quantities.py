@@ -15,7 +15,9 @@ from perdure.rules.said_words import CHANGED, DATED, EMPTY, MEASURES, MONTHS, NO
 from perdure.rules.words import NUMBER_WORDS, STOP_WORDS
 
 _MONTH: Final = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"
-_DATE: Final = rf"\b(?:{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH})\b(?:,? \d{{4}}\b)?"
+_DATE: Final = (
+    rf"\b(?:{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH})\b(?:,? \d{{4}}\b)?"
+)
 _FIGURE: Final = r"\d[\d,]*(?:\.\d+)?"
 _IN_WORDS: Final = "|".join(w for w, v in NUMBER_WORDS.items() if v.isdigit() and int(v) > 1)
 _VALUE: Final = re.compile(
@@ -26,7 +28,9 @@ _VALUE: Final = re.compile(
     rf"|(?P<count>(?<![\w.,/:$€£#-]){_FIGURE}(?![\w.:/°-]*\d|[/-]|st\b|nd\b|rd\b|th\b)|\b(?:{_IN_WORDS})\b(?!-))",
     re.IGNORECASE,
 )
-_DIFFERENCE: Final = re.compile(r"\b(?:by|another|extra|additional|over|under|than|about to|version|v|part|chapter|step) ?$", re.I)
+_DIFFERENCE: Final = re.compile(
+    r"\b(?:by|another|extra|additional|over|under|than|about to|version|v|part|chapter|step) ?$", re.I
+)
 _PART: Final = re.compile(
     r" ?(?:more|less|extra|additional|other|over|off|new|out of|of (?:the|my|our|them)|years? old|ago|-|–)(?!\w)|/\d",  # noqa: RUF001
     re.IGNORECASE,
@@ -40,12 +44,17 @@ _UNREAL: Final = re.compile(
 _GOES_ON: Final = re.compile(
     r"^(?:which\b|(?:and |but |so |because )?(?:i (?:just )?(?:\w+ ){1,2}(?:that )?)?(?:it|it's)\b)", re.IGNORECASE
 )
-_SINCE: Final = re.compile(rf"\b(?:starting|from|as of|since|effective|beginning)(?: on| in)? ({_DATE})(?! to\b)", re.IGNORECASE)
+_SINCE: Final = re.compile(
+    rf"\b(?:starting|from|as of|since|effective|beginning)(?: on| in)? ({_DATE})(?! to\b)", re.IGNORECASE
+)
 _PER: Final = re.compile(
     r"(?:/ ?|\b(?:per|a|an|each|every) )(day|night|week|month|year)\b|\b(daily|nightly|weekly|monthly|yearly|annual)\b",
     re.IGNORECASE,
 )
-_WHOSE: Final = re.compile(r"(?:\b([Hh]is|[Hh]er|[Tt]heir|[Yy]our|[Ii]ts)|\b(?!it's|that's|what's|here's|there's|let's|he's|she's)(\w+)'s)(?= )", re.IGNORECASE)
+_WHOSE: Final = re.compile(
+    r"(?:\b([Hh]is|[Hh]er|[Tt]heir|[Yy]our|[Ii]ts)|\b(?!it's|that's|what's|here's|there's|let's|he's|she's)(\w+)'s)(?= )",
+    re.IGNORECASE,
+)
 _BECAME: Final = re.compile(
     rf"\b(?<!to )(?:{CHANGED})\b(?: [\w'-]+){{0,7}} to(?: about| around| only| just)? ?$"
     r"|\b(?:reached|(?:is|are|it's|has|have|at|covers) now|now (?:at|is|has|have|costs?|pays?|covers?|stands? at|around))"
@@ -60,7 +69,8 @@ _NEW: Final = re.compile(
 
 
 _LABEL: Final = re.compile(
-    r"\b(chapter|section|phase|sprint|part|unit|week|day|level|room|team|group|batch|stage|step|grade|season) (\d+)\b", re.IGNORECASE
+    r"\b(chapter|section|phase|sprint|part|unit|week|day|level|room|team|group|batch|stage|step|grade|season) (\d+)\b",
+    re.IGNORECASE,
 )
 _HAVE: Final = re.compile(r"(?:^|\b)(?:i|we)(?:'ve)?(?: now)? (?:have|own|got) ?$", re.IGNORECASE)
 _OWN: Final = re.compile(r"\b(?:my|our|the new) ", re.IGNORECASE)

@@ -62,6 +62,11 @@ class Said:
     objects: tuple[str, ...] = ()
     names: Stems = frozenset()
 
+    @property
+    def words(self) -> Stems:
+        """The stems of all that it is about."""
+        return self.about.union(self.topic, self.kind, self.objects)
+
 
 class Clause(NamedTuple):
     """A part of a sentence."""

@@ -142,7 +142,9 @@ UNITS: Final = {
     **dict.fromkeys(("points", "point"), "point"),
 }
 """Units, to the form in which they are compared."""
-NO_NOUN: Final = CALENDAR | listed("of in on at to for and or by with from out per the a is are was as i time times way ago old")
+NO_NOUN: Final = CALENDAR | listed(
+    "of in on at to for and or by with from out per the a is are was as i time times way ago old"
+)
 """What is not counted by the number before it."""
 
 CHANGED: Final = (
@@ -151,4 +153,3 @@ CHANGED: Final = (
     "|jumped|decreased|shortened|reset|brought"
 )
 """Forms of the past: what is to be changed has not changed."""
-

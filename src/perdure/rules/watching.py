@@ -12,115 +12,125 @@ from typing import Final
 
 from perdure.records.memory import Kind, Memory
 from perdure.records.recall import Hit
-from perdure.rules.said import Said
+from perdure.rules.said import Said, Stems, stems
 from perdure.rules.updates import relation, statements
 from perdure.rules.words import may_answer
 
-WATCHED: Final = 30
-"""So many of the best are compared. On BEAM's development chats both sides of every pair were among the best 13."""
+WATCHED: Final = 20
+"""So many of the best are compared: on BEAM's development chats both sides of every pair were among the best 13."""
+ASKED: Final = 2
+"""So many words of a question are in what has changed, or it asks for something else."""
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
+_DEEDS: Final = ("denied", "done")
 
 
 @dataclass(slots=True)
 class Found:
-    """What the statements of some memories are to each other.
+    """What the statements of some memories are to each other; with each the words that they are about.
 
     Attributes:
         updates: Older memory -> those that say that a value of it has changed, the latest last.
         contested: Memory -> those that it cannot be true together with; itself where it contradicts itself.
     """
 
-    updates: dict[str, list[str]] = field(default_factory=dict)
-    contested: dict[str, list[str]] = field(default_factory=dict)
+    updates: dict[str, dict[str, Stems]] = field(default_factory=dict)
+    contested: dict[str, dict[str, Stems]] = field(default_factory=dict)
+
+    def latest(self, identity: str) -> str | None:
+        """Return the memory that says last that a value of this one has changed."""
+        return next(reversed(self.updates[identity])) if identity in self.updates else None
 
 
 def compared(memories: Sequence[Memory]) -> Found:
-    """Return which memories update or contradict which: only those of one speaker, and only people's."""
+    """Return which memories update or contradict which: only those of one speaker, and only people's.
+
+    Time grows with their statements, and with the square of those about one thing.
+    """
     found = Found()
     told: dict[tuple[str | None, str, str], list[tuple[Memory, Said]]] = {}
-    order = [m for m in memories if m.kind in _KINDS and may_answer(m.speaker)]
-    for newer in sorted(order, key=lambda m: (m.state.created_ms, m.id)):
-        said = statements(newer.content)
-        for statement in said:  # first all of them, so that a message is compared with itself
-            for key in _keys(statement):
-                told.setdefault((newer.speaker, *key), []).append((newer, statement))
-        for statement in said:
-            for key in _keys(statement):
-                for older, earlier in told[newer.speaker, *key]:
-                    _note(found, older, earlier, newer, statement)
+    people = (m for m in memories if m.kind in _KINDS and may_answer(m.speaker))
+    for newer in sorted(people, key=lambda m: (m.state.created_ms, m.id)):
+        said = [(key, statement) for statement in statements(newer.content) for key in _keys(statement)]
+        for key, statement in said:  # first all of them, so that a message is compared with itself
+            told.setdefault((newer.speaker, *key), []).append((newer, statement))
+        for key, statement in said:
+            for older, earlier in told[newer.speaker, *key]:
+                _note(found, older, earlier, newer, statement)
     return found
 
 
 def _keys(said: Said) -> Iterator[tuple[str, str]]:
-    """Return where statements are found that this one may be about."""
-    sort = "deed" if said.sort in ("denied", "done") else said.sort
+    """Return where statements are kept that this one may be about."""
+    sort = "deed" if said.sort in _DEEDS else said.sort
     return ((sort, stem) for stem in said.about)
 
 
 def _note(found: Found, older: Memory, earlier: Said, newer: Memory, later: Said) -> None:
-    related = relation(earlier, later)
-    if not related or (older.id == newer.id and later.sort not in ("denied", "done")):
+    alone = older.id == newer.id
+    related = relation(earlier, later) if not alone or later.sort in _DEEDS else ""
+    if not related:
         return
-    if related == "contradicts" or older.id == newer.id:
+    words = earlier.words | later.words
+    if related == "contradicts" or alone:
         for one, other in ((older.id, newer.id), (newer.id, older.id)):
-            others = found.contested.setdefault(one, [])
-            if other not in others:
-                others.append(other)
-    elif newer.id not in found.updates.setdefault(older.id, []):
-        found.updates[older.id].append(newer.id)
+            others = found.contested.setdefault(one, {})
+            others[other] = others.get(other, frozenset()) | words
+    else:
+        updates = found.updates.setdefault(older.id, {})
+        updates[newer.id] = updates.get(newer.id, frozenset()) | earlier.words
 
 
-def watched(hits: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
-    """Return hits in their order, but what was updated directly behind its updates, and both sides of a contradiction.
+def watched(hits: Sequence[Hit], others: Sequence[Hit], limit: int, question: str) -> list[Hit]:
+    """Return hits that say what has changed since and what contradicts them, in an order that heeds it.
 
-    The latest update and the other side are brought in from among ``others`` where they are no hits: they take the
-    places of the last hits that are about nothing of the kind. Nothing else changes places, and no score.
+    Where the question has two words of what has changed or is contested, the update stands directly before what it
+    updates, and both sides of a contradiction are shown: what was no hit is brought in from ``others`` and takes the
+    place of the last hit that is about nothing of the kind. No score changes, and nothing else changes places.
 
     Args:
         hits: The answer, best first.
         others: The next best.
         limit: How many there may be.
+        question: As asked.
     """
     pool = {h.memory.id: h for h in [*others, *hits]}
     found = compared([h.memory for h in pool.values()])
     if not found.updates and not found.contested:
         return list(hits)
-    there = {h.memory.id for h in hits}
-    placed: dict[str, None] = {}
-    for hit in hits:
-        _place(hit.memory.id, found, there, placed)
-    kept = _within(list(placed), {*found.contested, *found.updates, *(i for u in found.updates.values() for i in u)}, limit)
+    order = _placed([h.memory.id for h in hits], found, frozenset(stems(question)))
     return [
-        replace(
-            pool[i],
-            updated_by=found.updates[i][-1] if i in found.updates else None,
-            contested_with=tuple(found.contested.get(i, ())),
-        )
-        for i in kept
+        replace(pool[i], updated_by=found.latest(i), contested_with=tuple(found.contested.get(i, ())))
+        for i in _within(order, found, {h.memory.id for h in hits}, limit)
     ]
 
 
-def _place(identity: str, found: Found, there: set[str], placed: dict[str, None]) -> None:
-    """Put a hit down: before it its updates that are hits or the latest, after it what contests it."""
-    waiting = [identity]
-    while waiting:
-        at = waiting[-1]
-        updates = found.updates.get(at, [])
-        ahead = [i for i in updates if (i in there or i == updates[-1]) and i not in placed and i not in waiting]
-        if ahead:
-            waiting.append(ahead[-1])
-            continue
-        placed[waiting.pop()] = None
-    for other in found.contested.get(identity, ()):
-        if other not in there:
-            placed[other] = None
+def _placed(hits: Sequence[str], found: Found, asked: Stems) -> list[str]:
+    """Return ids in their new order, those brought in among them."""
+    there, placed = set(hits), dict[str, None]()
+    for hit in hits:
+        waiting = [hit]
+        while waiting:  # an update may have been updated itself; time orders them, so this ends
+            at = waiting[-1]
+            ahead = [
+                i
+                for i, words in found.updates.get(at, {}).items()
+                if (i in there or i == found.latest(at)) and i not in placed and len(words & asked) >= ASKED
+            ]
+            if ahead:
+                waiting.append(ahead[-1])
+            else:
+                placed[waiting.pop()] = None
+        placed |= {
+            i: None
+            for i, words in found.contested.get(hit, {}).items()
+            if i not in there and len(words & asked) >= ASKED
+        }
+    return list(placed)
 
 
-def _within(order: list[str], related: set[str], limit: int) -> list[str]:
-    """Cut an order to its limit, from its end: first what is about nothing of the kind."""
-    kept = list(order)
-    for identity in reversed(order):
-        if len(kept) > limit and identity not in related:
-            kept.remove(identity)
-    return kept[:limit]
+def _within(order: Sequence[str], found: Found, hits: set[str], limit: int) -> list[str]:
+    """Cut an order to its limit: from its end, first the hits that nothing was found about."""
+    spare = [i for i in reversed(order) if i in hits and i not in found.updates and i not in found.contested]
+    gone = set(spare[: max(0, len(order) - limit)])
+    return [i for i in order if i not in gone][:limit]
