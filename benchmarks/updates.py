@@ -17,11 +17,12 @@ import tempfile
 import time
 from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 import beam
 import locomo
-import numpy as np
 import perdure
 from chats import HITS, Chat, Kept, data_file
 from perdure.rules.updates import relation, statements
@@ -103,7 +104,7 @@ def sample(chats: list[Chat]) -> list[Pair]:
     found = [pair for chat in chats for pair in pairs(chat)]
     decided = [pair for pair in found if pair.relation]
     others = [pair for pair in found if not pair.relation]
-    random.Random(SEED).shuffle(others)  # noqa: S311  # a sample
+    random.Random(SEED).shuffle(others)  # a sample
     others.sort(key=lambda pair: not (pair.newer.change or pair.newer.sort in DEEDS))  # the likelier ones first
     return (decided + others)[:SAMPLE]
 
@@ -163,7 +164,7 @@ def within_reach(memory: perdure.Memory, chats: list[Chat], embedder: Kept) -> t
 
 
 def labelled(chats: list[Chat]) -> tuple[float, float, float, int]:
-    """Return of the labelled pairs: share wrongly decided, share of decisions that are right, of changes found; count."""
+    """Return the shares of pairs wrongly decided, of decisions that are right, of changes found, and all decisions."""
     labels = json.loads(LABELS.read_text(encoding="utf-8"))
     found = {pair.id: pair.relation for chat in chats for pair in pairs(chat)}
     if unknown := [name for name, said in found.items() if said and name not in labels]:

@@ -72,18 +72,25 @@ def best(
     ctx: Context, order: list[Ranked], text: str, namespace: str, limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return the best hits of an order: with signals, without twins, what has changed behind what says so."""
+    watching = ctx.policy.knowledge.watch
     hits: list[Hit] = []
+    others: list[Hit] = []
     size, read = limit + SPARE, 0
     while read < len(order) and len(hits) < limit:
-        hits += _read(ctx, order[read : read + size], namespace, filters, now)
+        page = _read(
+            ctx, order[read : max(read + size, WATCHED if watching and not read else 0)], namespace, filters, now
+        )
+        near = {r.id for r in order[read : read + size]}
+        hits += [h for h in page if h.memory.id in near]
+        others += [h for h in page if h.memory.id not in near]
         read += size
     hits.sort(key=lambda h: -h.score)
     chosen = diversified(hits, ctx.store.vectors(namespace, [h.memory.id for h in hits]), limit, ctx.policy.recall)
-    if not ctx.policy.knowledge.watch:
+    if not watching:
         return chosen
     there = {h.memory.id for h in chosen}
-    others = [h for h in hits if h.memory.id not in there]
-    return watched(chosen, others + _read(ctx, order[read:WATCHED], namespace, filters, now), limit, text)
+    left = {h.memory.id: h for h in [*hits, *others] if h.memory.id not in there}
+    return watched(chosen, list(left.values()), limit, text)
 
 
 def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:

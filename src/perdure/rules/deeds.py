@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from perdure.rules.said import Clause, Said, Stems, names_in, stems
@@ -17,6 +18,10 @@ _ADVERBS: Final = (
     r"(?:(?:actually|ever|really|even|yet|before|personally|just|recently|already|finally|also|always|only|been|managed"
     r" to|so far|once)\s+)*"
 )
+_MOST: Final = 8
+"""Deeds of one clause."""
+_REACH: Final = 240
+"""Characters after a verb in which stands what was done."""
 _NEVER: Final = re.compile(
     rf"\bi(?:'ve never| have never| never|'ve not| haven't| have not)\s+{_ADVERBS}(?P<verb>[a-z]+)\b(?P<rest>.*)",
     re.IGNORECASE,
@@ -26,7 +31,7 @@ _DID: Final = re.compile(
 )
 _NOT_REAL: Final = re.compile(
     r"\b(?:if|whether|wish|have|did|do|should|would|could|can|might|until|before|once|unless|imagine|than|must)\s+$",
-    re.I,
+    re.IGNORECASE,
 )
 _BEGAN: Final = re.compile(r"\s+(?:(?:to|with|out)\s+)?(?P<verb>[a-z]+ing)\b", re.IGNORECASE)
 _BEGINS: Final = listed(
@@ -35,11 +40,11 @@ _BEGINS: Final = listed(
 _HABITS: Final = listed("use own drink eat play speak smoke wear drive")
 """Said in the present of what was done before."""
 _ADJUNCT: Final = re.compile(
-    r"\s(?:after|before|until|since|because|when|while|due to|thanks to|so far|yet|but|and i|to make|in this project)\b.*",
+    r"\s(?:after|before|until|since|because|when|while|due to|thanks to|so far|yet|but|and i|to make)\b.*",
     re.IGNORECASE,
 )
 _LIMIT: Final = re.compile(
-    r"\s(?:of|for|about|by|at|with|from|on|in|into|to|through|involving|related to|narrated by|such as|like|including)\s",
+    r"\s(?:of|for|about|by|at|with|from|on|in|into|to|through|involving|related|narrated|such as|like|including)\s",
     re.IGNORECASE,
 )
 _EXAMPLE: Final = re.compile(r",?\s(?:like|such as|including)\s+", re.IGNORECASE)
@@ -55,18 +60,20 @@ def deeds(clause: Clause) -> Iterator[Said]:
     """Return what a clause says that its speaker has never done, or has done."""
     denial = _NEVER.search(clause.text)
     if denial:
-        if not _NOT_REAL.search(clause.text[: denial.start()]):
+        if not _NOT_REAL.search(clause.text[max(0, denial.start() - _REACH) : denial.start()]):
             yield from _denied(clause, denial)
         return
     if clause.asks and not clause.before and re.match(r"(?:have|did|do|am|should|can)\b", clause.text, re.IGNORECASE):
         return
-    for found in _DID.finditer(clause.text):
-        if not _NOT_REAL.search(clause.text[: found.start()]):
-            yield from _done(clause, found["verb"].lower(), clause.text[: found.start()], clause.text[found.end() :])
+    for found in islice(_DID.finditer(clause.text), _MOST):
+        if not _NOT_REAL.search(clause.text[max(0, found.start() - _REACH) : found.start()]):
+            before = clause.text[max(0, found.start() - _REACH) : found.start()]
+            rest = clause.text[found.end() : found.end() + _REACH]
+            yield from _done(clause, found["verb"].lower(), before, rest)
 
 
 def _denied(clause: Clause, found: re.Match[str]) -> Iterator[Said]:
-    verb, rest = found["verb"].lower(), _ADJUNCT.sub("", found["rest"])
+    verb, rest = found["verb"].lower(), _ADJUNCT.sub("", found["rest"][:_REACH])
     if clause.before and re.match(r"(?:which|that)\b", clause.text, re.IGNORECASE):
         rest = " " + _LIMIT.split(" " + clause.before)[-1]
     named, *examples = _EXAMPLE.split(rest)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final, NamedTuple
 
 from perdure.rules.said import Clause, Said, Stems, stems, words_of
@@ -29,7 +30,7 @@ _VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 _DIFFERENCE: Final = re.compile(
-    r"\b(?:by|another|extra|additional|over|under|than|about to|version|v|part|chapter|step) ?$", re.I
+    r"\b(?:by|another|extra|additional|over|under|than|about to|version|v|part|chapter|step) ?$", re.IGNORECASE
 )
 _PART: Final = re.compile(
     r" ?(?:more|less|extra|additional|other|over|off|new|out of|of (?:the|my|our|them)|years? old|ago|-|–)(?!\w)|/\d",  # noqa: RUF001
@@ -37,8 +38,8 @@ _PART: Final = re.compile(
 )
 _UNREAL: Final = re.compile(
     r"\b(?:if|should|would|could|might|maybe|perhaps|unless|wants? to|wanted|hop(?:e|ing)|plan(?:s|ning)?|thinking"
-    r"|going to|gonna|will|i'll|let's|aim(?:ing|s|ed)? to|trying to|need to|used to|how (?:can|do|to)|can you|suggest\w*"
-    r"|wish|instead|have to|decide)\b",
+    r"|going to|gonna|will|i'll|let's|aim(?:ing|s|ed)? to|trying to|need to|used to|how (?:can|do|to)|can you"
+    r"|suggest\w*|wish|instead|have to|decide)\b",
     re.IGNORECASE,
 )
 _GOES_ON: Final = re.compile(
@@ -52,22 +53,21 @@ _PER: Final = re.compile(
     re.IGNORECASE,
 )
 _WHOSE: Final = re.compile(
-    r"(?:\b([Hh]is|[Hh]er|[Tt]heir|[Yy]our|[Ii]ts)|\b(?!it's|that's|what's|here's|there's|let's|he's|she's)(\w+)'s)(?= )",
+    r"(?:\b(his|her|their|your|its)|\b(?!it's|that's|what's|here's|there's|let's|he's|she's)(\w+)'s)(?= )",
     re.IGNORECASE,
 )
 _BECAME: Final = re.compile(
     rf"\b(?<!to )(?:{CHANGED})\b(?: [\w'-]+){{0,7}} to(?: about| around| only| just)? ?$"
-    r"|\b(?:reached|(?:is|are|it's|has|have|at|covers) now|now (?:at|is|has|have|costs?|pays?|covers?|stands? at|around))"
+    r"|\b(?:reached|(?:is|are|it's|has|have|at|covers) now"
+    r"|now (?:at|is|has|have|costs?|pays?|covers?|stands? at|around))"
     r"(?: about| around| only| just)? ?$",
     re.IGNORECASE,
 )
 _NEW: Final = re.compile(
-    rf"\b(?:my|our|the|a|has|have) (?:[\w'-]+ )?(?:new|increased|revised|adjusted|updated|raised|extended|reduced|lowered)"
-    rf" (?:[\w'-]+ ){{0,5}}(?:of |is |to )?$",
+    r"\b(?:my|our|the|a|has|have) (?:[\w'-]+ )?"
+    r"(?:new|increased|revised|adjusted|updated|raised|extended|reduced|lowered) (?:[\w'-]+ ){0,5}(?:of |is |to )?$",
     re.IGNORECASE,
 )
-
-
 _LABEL: Final = re.compile(
     r"\b(chapter|section|phase|sprint|part|unit|week|day|level|room|team|group|batch|stage|step|grade|season) (\d+)\b",
     re.IGNORECASE,
@@ -77,6 +77,12 @@ _OWN: Final = re.compile(r"\b(?:my|our|the new) ", re.IGNORECASE)
 _PHRASE_ENDS: Final = re.compile(r"[.,;]| (?:and|but|so|which|to|on|at|due|for|by|is|was|as) ", re.IGNORECASE)
 _AT: Final = re.compile(r"\b(?:to|is|of|for|on|was|from|at)(?: be)?(?: on)? ?$", re.IGNORECASE)
 _OF_WHAT: Final = frozenset(stem(w) for w in ("time", "size", "rate", "count", "score", "length", "number", "speed"))
+
+
+_MOST: Final = 16
+"""Values of one clause: more are a table."""
+_REACH: Final = 240
+"""Characters on each side of a value in which stands what it measures."""
 
 
 class _Place(NamedTuple):
@@ -96,15 +102,18 @@ def quantities(clause: Clause) -> Iterator[Said]:
         since = _date(found[1])
         text = text[: found.start()] + text[found.end() :]
     was, end, carried = "", 0, ""
-    for match in _VALUE.finditer(text):
-        place = _Place(str(match.lastgroup), match[0], text[end : match.start()], text[match.end() :])
+    for match in islice(_VALUE.finditer(text), _MOST):
+        own = text[max(end, match.start() - _REACH) : match.start()]
+        place = _Place(str(match.lastgroup), match[0], own, text[match.end() : match.end() + _REACH])
         end = match.end()
         if re.search(r"\bfrom(?: a| an| about)? ?$", place.own, re.IGNORECASE):
             was = _normal(place.sort, place.text) if re.match(r"[\w %/]{0,20}\bto\b", place.after) else ""
             carried = place.own
             continue
         before = was if re.match(r"[\w %/]{0,20}\bto\b(?: a| about)? ?$", place.own) else ""
-        said = _quantity(clause, place._replace(own=carried + place.own), begins=text[: match.start()])
+        said = _quantity(
+            clause, place._replace(own=carried + place.own), begins=text[max(0, match.start() - _REACH) : match.start()]
+        )
         was, carried = "", ""
         if said is not None:
             yield replace(said, since=since, was=before, change=said.change or bool(before))
@@ -113,7 +122,7 @@ def quantities(clause: Clause) -> Iterator[Said]:
 def _quantity(clause: Clause, place: _Place, begins: str) -> Said | None:
     if place.sort not in ("date", "time") and (_DIFFERENCE.search(place.own) or _PART.match(place.after)):
         return None
-    before = f"{clause.before} " if clause.before and _GOES_ON.match(begins) else ""
+    before = f"{clause.before} " if clause.before and _GOES_ON.match(clause.text) else ""
     noun, unit = _counted(place.after) if place.sort == "count" else ((), "")
     about, kind = _measured(place, noun, unit, before, begins)
     unreal = bool(_UNREAL.search(begins))
@@ -139,7 +148,7 @@ def _quantity(clause: Clause, place: _Place, begins: str) -> Said | None:
 
 
 def _measured(place: _Place, noun: tuple[str, ...], unit: str, before: str, begins: str) -> tuple[Stems, Stems]:
-    """Return stems of what the value is one of (what is counted, or a measure that is named beside it), and of its kind.
+    """Return stems of what the value is one of, which is counted or a measure named beside it, and of its kind.
 
     The kind are the words before the measure's noun and what it is for: a grocery budget, a goal for a car.
     """

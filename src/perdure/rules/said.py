@@ -32,7 +32,8 @@ class Said:
             ``denied`` or ``done``.
         value: In a normal form: 1200, 04-25, 15:00; empty for what was done or not.
         about: Stems of what is measured or counted; of a deed, the family of its verb.
-        topic: Stems of the other content words of its clause, and of the clause that it goes on from.
+        topic: Stems of the other content words of its clause, and of the clause that it goes on from; ``=have`` and
+            ``=my`` where it says of all that somebody has.
         context: Stems of its whole sentence.
         quote: The clause.
         change: It says that the value has become so.
@@ -65,7 +66,7 @@ class Said:
     @property
     def words(self) -> Stems:
         """The stems of all that it is about."""
-        return self.about.union(self.topic, self.kind, self.objects)
+        return frozenset(w for w in self.about.union(self.topic, self.kind, self.objects) if w[0] != "=")
 
 
 class Clause(NamedTuple):

@@ -11,15 +11,11 @@ from typing import Final
 
 from perdure.rules.words import CALENDAR, listed
 
-MONTHS: Final[dict[str, int]] = {
-    name: number
-    for number, names in enumerate(
-        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,"
-        "october oct,november nov,december dec".split(","),
-        1,
-    )
-    for name in names.split()
-}
+_MONTHS: Final = """
+january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, september sep sept, october oct,
+november nov, december dec
+"""
+MONTHS: Final = {name: i for i, names in enumerate(_MONTHS.split(","), 1) for name in names.split()}
 """Month, in full or short, to its number."""
 PERIODS: Final = {
     "daily": "day",
@@ -31,23 +27,17 @@ PERIODS: Final = {
     **{name: name for name in ("day", "night", "week", "month", "year")},
 }
 
-IRREGULAR: Final = {
-    form: base
-    for base, forms in (
-        pair.split(":")
-        for pair in (
-            "write:wrote written,meet:met,do:did done,feel:felt,buy:bought,take:took taken,make:made,go:went gone,"
-            "give:gave given,get:got gotten,see:saw seen,begin:began begun,run:ran,eat:ate eaten,drive:drove driven,"
-            "fly:flew flown,speak:spoke spoken,choose:chose chosen,grow:grew grown,know:knew known,draw:drew drawn,"
-            "sell:sold,tell:told,find:found,leave:left,lose:lost,pay:paid,send:sent,spend:spent,build:built,teach:taught,"
-            "bring:brought,catch:caught,hold:held,keep:kept,lead:led,win:won,wear:wore worn,sing:sang sung,"
-            "swim:swam swum,ride:rode ridden,sleep:slept,stand:stood,hear:heard,ski:skied,forget:forgot forgotten,"
-            "break:broke broken,rise:rose risen,fall:fell fallen,become:became,come:came,lend:lent,understand:understood,"
-            "use:used using,read:reading"
-        ).split(",")
-    )
-    for form in forms.split()
-}
+_FORMS: Final = """
+write wrote written, meet met, do did done, feel felt, buy bought, take took taken, make made, go went gone, give
+gave given, get got gotten, see saw seen, begin began begun, run ran, eat ate eaten, drive drove driven, fly flew
+flown, speak spoke spoken, choose chose chosen, grow grew grown, know knew known, draw drew drawn, sell sold, tell
+told, find found, leave left, lose lost, pay paid, send sent, spend spent, build built, teach taught, bring brought,
+catch caught, hold held, keep kept, lead led, win won, wear wore worn, sing sang sung, swim swam swum, ride rode
+ridden, sleep slept, stand stood, hear heard, forget forgot forgotten, break broke broken, rise rose risen, fall
+fell fallen, become became, come came, lend lent, understand understood, use used using, read reading
+"""
+IRREGULAR: Final = {form: verb.split()[0] for verb in _FORMS.split(",") for form in verb.split()[1:]}
+"""Form of the past to its verb, where no ending tells."""
 _FAMILIES: Final = (
     "use download install adopt",
     "complete finish do solve attempt",
@@ -83,7 +73,7 @@ def stem(word: str) -> str:
         word = word[:-1]
     for suffix in ("ing", "ed", "ly"):
         base = word.removesuffix(suffix)
-        if base != word and len(base) > (3 if suffix == "ly" else 2) and re.search(r"[aeiouy]", base):  # noqa: PLR2004  # "ring"
+        if base != word and len(base) > (3 if suffix == "ly" else 2) and re.search(r"[aeiouy]", base):  # "ring"
             doubled = suffix != "ly" and base[-1] == base[-2] and base[-1] not in "lsz"
             word = base[:-1] if doubled else base
             break
@@ -94,13 +84,14 @@ FAMILY: Final = {stem(verb): stem(names.split()[0]) for names in _FAMILIES for v
 """Stem of a verb to that of its family."""
 
 EMPTY: Final = listed("""
-    also already always actually anything around back bit come could currently especially even ever everything feel find
-    get give go good got great help happen hear i'd i'll i'm i've idea it's just keep kinda kind know let let's like long
-    look lot make mean much may maybe need new nice one ones please pretty put question quite really recently right
-    see seem show since something soon still stuff sure take tell thank thanks that's thing things think today total try
-    trying use used using very wanna want was way well will wonder wondering worried worry work working would yeah year
-    yes yet can't don't didn't haven't hasn't isn't won't i'd we're we've you're there's what's current recent
-    able make making made sort start starting started since per okay hey wow time times first last next week month day
+    also already always actually anything around back bit come could currently especially even ever find feel
+    everything get give go good got great help happen hear i'd i'll i'm i've idea it's just keep kinda kind know let
+    let's like long look lot make mean much may maybe need new nice one ones please pretty put question quite really
+    recently right see seem show since something soon still stuff sure take tell thank thanks that's thing things
+    think today total try trying use used using very wanna want was way well will wonder wondering worried worry
+    work working would yeah year yes yet can't don't didn't haven't hasn't isn't won't i'd we're we've you're
+    there's what's current recent able make making made sort start starting started since per okay hey wow time
+    times first last next week month day
     """)
 """Words that are in what anybody says: sharing one of them does not show that two speak of the same."""
 MEASURES: Final = frozenset(

@@ -14,6 +14,7 @@ from perdure.rules.said import LONGEST, MOST, Said, clauses
 
 Relation = Literal["updates", "contradicts", ""]
 _SHARED: Final = 2
+"""So many words of their sentences two statements share where their clauses share none."""
 
 
 def statements(text: str) -> tuple[Said, ...]:
@@ -45,21 +46,40 @@ def relation(older: Said, newer: Said) -> Relation:
 
 
 def _follows(older: Said, newer: Said) -> bool:
-    if older.sort != newer.sort or older.value == newer.value or not newer.change or not newer.value:
+    """Return whether a value has become another one."""
+    if not (newer.change and newer.value and older.sort == newer.sort and older.value != newer.value):
         return False
-    if older.about.isdisjoint(newer.about) or older.whose != newer.whose:
-        return False
-    if newer.period and older.period != newer.period:
-        return False
-    if newer.months and older.months != newer.months and (older.months or len(newer.months) > 1):
-        return False
+    return _one_measure(older, newer) and _one_limit(older, newer) and _one_topic(older, newer)
+
+
+def _one_measure(older: Said, newer: Said) -> bool:
+    """Return whether both are values of one measure of one person; what it was before must be what was said."""
+    return (
+        not older.about.isdisjoint(newer.about)
+        and older.whose == newer.whose
+        and (not newer.was or newer.was == older.value)
+        and not (newer.period and newer.period != older.period)
+    )
+
+
+def _one_limit(older: Said, newer: Said) -> bool:
+    """Return whether the later one holds for the time of the earlier one, or from then on."""
     if older.since and newer.since and newer.since < older.since:
         return False
+    if not newer.months or newer.months == older.months:
+        return True
+    return not older.months and len(newer.months) == 1
+
+
+def _one_topic(older: Said, newer: Said) -> bool:
+    """Return whether both are about the same: of one kind where a kind is named, else of one topic."""
+    if newer.kind and older.kind:
+        return not newer.kind.isdisjoint(older.kind)
     if newer.was:
-        return older.value == newer.was and (not newer.kind or not older.kind or not newer.kind.isdisjoint(older.kind))
-    both = older.about | newer.about
+        return True
     if newer.kind:
-        return not newer.kind.isdisjoint(older.kind or older.topic)
+        return not newer.kind.isdisjoint(older.topic)
+    both = older.about | newer.about
     if (older.topic & newer.topic) - both or (newer.period and newer.sort.startswith("count")):
         return True
     return len((older.context & newer.context) - both) >= _SHARED

@@ -1,4 +1,4 @@
-"""Watching what hits say: a value that has changed goes behind what says so, and contradictions are shown from both sides.
+"""Watching what hits say: a changed value goes behind what says so, and contradictions are shown from both sides.
 
 May live here: comparing the hits of one recall and their order. May not: what two statements are to each other
 (rules/updates.py), searching.
@@ -115,18 +115,21 @@ def _placed(hits: Sequence[str], found: Found, asked: Stems) -> list[str]:
             ahead = [
                 i
                 for i, words in found.updates.get(at, {}).items()
-                if (i in there or i == found.latest(at)) and i not in placed and len(words & asked) >= ASKED
+                if (i in there or i == found.latest(at)) and i not in placed and _asks(asked, words)
             ]
             if ahead:
                 waiting.append(ahead[-1])
             else:
                 placed[waiting.pop()] = None
         placed |= {
-            i: None
-            for i, words in found.contested.get(hit, {}).items()
-            if i not in there and len(words & asked) >= ASKED
+            i: None for i, words in found.contested.get(hit, {}).items() if i not in there and _asks(asked, words)
         }
     return list(placed)
+
+
+def _asks(asked: Stems, words: Stems) -> bool:
+    """Return whether a question is about what some words are about; of a single word, that one is enough."""
+    return len(words & asked) >= min(ASKED, len(words))
 
 
 def _within(order: Sequence[str], found: Found, hits: set[str], limit: int) -> list[str]:
