@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from perdure.records.memory import Kind, Memory
+from perdure.records.memory import Kind, Memory, Status
 from perdure.records.recall import Hit
 from perdure.rules.said import Said, Stems, stems
 from perdure.rules.updates import relation, statements
@@ -22,6 +22,8 @@ ASKED: Final = 2
 """So many words of a question are in what has changed, or it asks for something else."""
 _KINDS: Final = (Kind.EPISODE, Kind.NOTE)
 """Facts follow each other by rules of their own, and a summary says what its sources say."""
+_STATUSES: Final = (Status.ACTIVE, Status.ARCHIVED)
+"""What has been taken back, or stands in another memory, says nothing any more."""
 _DEEDS: Final = ("denied", "done")
 
 
@@ -49,7 +51,7 @@ def compared(memories: Sequence[Memory]) -> Found:
     """
     found = Found()
     told: dict[tuple[str | None, str, str], list[tuple[Memory, Said]]] = {}
-    people = (m for m in memories if m.kind in _KINDS and may_answer(m.speaker))
+    people = (m for m in memories if m.kind in _KINDS and m.status in _STATUSES and may_answer(m.speaker))
     for newer in sorted(people, key=lambda m: (m.state.created_ms, m.id)):
         said = [(key, statement) for statement in statements(newer.content) for key in _keys(statement)]
         for key, statement in said:  # first all of them, so that a message is compared with itself
