@@ -75,15 +75,15 @@ def best(
     watching = ctx.policy.knowledge.watch
     hits: list[Hit] = []
     others: list[Hit] = []
-    size, read = limit + SPARE, 0
-    while read < len(order) and len(hits) < limit:
-        page = _read(
-            ctx, order[read : max(read + size, WATCHED if watching and not read else 0)], namespace, filters, now
-        )
-        near = {r.id for r in order[read : read + size]}
+    size, ahead = limit + SPARE, WATCHED if watching else 0
+    for start in range(0, len(order), size):
+        page = _read(ctx, order[start : max(start + size, ahead)], namespace, filters, now)
+        near = {r.id for r in order[start : start + size]}
         hits += [h for h in page if h.memory.id in near]
         others += [h for h in page if h.memory.id not in near]
-        read += size
+        if len(hits) >= limit:
+            break
+        ahead = 0
     hits.sort(key=lambda h: -h.score)
     chosen = diversified(hits, ctx.store.vectors(namespace, [h.memory.id for h in hits]), limit, ctx.policy.recall)
     if not watching:
