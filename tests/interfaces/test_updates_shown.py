@@ -20,7 +20,7 @@ def memory():
 
 
 def told(memory, *texts):
-    return [memory.remember(text, speaker="user") for text in texts]
+    return [memory.remember(text) for text in texts]
 
 
 def shown(answer):
