@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 
 import pytest
 from rich.console import Console
@@ -24,9 +25,9 @@ def told(memory, *texts):
 
 
 def shown(answer):
-    out = Console(width=200, record=True, quiet=True)
-    show_recall(out, answer)
-    return out.export_text()
+    written = StringIO()
+    show_recall(Console(file=written, width=200), answer)
+    return written.getvalue()
 
 
 def test_a_hit_says_that_a_later_message_says_otherwise(memory):
