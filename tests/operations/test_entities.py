@@ -52,7 +52,8 @@ def fact(memory, subject, predicate, value, *sources):
     kept = memory.remember(f"{subject} {predicate} {value}", kind="fact").id
     spans = tuple(Source(s, Span(0, 1, "x")) for s in sources)
     told = Fact(kept, subject, predicate, "preference", Value(value, ValueKind.TEXT, value), Learned.STATEMENT, spans)
-    write(memory, [shelved(Shelf.FACT, (kept, told.key), None, told.to_data(), "test")])
+    said = shelved(Shelf.FACT, (kept, told.key), None, told.to_data(), "test")
+    write(memory, [said, shelved(Shelf.ABOUT, (kept, told.subject), None, {}, "test")])
     return kept
 
 

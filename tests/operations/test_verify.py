@@ -86,10 +86,11 @@ def believed(memory, subject, predicate, text, *, many=False, confidence=0.7, na
         f"{name}: {predicate.replace('_', ' ')}: {text}", namespace, kind="fact", confidence=confidence, importance=0.6
     )
     fact = Fact(
-        kept.id, subject, predicate, "preference", Value(text, ValueKind.TEXT, text.casefold()), Learned.EXPLICIT,
+        kept.id, subject, predicate, "preference", value_of(text, now), Learned.EXPLICIT,
         many=many, valid_from=now,
     )  # fmt: skip
     changes = [document(Shelf.FACT, kept.id, fact.key, None, fact.to_data())]
+    changes.append(document(Shelf.ABOUT, kept.id, subject, None, {}))
     if not place.around.documents_of(namespace, Shelf.ENTITY, [subject]):
         entity = {"name": name, "type": "organisation", "merged_into": None}
         changes.append(document(Shelf.ENTITY, subject, "", None, entity))
@@ -128,7 +129,7 @@ def test_an_authority_that_agrees_validates(memory, domain, clock):
     assert (verdict.outcome, verdict.claimed, verdict.known) == (Outcome.AGREES, "Friday", ("FRIDAY",))
     state = state_of(memory, fact)
     assert state.confidence == pytest.approx(0.72)
-    assert (state.reinforcements, state.validated_ms, state.status) == (1, to_instant(clock()), Status.ACTIVE)
+    assert (state.reinforcements, state.validated_ms, state.status) == (2, to_instant(clock()), Status.ACTIVE)
     (check,) = documents(memory, Shelf.CHECK, fact)
     assert (check.name, check.data["outcome"], check.data["known"]) == ("crm", "agrees", ["FRIDAY"])
     assert check.data["at_ms"] == to_instant(clock())
@@ -142,7 +143,7 @@ def test_an_agreement_counts_once_in_twelve_hours_and_never_lifts_over_the_cap(m
     assert state_of(memory, fact).confidence == pytest.approx(0.95)
     clock.passes(hours=11)
     memory.verify()
-    assert state_of(memory, fact).reinforcements == 1
+    assert state_of(memory, fact).reinforcements == 2
     clock.passes(hours=1)
     memory.verify()
     assert state_of(memory, fact).reinforcements == 2
@@ -203,7 +204,7 @@ def test_a_fact_that_already_holds_the_authoritys_value_takes_over(memory, domai
     found = memory.verify(ids=[friday])
     assert {v.id: v.outcome for v in found.verdicts} == {friday: Outcome.DISAGREES, thursday: Outcome.AGREES}
     assert state_of(memory, friday).status is Status.INVALIDATED
-    assert state_of(memory, thursday).reinforcements == 1
+    assert state_of(memory, thursday).reinforcements == 2
     assert ("supersedes", friday) in links(memory, thursday)
     (conflict,) = documents(memory, Shelf.CONFLICT, friday)
     assert (conflict.data["strategy"], conflict.data["winner"]) == ("trust_db", thursday)
@@ -524,4 +525,4 @@ def test_a_year_of_daily_agreement_stays_within_the_cap(opening, domain, policy)
         memory.verify()
     state = state_of(memory, fact)
     assert state.confidence == pytest.approx(0.95)
-    assert (state.reinforcements, state.validated_ms) == (20, to_instant(clock()))
+    assert (state.reinforcements, state.validated_ms) == (21, to_instant(clock()))

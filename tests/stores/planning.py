@@ -58,6 +58,7 @@ def facts(memory: Any, *told: tuple[str, str, Any], namespace: str = "default") 
         value = Value(text, ValueKind.TEXT, text.casefold())
         fact = Fact(i, "gai-media", f"{type_}_of", type_, value, Learned.EXPLICIT, valid_from=to_instant(at))
         changes.append(document(Shelf.FACT, i, fact.key, None, fact.to_data()))
+        changes.append(document(Shelf.ABOUT, i, fact.subject, None, {}))
     applied(memory, *changes, namespace=namespace)
     return ids
 

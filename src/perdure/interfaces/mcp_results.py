@@ -57,6 +57,8 @@ def found(hit: Hit) -> schema.Found:
         "speaker": m.speaker,
         "status": m.status.value,
         "form": m.form.value,
+        "updated_by": hit.updated_by,
+        "contested_with": list(hit.contested_with),
     }
 
 

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 
 class Found(TypedDict):
-    """One hit of a recall."""
+    """One hit. ``updated_by``: a later message says otherwise. ``contested_with``: contradicts these; ask a person."""
 
     id: str
     content: str
@@ -27,6 +27,8 @@ class Found(TypedDict):
     speaker: str | None
     status: str
     form: str
+    updated_by: str | None
+    contested_with: list[str]
 
 
 class Recalled(TypedDict):

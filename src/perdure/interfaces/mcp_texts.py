@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mcp_types import CallToolResult, TextContent
@@ -54,10 +54,19 @@ def recalled(found: schema.Recalled) -> str:
             marks.append(hit["status"])
         if hit["form"] != "full":
             marks.append(f"shortened to its {hit['form']}")
+        marks += _doubts(hit)
         blocks.append(f"{place}. {' · '.join(marks)} · id {hit['id']}\n{_content(hit)}")
     if found["recall_id"]:
         blocks.append(f"Say what became of them with used, recall_id {found['recall_id']}.")
     return "\n".join(blocks) + note
+
+
+def _doubts(hit: schema.Found) -> Iterator[str]:
+    """Yield what else is known about what a hit says."""
+    if hit["updated_by"]:
+        yield f"a later message says otherwise: {hit['updated_by']}"
+    for other in hit["contested_with"]:
+        yield "contradicts itself: ask" if other == hit["id"] else f"contested by {other}: ask which is right"
 
 
 def kept(memory: schema.Kept) -> str:

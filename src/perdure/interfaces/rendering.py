@@ -17,7 +17,7 @@ from rich.text import Text
 from perdure.records.instant import text_of, to_instant
 from perdure.records.memory import Memory
 from perdure.records.moving import Moved
-from perdure.records.recall import Absence, Recall
+from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -101,6 +101,21 @@ def _parts(parts: Mapping[str, float]) -> str:
     return " + ".join(f"{name} {value:.3f}" for name, value in parts.items() if round(value, 3)) or "nothing"
 
 
+def _warnings(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
+    """Say what else is known about what a hit says."""
+    if hit.updated_by:
+        yield f"a later message says otherwise: {_place(hit.updated_by, places)}"
+    for other in hit.contested_with:
+        if other == hit.memory.id:
+            yield "it contradicts itself: ask which is right"
+        else:
+            yield f"contested: {_place(other, places)} says otherwise; ask which is right"
+
+
+def _place(identity: str, places: Mapping[str, int]) -> str:
+    return f"number {places[identity]}" if identity in places else identity
+
+
 def show_recall(out: Console, answer: Recall, namespace: str = "", others: Sequence[str] = ()) -> None:
     """Draw the hits of a recall, each with its score parts; where there are none, say where else to look."""
     if not answer.hits:
@@ -108,6 +123,7 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
         if others:
             listed = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")  # noqa: PLR2004  # as many as fit a line
             out.print(shown(f"Looked in namespace {namespace}; this store also has {listed} (-n NAME)."))
+    places = {hit.memory.id: rank for rank, hit in enumerate(answer.hits, 1)}
     for rank, hit in enumerate(answer.hits, 1):
         memory = hit.memory
         who = f"{memory.speaker}: " if memory.speaker else ""
@@ -118,6 +134,8 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
         told += [] if memory.status == "active" else [str(memory.status)]
         told += [] if memory.form == "full" else [f"shortened to its {memory.form}"]
         out.print(Text("   " + shown(" · ".join(told)), style="dim"))
+        for warning in _warnings(hit, places):
+            out.print(Text(f"   {warning}", style="yellow"))
         out.print(Text(f"   score {hit.score:.3f} = {_parts(hit.parts)}", style="dim"))
     if answer.hits and answer.id:
         out.print(Text(f"Say what helped with: perdure used MEMORY_ID --recall {answer.id}", style="dim"))

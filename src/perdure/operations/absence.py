@@ -34,7 +34,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     if rank is None:
         by, explanation = _unfound(ctx, memory, query, filters)
         return Absence(identity, text, by, explanation)
-    by, explanation = _floor(ctx, memory, pool, query, filters) or _rank(ctx, memory, order, rank, limit, filters)
+    by, explanation = _floor(ctx, memory, pool, query, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
     told = f"{explanation}; {note}" if note else explanation
     return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
 
@@ -48,14 +48,14 @@ def _floor(ctx: Context, memory: Memory, pool: Pool, query: Query, filters: Filt
 
 
 def _rank(
-    ctx: Context, memory: Memory, order: list[Ranked], rank: int, limit: int, filters: Filters
+    ctx: Context, memory: Memory, text: str, order: list[Ranked], rank: int, limit: int, filters: Filters
 ) -> tuple[str, str]:
     close = relevant(order, ctx.policy.recall)
     score = order[rank - 1].score
     if memory.id not in {entry.id for entry in close}:
         share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"
         return "hit_share", f"it scores {score:.3f}, but its own likeness to the question is below {share}"
-    hits = best(ctx, close, memory.namespace, limit, filters, ctx.clock())
+    hits = best(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
     place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)
     if place is not None:
         return "nothing", f"it is in the answer, at place {place}"

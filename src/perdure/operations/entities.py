@@ -237,8 +237,10 @@ def _mentions(ctx: Context, namespace: str, identity: str) -> list[Document]:
 
 
 def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Document]:
-    wanted = set(ids)
-    return (d for d in _shelf(ctx, namespace, Shelf.FACT) if d.data["subject"] in wanted)
+    """Yield what all facts about some entities say, also those that are not believed any longer."""
+    about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, list(ids))
+    for page in _pages(sorted({d.id for d in about})):
+        yield from ctx.store.around.documents_of(namespace, Shelf.FACT, page)
 
 
 def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], facts: Sequence[str] = ()) -> EntityView:

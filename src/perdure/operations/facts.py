@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from perdure.operations.entities import names_of, which
+from perdure.operations.facts_recalled import by_rate, contested
 from perdure.operations.ports import Context
+from perdure.operations.rates import known_rates
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.knowledge import Fact
@@ -86,29 +88,19 @@ def every(ctx: Context, namespace: str, names: Names, subject: str | None) -> It
 
 def lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> list[FactLine]:
     """Return facts as they are now, in the same order; those whose memory is gone are left out."""
-    now = ctx.clock()
+    now, rates = ctx.clock(), known_rates(ctx, namespace)
     told: list[FactLine] = []
     for start in range(0, len(some), PAGE):
         page = some[start : start + PAGE]
         ids = [f.id for f in page]
         memories = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)}
-        rivals = _contested(ctx, namespace, ids)
-        told += [_line(ctx, memories[f.id], f, names, rivals.get(f.id, ()), now) for f in page if f.id in memories]
+        rivals = contested(ctx, namespace, ids)
+        told += [
+            _line(ctx, by_rate(memories[f.id], f, rates, now), f, names, rivals.get(f.id, ()), now)
+            for f in page
+            if f.id in memories
+        ]
     return told
-
-
-def _contested(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return fact -> those that it is in open conflict with."""
-    around = ctx.store.around
-    documents = [
-        *around.documents_of(namespace, Shelf.CONFLICT, ids),
-        *around.documents_named(namespace, Shelf.CONFLICT, ids),
-    ]
-    found: dict[str, list[str]] = {}
-    for older, newer in dict.fromkeys((d.id, d.name) for d in documents if d.data.get("outcome") == "open"):
-        found.setdefault(older, []).append(newer)
-        found.setdefault(newer, []).append(older)
-    return found
 
 
 def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequence[str], now: Instant) -> FactLine:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.operations.rates import known_rates
 from perdure.operations.standing import newborns, space_of
 from perdure.operations.writing import unshortened
 from perdure.records.document import Document, Shelf
@@ -21,6 +22,7 @@ from perdure.records.plan import Change, Plan
 from perdure.rules.believing import Known
 from perdure.rules.birth import birth_plan, newborn_states, record_of
 from perdure.rules.document_edits import DocumentEdits
+from perdure.rules.fact_states import learned_confidence
 from perdure.rules.lifecycle import Course
 from perdure.rules.merging_plan import Decisions, Settled, settled
 from perdure.rules.signals import signals
@@ -46,6 +48,7 @@ class Knowing:
         self._keys: set[str] = set()
         self._subjects: set[str] = set()
         self._links: list[Change] = []
+        self._rates: dict[str, float] | None = None
 
     # --- reading
 
@@ -67,9 +70,14 @@ class Knowing:
         """Return facts that were read, as sure as they are at an instant."""
         if not ids:
             return []
+        if self._rates is None:
+            self._rates = known_rates(self.ctx, self.namespace)
         states = [self.decisions.states[i] for i in ids]
         sure = signals(states, self.ctx.policy, at).confidence.tolist()
-        return [Known(self.facts[i], s, c) for i, s, c in zip(ids, states, sure, strict=True)]
+        return [
+            Known(self.facts[i], s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c))
+            for i, s, c in zip(ids, states, sure, strict=True)
+        ]
 
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""

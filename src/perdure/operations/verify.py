@@ -282,6 +282,7 @@ class _Work:
         for one in self.born:
             why = f"{one.verdict.evidence}: a fact that {one.verdict.authority} gives"
             self._write(Shelf.FACT, one.id, one.fact.key, None, one.fact.to_data(), why)
+            self._write(Shelf.ABOUT, one.id, one.fact.subject, None, {}, why)
             self._check(one.verdict, counted=True)
             for mention in ctx.store.around.documents_of(self.place, Shelf.MENTION, [one.like]):
                 self._write(Shelf.MENTION, one.id, mention.name, None, dict(mention.data), why)

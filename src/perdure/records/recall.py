@@ -117,6 +117,8 @@ class Hit:
         parts: Score part -> what it adds.
         cosine: Cosine with the query, or None without a vector.
         question: What to ask a person about it: it is an ageing fact (seed 002); else empty.
+        updated_by: The memory, later than this one, that says that a value of it has changed.
+        contested_with: The memories that it contradicts, or that contradict it; itself where it does so alone.
     """
 
     memory: Memory
@@ -124,6 +126,8 @@ class Hit:
     parts: Mapping[str, float]
     cosine: float | None = None
     question: str = ""
+    updated_by: str | None = None
+    contested_with: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the hit as plain JSON data."""
@@ -132,6 +136,8 @@ class Hit:
             "parts": dict(self.parts),
             "cosine": self.cosine,
             "question": self.question,
+            "updated_by": self.updated_by,
+            "contested_with": list(self.contested_with),
             "memory": self.memory.to_dict(),
         }
 

@@ -118,6 +118,8 @@ def moved(fact: Document, subject: str, because: str) -> list[Change]:
     return [
         shelved(Shelf.FACT, (fact.id, fact.name), fact.data, None, because),
         shelved(Shelf.FACT, (fact.id, key), None, {**fact.data, "subject": subject}, because),
+        shelved(Shelf.ABOUT, (fact.id, str(fact.data["subject"])), {}, None, because),
+        shelved(Shelf.ABOUT, (fact.id, subject), None, {}, because),
     ]
 
 

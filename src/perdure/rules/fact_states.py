@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -119,6 +121,28 @@ def is_aging(state: State, policy: KnowledgePolicy, now: Instant) -> bool:
         and state.reinforcements < policy.aging_reinforcements
         and now - validated_at(state) > policy.aging_days * DAY_MS
     )
+
+
+def learned_confidence(
+    state: State,
+    sort: str,
+    rates: Mapping[str, float],
+    now: Instant,
+    *,
+    otherwise: float,
+) -> float:
+    """Return how sure a fact is, by how fast facts of its sort were seen to change (design 6).
+
+    Args:
+        state: The memory's.
+        sort: That of its predicate.
+        rates: Sort -> loss a day, of those that are in use (rules/rates.py).
+        now: The instant.
+        otherwise: How sure it is by the policy's rate.
+    """
+    if sort not in rates:
+        return otherwise
+    return state.confidence * math.exp(-rates[sort] * max(0.0, (now - validated_at(state)) / DAY_MS))
 
 
 def was_there(record: Record, fact: Fact | None, filters: Filters) -> bool:
