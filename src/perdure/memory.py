@@ -160,12 +160,10 @@ class Memory(
         Args:
             query: The question, in plain words.
             namespace: Where to look.
-            limit: How many hits at most, 1 to 1000.
-            kinds, scopes, session: Only these.
+            limit, kinds, scopes, session: How many hits at most, 1 to 1000; only these.
             tags, entity: Only memories with all of these tags; only those whose words hold this name.
             since, until: Only what happened from and before these instants.
-            as_of: What was true then: facts that were valid, whenever they were learned; of all else what was stored.
-            known_at: What was known then: stored by then, also what is superseded or hidden since.
+            as_of, known_at: What was true then (facts that were valid, of all else what was stored); what was known.
             min_confidence, include_archived: Only memories at least this likely true now; also hidden ones.
             inside: The session that asks: its own task and session memories are seen besides what is shared.
             touch: Count the hits as accessed. False for dashboards, tests and other readers.
@@ -185,8 +183,8 @@ class Memory(
             inside=inside,
             policy=self._context.policy,
         )
-        place, asked = intake.checked_namespace(namespace), asking.question(query)
-        return recall.recall(self._context, asked, place, asking.limit(limit), filters, touch=touch)
+        asked, most = asking.question(query), asking.limit(limit)
+        return recall.recall(self._context, asked, intake.checked_namespace(namespace), most, filters, touch=touch)
 
     def get(self, id: str, include_archived: bool = False) -> Remembered | None:
         """Return one memory, or None; a hidden one only with ``include_archived``. Reading it is no access."""

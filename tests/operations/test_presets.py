@@ -208,7 +208,7 @@ def test_tasks_and_facts_are_not_forgotten(opening, clock):
     memory = opening(STRENGTH)
     task = memory.remember("of a task", importance=0.0, task="build", session="talk")
     fact = memory.remember("a fact", importance=0.0, kind="fact")
-    clock.passes(days=3650)
+    clock.passes(days=180)  # from then on a fact that nobody confirms is archived
     memory.sweep()
     for one, why in ((task, "a memory of a task"), (fact, "a fact")):
         assert memory.get(one.id).status == "active"

@@ -78,7 +78,7 @@ def test_wrong_halves_current_confidence_and_asks(opening, clock):
     after = memory.get(kept.id)
     assert after.confidence == pytest.approx(before.confidence / 2)
     assert after.state.stability < before.state.stability
-    assert (after.importance, after.state.reinforcements) == (before.importance, 0)
+    assert (after.importance, after.state.reinforcements) == (before.importance, before.state.reinforcements)
     (question,) = memory.review()
     assert (question.id, question.why) == (kept.id, "it was wrong as an answer to 'deploy tuesday'")
 
