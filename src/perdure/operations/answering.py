@@ -13,7 +13,7 @@ from perdure.operations.writing import found, retried
 from perdure.records.draft import Draft
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
-from perdure.records.knowledge import Claim, Learned, Span
+from perdure.records.knowledge import Claim, Fact, Learned, Span, Value
 from perdure.records.memory import Kind, Memory, Record, Status
 from perdure.rules.believing import Action, Decision, Strategy
 from perdure.rules.fact_records import SUPERSEDES, link
@@ -112,6 +112,10 @@ def _corrected_fact(believing: Believing, identity: str, value: str, now: Instan
     said = value_of(value, now)
     if said.norm == fact.value.norm:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
+    because = f"a person corrected it: {fact.value.text} to {said.text}"
+    if (other := _saying(knowing, fact, said, now)) is not None:
+        return _corrected_to(believing, identity, other, now, because)
+    rivals = [i for sides in knowing.open_conflicts(identity) for i in sides if i != identity]
     span = Span(0, len(value), value)
     claim = Claim(
         fact.subject,
@@ -127,14 +131,33 @@ def _corrected_fact(believing: Believing, identity: str, value: str, now: Instan
     name = names_of(knowing.ctx, knowing.namespace).entity(fact.subject).name
     decision = Decision(
         Action.REPLACE,
-        tuple(knowing.known([identity], now)),
+        tuple(knowing.known([identity, *(i for i in rivals if _is_believed(knowing, i))], now)),
         Strategy.CORRECTION,
         fact.predicate,
-        f"a person corrected it: {fact.value.text} to {said.text}",
+        because,
     )
     state = knowing.decisions.states[identity]
     origin = Said(None, now, scope=state.scope, session=knowing.decisions.found.records[identity].content.session)
     return believing.carry_out(decision, claim, fact.subject, name, origin)
+
+
+def _is_believed(knowing: Knowing, identity: str) -> bool:
+    return knowing.decisions.states[identity].status is Status.ACTIVE
+
+
+def _saying(knowing: Knowing, fact: Fact, said: Value, now: Instant) -> str | None:
+    """Return the fact that is believed beside another and says what that should have said."""
+    known = knowing.about(fact.subject, fact.predicate, now)
+    return next((k.fact.id for k in known if k.fact.id != fact.id and k.fact.value.norm == said.norm), None)
+
+
+def _corrected_to(believing: Believing, identity: str, other: str, now: Instant, because: str) -> str:
+    """Replace a fact by one that is known already: what a person says of it confirms that one."""
+    believing.validate(other, now, because)
+    if _is_believed(believing.knowing, identity):  # the two were in no open conflict
+        believing.retire(identity, Event.REPLACED, now, now, because)
+        believing.knowing.link(link(SUPERSEDES, other, identity, because))
+    return other
 
 
 def _corrected_text(believing: Believing, record: Record, text: str, now: Instant) -> str:

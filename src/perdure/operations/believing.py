@@ -91,6 +91,8 @@ class Believing:
                 return None
             case Action.REINFORCE:
                 self.reinforce(decision.about[0], claim, said, decision.because)
+                if decision.strategy is not None:
+                    self._settled(decision.about[0].fact.id, decision.because, believed=True)
                 return None
             case Action.END | Action.DENY:
                 event = Event.ENDED if decision.action is Action.END else Event.DENIED
@@ -131,8 +133,17 @@ class Believing:
             self._sourced(fact, claim, said)
         self.tally.reinforced.append(fact.id)
 
-    def validate(self, identity: str, at: Instant, because: str) -> None:
-        """Count a person's or an authority's word that a fact is still true."""
+    def validate(self, identity: str, at: Instant, because: str, message: str | None = None) -> None:
+        """Count a person's or an authority's word that a fact is still true.
+
+        Args:
+            identity: The fact.
+            at: When it was said.
+            because: Why.
+            message: The memory that says so, if one does: it confirms once, whatever else it says.
+        """
+        if message is not None:
+            self._counted.add((identity, message))
         state = self.knowing.decisions.states[identity]
         outcome = validated(state, at)
         after = replace(

@@ -1,11 +1,13 @@
 """Learning from messages: who is spoken of, what is claimed, and what becomes of it (seed 002, stages 1 to 5).
 
-Messages are learned from in the order in which they were stored, each in the light of those before it, so a batch, one
-by one, or twice end the same. What an interrupted run left is learned with the session's next messages.
+Messages are learned from in the order in which they were stored, whatever their session, each in the light of those
+before it, so a batch, one by one, or twice end the same. What an interrupted run left is learned with the session's
+next messages.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -26,7 +28,7 @@ from perdure.rules.believing import Known, believed, meant
 from perdure.rules.claims import claims
 from perdure.rules.events import asks_whether_still, denies, event_of
 from perdure.rules.fact_states import Event
-from perdure.rules.referring import may_refer
+from perdure.rules.referring import WINDOW, may_refer
 from perdure.rules.trust import trust_in
 from perdure.rules.values import value_of
 
@@ -34,56 +36,87 @@ PAGE: Final = 500
 MARK: Final = "learned"
 """The name of the document that tells how far a session was learned from."""
 ANY: Final = ":any"
-"""In the place of a session: what was heard last in any of them."""
-RECENT: Final = 6
-"""So many messages before the first new one are looked at for whom "they" are."""
+HEARD: Final = "heard"
+"""The document of this name, in the place of a session, tells what was heard last in any of them."""
+RECENT: Final = WINDOW
+"""So many messages before the first new one are looked at for whom "they" are: all that may count."""
+_TOLD: Final = 4
+"""Up to so many sessions are told by name in the journal."""
 
 
 def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
-    """Learn from the messages of some sessions that were not learned from yet.
+    """Learn from the messages of some sessions that were not learned from yet, in the order in which they came.
 
     Args:
         ctx: Store, policy, clock, ids, embedder, predicates.
         namespace: Where.
         sessions: Which.
     """
-    done = Learnt()
-    for session in sessions:
-        while (page := retried(lambda session=session: _page(ctx, namespace, session))) is not None:  # type: ignore[misc]  # bound now
-            done = done.joined(page)
+    done, left = Learnt(), list(dict.fromkeys(sessions))
+    while left:
+        page, left = retried(lambda left=left: _page(ctx, namespace, left))  # type: ignore[misc]  # bound now
+        done = done.joined(page)
     return done
 
 
-def _page(ctx: Context, namespace: str, session: str) -> Learnt | None:
-    """Learn from the next messages of a session; None where there are none."""
-    mark = _mark(ctx, namespace, session)
-    after = str(mark.get("after", ""))
-    ids = ctx.store.around.of_session(namespace, session, after, PAGE)
+def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt, list[str]]:
+    """Learn from the next messages, and return the sessions that have more."""
+    documents = ctx.store.around.documents_of(namespace, Shelf.SESSION, [*sessions, ANY])
+    marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
+    ids, left = _next(ctx, namespace, {s: str(marks.get(s, {}).get("after", "")) for s in sessions})
     if not ids:
-        return None
-    now = ctx.clock()
-    knowing = Knowing(ctx, namespace, now)
-    if mark:
-        knowing.edits.read(ctx.store.around.documents_of(namespace, Shelf.SESSION, [session]))
-    recent = [str(i) for i in mark.get("recent", ())]
-    elsewhere = [str(i) for i in _mark(ctx, namespace, ANY).get("recent", ())]
-    knowing.edits.read(ctx.store.around.documents_of(namespace, Shelf.SESSION, [ANY]))
-    by_id = {r.id: r for r in ctx.store.get(namespace, [*recent, *elsewhere, *ids])}
-    listener = _Listener(knowing, _those(by_id, recent), _those(by_id, elsewhere))
-    heard = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
-    for record in heard:
-        listener.hear(record)
-    last = [*recent, *(r.id for r in heard)][-RECENT:]
-    knowing.edits.put(Shelf.SESSION, session, MARK, {"after": ids[-1], "recent": last}, "learned so far")
-    knowing.edits.put(Shelf.SESSION, ANY, MARK, {"recent": last}, "heard last")
-    plan = knowing.plan("learn", f"learn: {len(heard)} messages of {session}")
+        return Learnt(), []
+    knowing = Knowing(ctx, namespace, ctx.clock())
+    knowing.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
+    recent = {s: [str(i) for i in marks.get(s, {}).get("recent", ())] for s in ids.values()}
+    heard = next((dict(d.data) for d in documents if (d.id, d.name) == (ANY, HEARD)), {})
+    before = {str(i) for key in ("recent", "before") for i in heard.get(key, ())}
+    by_id = {
+        r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
+    }
+    listener = _Listener(knowing, {s: _those(by_id, some) for s, some in recent.items()})
+    listener.last = str(heard.get("session", ""))
+    listener.recent.setdefault(listener.last, deque(_those(by_id, heard.get("recent", ())), RECENT))
+    listener.elsewhere = _those(by_id, heard.get("before", ()))
+    messages = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
+    for record in messages:
+        listener.hear(record, ids[record.id])
+    _marked(knowing, listener, ids)
+    told = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
+    plan = knowing.plan("learn", f"learn: {len(messages)} messages of {told}")
     ctx.store.apply(plan)
-    return listener.tally.learnt(len(heard), (plan.id,))
+    return listener.tally.learnt(len(messages), (plan.id,)), left
 
 
-def _mark(ctx: Context, namespace: str, session: str) -> dict[str, Any]:
-    found = ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
-    return next((dict(d.data) for d in found if d.name == MARK), {})
+def _next(ctx: Context, namespace: str, after: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return the next messages of some sessions in the order in which they came, and the sessions that have more.
+
+    Args:
+        ctx: The store.
+        namespace: Where.
+        after: Session -> the last message that was learned from.
+
+    Returns:
+        Message -> session.
+    """
+    found: dict[str, str] = {}
+    for session, last in after.items():
+        found |= dict.fromkeys(ctx.store.around.of_session(namespace, session, last, PAGE), session)
+    ordered = sorted(found)
+    return {i: found[i] for i in ordered[:PAGE]}, [s for s in after if s in {found[i] for i in ordered[PAGE - 1 :]}]
+
+
+def _marked(knowing: Knowing, listener: _Listener, ids: Mapping[str, str]) -> None:
+    """Write down how far each session was learned from, and what was heard last."""
+    for session, last in {s: i for i, s in ids.items()}.items():
+        data = {"after": last, "recent": [r.id for r in listener.recent[session]]}
+        knowing.edits.put(Shelf.SESSION, session, MARK, data, "learned so far")
+    heard: dict[str, Any] = {
+        "session": listener.last,
+        "recent": [r.id for r in listener.recent[listener.last]],
+        "before": [r.id for r in listener.elsewhere],
+    }
+    knowing.edits.put(Shelf.SESSION, ANY, HEARD, heard, "heard last")
 
 
 def _those(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
@@ -99,28 +132,30 @@ class _Listener:
 
     Args:
         knowing: The facts, as this operation sees and changes them.
-        before: The session's messages before the first new one, oldest first.
-        elsewhere: The last messages of whichever session was heard last.
+        recent: Session -> its messages before the first new one, oldest first.
     """
 
-    def __init__(self, knowing: Knowing, before: Sequence[Record], elsewhere: Sequence[Record]) -> None:
+    def __init__(self, knowing: Knowing, recent: Mapping[str, Sequence[Record]]) -> None:
         self.ctx, self.knowing = knowing.ctx, knowing
         self.believing = Believing(knowing)
         self.naming = Naming(knowing)
-        self.previous: Record | None = None
+        self.recent = {session: deque(some, RECENT) for session, some in recent.items()}
+        self.last = ""
+        """The session that was heard last."""
+        self.elsewhere: list[Record] = []
+        """What was heard last before that, in another session."""
         self.model_failed = False
-        self.elsewhere = [r.content.text for r in elsewhere]
-        for record in before:
-            self.naming.heard(record)
-            self.previous = record
 
     @property
     def tally(self) -> Tally:
         """What became of the facts."""
         return self.believing.tally
 
-    def hear(self, record: Record) -> None:
-        """Learn from one message."""
+    def hear(self, record: Record, session: str) -> None:
+        """Learn from one message of a session."""
+        if session != self.last:
+            self.elsewhere, self.last = list(self.recent[self.last]), session
+        self.naming.texts = [r.content.text for r in self.recent[session]]
         # An assistant's words, a tool's or a web page's are no news about the world.
         person = self.naming.is_person(record) and trust_in(record.content.metadata) is Trust.USER
         self.tally.entities += self.naming.named(record, may_create=person)
@@ -128,8 +163,7 @@ class _Listener:
             self._answer(record)
             for claim in self._claims(record):
                 self._take(claim, record)
-        self.naming.heard(record)
-        self.previous = record
+        self.recent[session].append(record)
 
     def _claims(self, record: Record) -> list[Claim]:
         text, at = record.content.text, record.state.created_ms
@@ -177,10 +211,10 @@ class _Listener:
         if claim.learned is not Learned.CORRECTION or not may_refer(claim.subject):
             return None
         akin = self.ctx.predicates.akin
-        for text in reversed(self.elsewhere):
+        for record in reversed(self.elsewhere):
             found = [
                 entity
-                for entity in self.naming.entities_in(text)
+                for entity in self.naming.entities_in(record.content.text)
                 if any(akin(claim.predicate, k.fact.predicate) for k in self.knowing.about(entity, None, at))
             ]
             if found:
@@ -194,7 +228,7 @@ class _Listener:
         denied = denies(text)
         if event is not EventType.CONFIRMATION and not denied:
             return
-        before = self.previous
+        before = self.recent[self.last][-1] if self.recent[self.last] else None
         answered = before is not None and before.content.speaker != record.content.speaker
         said = before.content.text if before is not None and answered else ""
         target = self._meant(record, said)
@@ -204,7 +238,7 @@ class _Listener:
         if denied:
             self.believing.retire(target.fact.id, Event.DENIED, at, at, f"denied: {text}")
         elif asks_whether_still(said):
-            self.believing.validate(target.fact.id, at, f"confirmed: {text}")
+            self.believing.validate(target.fact.id, at, f"confirmed: {text}", record.id)
         else:
             source = Said(record.id, at, trust_in(record.content.metadata))
             self.believing.reinforce(target, None, source, f"confirmed: {text}")

@@ -18,16 +18,15 @@ class Naming:
 
     Args:
         knowing: The facts and documents, as this operation sees and changes them.
+
+    Attributes:
+        texts: The last messages of the session that is listened to, oldest first.
     """
 
     def __init__(self, knowing: Knowing) -> None:
         self.knowing, self.fuzzy = knowing, knowing.ctx.policy.knowledge.fuzzy
         self.names = names_of(knowing.ctx, knowing.namespace)
-        self._texts: list[str] = []
-
-    def heard(self, record: Record) -> None:
-        """Remember a message for those that come after it."""
-        self._texts.append(record.content.text)
+        self.texts: list[str] = []
 
     def named(self, record: Record, *, may_create: bool) -> list[str]:
         """Write down whom a message names, and return the ids of the entities that are new.
@@ -58,7 +57,7 @@ class Naming:
         """
         speaker = record.content.speaker
         if may_refer(words):
-            identity = Referents(self._texts, self.names, self.fuzzy).refer(words, before, speaker)
+            identity = Referents(self.texts, self.names, self.fuzzy).refer(words, before, speaker)
             if identity is None and words.casefold() in {"i", "me", "my", "we", "us", "our", "mine", "ours"}:
                 return self._made(speaker_name(speaker), new)
             if identity is None:
@@ -75,7 +74,7 @@ class Naming:
 
     def spoken_of(self, record: Record) -> list[str]:
         """Return the entities that an answer may be about: those it names, else those of the messages before it."""
-        for text in (record.content.text, *reversed(self._texts)):
+        for text in (record.content.text, *reversed(self.texts)):
             if found := self.entities_in(text):
                 return found
         return []

@@ -78,8 +78,8 @@ class Decision:
 
     Attributes:
         action: What.
-        about: The facts that it confirms, replaces, yields to, or contradicts.
-        strategy: How a conflict was decided; None where there is none.
+        about: The facts that it confirms, replaces, yields to, or contradicts; the surest first.
+        strategy: How a conflict was decided, also one that was open before; None where there is none.
         predicate: The predicate that it is stored under: that of the fact it corrects, where it named none itself.
         because: In words and numbers.
     """
@@ -104,11 +104,11 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
     predicate, same_key = _matching(claim, known, akin)
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
     if claim.denied:
-        return _denied(claim, same, predicate)
+        return _denied(claim, same, said_at, predicate)
     if same:
-        return Decision(
-            Action.REINFORCE, (_surest(same),), predicate=predicate, because=f"said again: {claim.value.text}"
-        )
+        settles = _settles(claim, [k for k in same_key if k not in same], said_at)
+        because = f"said again: {claim.value.text}"
+        return Decision(Action.REINFORCE, (_surest(same),), settles, predicate, because)
     other = same_key
     if claim.many or (other and all(k.fact.many for k in other)):
         # A correction names what it replaces; whatever else has several values only adds one.
@@ -138,9 +138,22 @@ def _matching(claim: Claim, known: Sequence[Known], akin: Akin) -> tuple[str, li
     return claim.predicate, []
 
 
-def _denied(claim: Claim, same: Sequence[Known], predicate: str) -> Decision:
+def _settles(claim: Claim, other: Sequence[Known], said_at: Instant) -> Strategy | None:
+    """Return how a claim that repeats one of several contested values decides between them; None if it does not."""
+    if not other or claim.many:
+        return None
+    if claim.learned is Learned.AUTHORITY:
+        return Strategy.AUTHORITY
+    newest = all(said_at >= k.said for k in other)
+    return Strategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
+
+
+def _denied(claim: Claim, same: Sequence[Known], said_at: Instant, predicate: str) -> Decision:
     if not same:
         return Decision(Action.NOTHING, predicate=predicate, because="nothing is known that it denies")
+    same = [k for k in same if k.said <= said_at]
+    if not same:
+        return Decision(Action.NOTHING, predicate=predicate, because="it was said again since")
     ends = _ENDING.search(claim.span.quote) is not None
     action = Action.END if ends else Action.DENY
     told = "said not to hold any longer" if ends else "said to be wrong"
@@ -156,7 +169,8 @@ def _conflict(
     told = f"{rival.fact.value.text} ({rival.confidence:.2f}) against {claim.value.text} ({claim.confidence:.2f})"
 
     def decided(action: Action, strategy: Strategy, why: str) -> Decision:
-        return Decision(action, tuple(other), strategy, predicate, f"{told}: {why}")
+        about = (rival, *(k for k in other if k is not rival))
+        return Decision(action, about, strategy, predicate, f"{told}: {why}")
 
     if claim.learned is Learned.AUTHORITY:
         return decided(Action.REPLACE, Strategy.AUTHORITY, "an authority says so")

@@ -1,0 +1,196 @@
+"""Facts that contradict each other: both are kept and shown until a person says which is right (seed 002, stage 4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import WORDS_ONLY, logical
+from perdure.records.document import Shelf
+
+KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+FRIDAY = "Remember that Gai Media prefers Friday deliveries."
+THURSDAY = "Remember that Gai Media prefers Thursday deliveries."
+
+
+@pytest.fixture
+def memory(opening):
+    return opening(KNOWLEDGE)
+
+
+@pytest.fixture
+def say(memory, clock):
+    """Take in messages of a person, a minute apart, one at a time."""
+
+    def one_by_one(*texts, session="s1", role="user"):
+        for text in texts:
+            clock.passes(minutes=1)
+            memory.ingest([{"content": text, "role": role, "at": clock().isoformat()}], session=session)
+
+    return one_by_one
+
+
+@pytest.fixture
+def contested(memory, say, clock):
+    """Two values, a day apart: neither is clearly right. Return the ids of the older and the newer fact."""
+    say(FRIDAY)
+    clock.passes(days=1)
+    say(THURSDAY, session="s2")
+    by_value = {f.value: f.id for f in memory.facts("Gai Media")}
+    return by_value["Friday"], by_value["Thursday"]
+
+
+def told(memory, entity="Gai Media"):
+    """Value -> state, of everything that was ever known; contested ones are marked."""
+    return {f.value: f"{f.state}{' contested' * bool(f.contested)}" for f in memory.facts(entity, past=True)}
+
+
+def outcomes(memory, identity):
+    documents = memory._context.store.around.documents_of("default", Shelf.CONFLICT, [identity])
+    return {d.name: d.data["outcome"] for d in documents}
+
+
+def test_a_conflict_that_nothing_decides_keeps_both_shows_both_and_asks(memory, contested):
+    older, newer = contested
+    shown = {f.id: f for f in memory.facts("Gai Media")}
+    assert shown.keys() == {older, newer}
+    assert (shown[older].contested, shown[newer].contested) == ((newer,), (older,))
+    assert {f.state for f in shown.values()} == {"active"}
+    (question,) = memory.review()
+    assert question.id == newer
+    assert "Friday (0.69) against Thursday (0.70)" in question.why
+    (conflict,) = memory._context.store.around.documents_of("default", Shelf.CONFLICT, [older])
+    assert (conflict.name, conflict.data["strategy"], conflict.data["outcome"]) == (newer, "ask_user", "open")
+    assert [(s["memory"], s["value"]) for s in conflict.data["sides"]] == [(older, "Friday"), (newer, "Thursday")]
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_to_confirm_one_supersedes_the_other_and_closes_the_question(memory, contested, right):
+    winner, loser = contested[right], contested[1 - right]
+    memory.confirm(winner)
+    lines = {f.id: f for f in memory.facts("Gai Media", past=True)}
+    assert (lines[winner].state, lines[loser].state) == ("active", "superseded")
+    assert (lines[winner].supersedes, lines[loser].superseded_by) == ((loser,), (winner,))
+    assert lines[winner].base == pytest.approx(0.72)
+    assert lines[loser].valid_to >= lines[loser].valid_from
+    assert lines[winner].contested == lines[loser].contested == ()
+    assert memory.review() == []
+    assert outcomes(memory, contested[0]) == {contested[1]: "answered"}
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_to_correct_one_to_a_third_value_closes_both(memory, contested, wrong):
+    made = memory.correct(contested[wrong], "Monday")
+    assert told(memory) == {"Monday": "active", "Friday": "superseded", "Thursday": "superseded"}
+    (line,) = memory.facts("Gai Media")
+    assert line.id == made.id
+    assert set(line.supersedes) == set(contested)
+    assert memory.review() == []
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_to_correct_one_to_what_the_other_says_confirms_the_other(memory, contested, wrong):
+    value = ("Thursday", "Friday")[wrong]
+    made = memory.correct(contested[wrong], value)
+    assert made.id == contested[1 - wrong]
+    (line,) = memory.facts("Gai Media")
+    assert (line.value, line.confirmations, line.supersedes) == (value, 2, (contested[wrong],))
+    assert memory.review() == []
+
+
+def test_to_correct_one_of_several_values_to_another_of_them_leaves_one(memory, say):
+    say("I like tennis.", "I like golf.")
+    tennis, golf = (next(f.id for f in memory.facts() if f.value == v) for v in ("tennis", "golf"))
+    assert memory.correct(tennis, "golf").id == golf
+    assert told(memory, "user") == {"golf": "active", "tennis": "superseded"}
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_to_deny_one_leaves_the_other_and_closes_the_question(memory, contested, wrong):
+    memory.deny(contested[wrong])
+    (line,) = memory.facts("Gai Media")
+    assert (line.id, line.contested, line.base) == (contested[1 - wrong], (), 0.7)
+    assert memory.get(contested[wrong], include_archived=True).status == "invalidated"
+    assert memory.review() == []
+
+
+def test_a_correction_in_the_conversation_decides_for_a_value_that_is_contested(memory, contested, say):
+    say("Actually, Gai Media prefers Friday deliveries, not Thursday.", session="s3")
+    assert told(memory) == {"Friday": "active", "Thursday": "superseded"}
+    assert memory.review() == []
+    (line,) = memory.facts("Gai Media")
+    assert (line.id, line.confirmations, line.supersedes) == (contested[0], 2, (contested[1],))
+
+
+def test_a_yes_to_the_question_decides(memory, contested, say):
+    say("I have a note that Gai Media prefers Friday deliveries - is that still accurate?", role="assistant")
+    say("Yes, that's correct")
+    assert told(memory) == {"Friday": "active", "Thursday": "superseded"}
+    assert memory.facts("Gai Media")[0].id == contested[0]
+
+
+def test_three_values_are_all_contested_and_one_answer_closes_all(memory, contested, say, clock):
+    clock.passes(days=1)
+    say("Remember that Gai Media prefers Monday deliveries.", session="s3")
+    lines = memory.facts("Gai Media")
+    assert {len(f.contested) for f in lines} == {2}
+    memory.confirm(contested[1])
+    assert told(memory) == {"Thursday": "active", "Friday": "superseded", "Monday": "superseded"}
+    assert memory.review() == []
+
+
+def test_contradictions_in_one_batch_are_asked_about_as_if_they_came_one_by_one(opening, clock):
+    messages = [
+        {"content": t, "at": clock().isoformat(), "session": s}
+        for s, t in (("a", FRIDAY), ("b", THURSDAY), ("c", FRIDAY))
+    ]
+    together, apart = opening(KNOWLEDGE, at=":memory:"), opening(KNOWLEDGE, at=":memory:")
+    together.ingest(messages)
+    for message in messages:
+        apart.ingest([message])
+    for each in (together, apart):
+        assert told(each) == {"Friday": "active contested", "Thursday": "active contested"}
+        assert {f.value: f.confirmations for f in each.facts()} == {"Friday": 2, "Thursday": 1}
+        assert len(each.review()) == 1
+
+
+def test_a_correction_of_something_never_said_is_believed_and_replaces_nothing(memory, say):
+    say("Actually, Gai Media prefers Thursday deliveries, not Friday.")
+    (line,) = memory.facts(past=True)
+    assert (line.value, line.base, line.learned, line.supersedes) == ("Thursday", 0.85, "correction", ())
+    assert memory.review() == []
+    say("That's wrong.", "No longer.", session="empty")
+    assert len(memory.facts(past=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "which", "more"),
+    [
+        ("confirm", 0, ()),
+        ("confirm", 1, ()),
+        ("correct", 0, ("Monday",)),
+        ("correct", 1, ("Friday",)),
+        ("deny", 1, ("it never was",)),
+        ("mute", 1, ()),
+        ("settle", 1, ("keep",)),
+        ("settle", 1, ("drop",)),
+    ],
+)
+def test_each_answer_can_be_taken_back(memory, contested, path, verb, which, more):
+    before = logical(path)
+    getattr(memory, verb)(contested[which], *more)
+    assert logical(path) != before
+    memory.undo(memory.history(limit=1)[0].id)
+    assert logical(path) == before
+    assert len(memory.review()) == 1
+    assert memory.check() == []
+
+
+def test_to_take_the_conflict_back_leaves_the_first_value_as_it_was(memory, say, clock, path):
+    say(FRIDAY)
+    before = logical(path)
+    clock.passes(days=1)
+    report = memory.ingest([{"content": THURSDAY, "at": clock().isoformat()}], session="s2")
+    for operation in reversed(report.operations):
+        memory.undo(operation)
+    assert logical(path) == before
+    assert told(memory) == {"Friday": "active"}
