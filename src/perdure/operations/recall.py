@@ -7,16 +7,20 @@ from typing import Final
 
 from perdure.operations.facts_recalled import facts_named, of_then, said_by, told_of_facts
 from perdure.operations.ports import Context
+from perdure.operations.procedures import known_procedures
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
+from perdure.rules.procedures import widen
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
 from perdure.rules.redacting import cleaned
 from perdure.rules.signals import views
 from perdure.rules.watching import WATCHED, watched
 from perdure.rules.words import query_words
 
+_ROOM: Final = 3
+"""From so many hits on the last place may go to what usually follows."""
 SPARE: Final = 3
 """So many more than the limit are read in full: signals and twins may change the order among the best."""
 
@@ -46,12 +50,38 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     if not hits:
         doubt = f"everything related is less sure than {filters.min_confidence:g}"
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (doubt, note) if n))
+    hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = told_of_facts(ctx, namespace, hits)
     identity = ""
     if touch:
         identity, problem = counted(ctx, text, namespace, hits, now)
         note = "; ".join(n for n in (note, problem) if n)
     return Recall(text, tuple(hits), nothing_known=False, note=note, id=identity)
+
+
+def widened(
+    ctx: Context, namespace: str, query: Query, hits: list[Hit], limit: int, filters: Filters, now: Instant
+) -> list[Hit]:
+    """Return hits with one about what usually follows: in the last place, where a procedure knows what that is."""
+    if (
+        limit < _ROOM
+        or ctx.policy.knowledge.learn == "off"
+        or replace(filters, isolated=False, inside=None) != Filters()
+    ):
+        return hits
+    words = widen(query.words, known_procedures(ctx, namespace))
+    if not words:
+        return hits
+    policy = ctx.policy.recall
+    pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, policy.for_limit(limit))
+    order = ranked(pool, Query(" ".join(words), words), policy)
+    there = {h.memory.id for h in hits}
+    found = best(ctx, order, query.text, namespace, limit, filters, now)
+    more = next((h for h in found if h.memory.id not in there), None)
+    if more is None:
+        return hits
+    kept = hits[: limit - 1]
+    return [*kept, replace(more, score=kept[-1].score, parts={"procedure": kept[-1].score})]
 
 
 def asked(ctx: Context, text: str) -> tuple[Query, str]:
