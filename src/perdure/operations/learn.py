@@ -107,12 +107,12 @@ def _marked(knowing: Knowing, listener: _Listener, ids: Mapping[str, str]) -> No
     for session, last in {s: i for i, s in ids.items()}.items():
         data = {"after": last, "recent": [r.id for r in listener.recent[session]]}
         knowing.edits.put(Shelf.SESSION, session, MARK, data, "learned so far")
-    last = {
+    news = {
         "session": listener.last,
         "recent": [r.id for r in listener.recent[listener.last]],
         "before": [r.id for r in listener.elsewhere],
     }
-    knowing.edits.put(Shelf.SESSION, ANY, HEARD, last, "heard last")
+    knowing.edits.put(Shelf.SESSION, ANY, HEARD, news, "heard last")
 
 
 def _those(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
@@ -178,7 +178,8 @@ class _Listener:
             subject = self._corrected(claim, at)
         if subject is None:
             return
-        known = self.knowing.about(subject.id, claim.predicate, at)
+        adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
+        known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
             known = self.knowing.about(subject.id, None, at)
         decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
