@@ -44,26 +44,31 @@ class Knowing:
         self.edits = DocumentEdits()
         self.decisions = Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
         self.facts: dict[str, Fact] = {}
-        self._of: dict[str, dict[str, None]] = {}
-        self._keys: set[str] = set()
+        self._of: dict[tuple[str, ...], dict[str, None]] = {}
+        self._keys: dict[str, dict[str, list[Document]]] = {}
+        """Key -> normal form of the value -> what was not taken in yet."""
         self._subjects: set[str] = set()
-        self._links: list[Change] = []
+        self._links: dict[tuple[str, str, str], Change] = {}
         self._rates: dict[str, float] | None = None
 
     # --- reading
 
-    def about(self, subject: str, predicate: str | None, at: Instant) -> list[Known]:
-        """Return the facts that are believed about an entity, of one predicate or of all, as sure as they are then."""
+    def about(self, subject: str, predicate: str | None, at: Instant, norm: str | None = None) -> list[Known]:
+        """Return the facts that are believed about an entity, as sure as they are then.
+
+        Args:
+            subject: The entity.
+            predicate: What about; everything if None.
+            at: The instant.
+            norm: Only facts with this value's normal form: of a predicate with many values no others need be read.
+        """
+        place: tuple[str, ...] = (subject,)
         if predicate is None:
             self._read_subject(subject)
         else:
-            self._read_key(fact_key(subject, predicate))
-        ids = [
-            i
-            for i in self._of.get(subject, ())
-            if (predicate is None or self.facts[i].predicate == predicate)
-            and self.decisions.states[i].status is Status.ACTIVE
-        ]
+            self._read_key(fact_key(subject, predicate), norm)
+            place = (subject, predicate) if norm is None else (subject, predicate, norm)
+        ids = [i for i in self._of.get(place, ()) if self.decisions.states[i].status is Status.ACTIVE]
         return self.known(ids, at)
 
     def known(self, ids: Sequence[str], at: Instant) -> list[Known]:
@@ -115,10 +120,14 @@ class Knowing:
             if owner == identity and name in (None, asked):
                 self.edits.put(Shelf.REVIEW, owner, asked, None, because)
 
-    def _read_key(self, key: str) -> None:
+    def _read_key(self, key: str, norm: str | None) -> None:
         if key not in self._keys:
-            self._keys.add(key)
-            self._take_in(self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key]))
+            by_norm = self._keys.setdefault(key, {})
+            for document in self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key]):
+                by_norm.setdefault(str(document.data["value"]["norm"]), []).append(document)
+        unread = self._keys[key]
+        for each in list(unread) if norm is None else [norm]:
+            self._take_in(unread.pop(each, ()))
 
     def _read_subject(self, subject: str) -> None:
         if subject not in self._subjects:
@@ -128,6 +137,8 @@ class Knowing:
 
     def _take_in(self, documents: Sequence[Document]) -> None:
         fresh = [d for d in documents if d.id not in self.facts]
+        if not fresh:
+            return
         records = {r.id: r for r in self.ctx.store.get(self.namespace, [d.id for d in fresh])}
         self.edits.read(fresh)
         for document in fresh:
@@ -136,8 +147,12 @@ class Knowing:
         self.decisions.admit(settled(records.values(), unshortened(self.ctx.policy), self.now))
 
     def _keep(self, fact: Fact) -> None:
+        if (old := self.facts.get(fact.id)) is not None:
+            for place in _places(old):
+                self._of[place].pop(fact.id, None)
         self.facts[fact.id] = fact
-        self._of.setdefault(fact.subject, {})[fact.id] = None
+        for place in _places(fact):
+            self._of.setdefault(place, {})[fact.id] = None
 
     # --- changing
 
@@ -158,11 +173,7 @@ class Knowing:
     def link(self, change: Change) -> None:
         """Link two memories once everything else is written; the same link twice is one."""
         row = change.after or {}
-        if all(
-            (c.id, (c.after or {})["other"], (c.after or {})["kind"]) != (change.id, row["other"], row["kind"])
-            for c in self._links
-        ):
-            self._links.append(change)
+        self._links.setdefault((change.id, row["other"], row["kind"]), change)
 
     def born(self, drafts: Sequence[Draft]) -> list[str]:
         """Bring new memories in, and return their ids."""
@@ -187,8 +198,13 @@ class Knowing:
 
     def plan(self, operation: str, note: str) -> Plan:
         """Return everything that was decided, as one plan."""
-        self.decisions.add([*self.edits.changes(), *self._links])
+        self.decisions.add([*self.edits.changes(), *self._links.values()])
         return self.decisions.plan(operation, note, self.namespace)
+
+
+def _places(fact: Fact) -> tuple[tuple[str, ...], ...]:
+    """Return under what a fact is looked for."""
+    return (fact.subject,), (fact.subject, fact.predicate), (fact.subject, fact.predicate, fact.value.norm)
 
 
 def _as_born(records: Sequence[Record]) -> Settled:

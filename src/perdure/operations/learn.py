@@ -33,7 +33,7 @@ from perdure.rules.trust import trust_in
 from perdure.rules.values import value_of
 
 PAGE: Final = 500
-MARK: Final = "learned"
+MARK: Final = ""
 """The name of the document that tells how far a session was learned from."""
 ANY: Final = ":any"
 HEARD: Final = "heard"
@@ -61,7 +61,7 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
 
 def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt, list[str]]:
     """Learn from the next messages, and return the sessions that have more."""
-    documents = ctx.store.around.documents_of(namespace, Shelf.SESSION, [*sessions, ANY])
+    documents = ctx.store.around.documents_of(namespace, Shelf.LEARNED, [*sessions, ANY])
     marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
     ids, left = _next(ctx, namespace, {s: str(marks.get(s, {}).get("after", "")) for s in sessions})
     if not ids:
@@ -110,13 +110,13 @@ def _marked(knowing: Knowing, listener: _Listener, ids: Mapping[str, str]) -> No
     """Write down how far each session was learned from, and what was heard last."""
     for session, last in {s: i for i, s in ids.items()}.items():
         data = {"after": last, "recent": [r.id for r in listener.recent[session]]}
-        knowing.edits.put(Shelf.SESSION, session, MARK, data, "learned so far")
+        knowing.edits.put(Shelf.LEARNED, session, MARK, data, "learned so far")
     heard: dict[str, Any] = {
         "session": listener.last,
         "recent": [r.id for r in listener.recent[listener.last]],
         "before": [r.id for r in listener.elsewhere],
     }
-    knowing.edits.put(Shelf.SESSION, ANY, HEARD, heard, "heard last")
+    knowing.edits.put(Shelf.LEARNED, ANY, HEARD, heard, "heard last")
 
 
 def _those(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
@@ -196,7 +196,8 @@ class _Listener:
             subject = self._corrected(claim, at)
         if subject is None:
             return
-        known = self.knowing.about(subject.id, claim.predicate, at)
+        adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
+        known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
             known = self.knowing.about(subject.id, None, at)
         decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)

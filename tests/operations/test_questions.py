@@ -1,0 +1,77 @@
+"""Questions put to a person are few: so many a day, the most valuable doubts first (issue 5 Build 7, design 5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import WORDS_ONLY
+
+KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+FIRMS = ("Acme", "Berta", "Carlo", "Delta", "Erika", "Fabio", "Gamma")
+
+
+@pytest.fixture
+def memory(opening, clock):
+    """Seven facts that nobody has spoken of for a hundred days."""
+    each = opening({**KNOWLEDGE, "knowledge": {"questions_per_day": 3}})
+    each.ingest([{"content": f"Remember that {firm} Labs prefers Friday deliveries."} for firm in FIRMS], session="s1")
+    clock.passes(days=100)
+    return each
+
+
+def test_a_day_has_so_many_questions_the_most_valuable_doubt_first(memory):
+    asked = memory.review()
+    assert len(asked) == 3
+    risks = [q.value_at_risk for q in memory.review(limit=100)]
+    assert len(risks) == len(FIRMS)
+    assert risks == sorted(risks, reverse=True)
+    assert [q.id for q in asked] == [q.id for q in memory.review(limit=3)]
+
+
+@pytest.mark.parametrize("verb", ["confirm", "deny", "correct", "mute"])
+def test_what_was_answered_today_counts_and_tomorrow_it_begins_anew(memory, clock, verb):
+    for left in (2, 1, 0):
+        question = memory.review()[0]
+        getattr(memory, verb)(question.id, *(("Monday",) if verb == "correct" else ()))
+        assert len(memory.review()) == left
+        assert question.id not in {q.id for q in memory.review(limit=100)}
+    clock.passes(hours=23, minutes=59)
+    assert memory.review() == []
+    clock.passes(minutes=1)
+    assert len(memory.review()) == 3
+    assert len(memory.review(limit=100)) == 4
+
+
+def test_a_limit_of_ones_own_overrides_the_days(memory):
+    for _ in range(3):
+        memory.confirm(memory.review()[0].id)
+    assert memory.review() == []
+    assert len(memory.review(limit=2)) == 2
+    assert len(memory.review(limit=1000)) == 4
+
+
+def test_a_policy_may_ask_nothing(opening, clock):
+    memory = opening({**KNOWLEDGE, "knowledge": {"questions_per_day": 0}})
+    memory.ingest([{"content": "Remember that Acme Labs prefers Friday deliveries."}], session="s1")
+    clock.passes(days=100)
+    assert memory.review() == []
+    assert len(memory.review(limit=10)) == 1
+
+
+def test_what_is_muted_is_believed_and_fades_and_is_never_asked_about_again(memory, clock):
+    question = memory.review()[0]
+    memory.mute(question.id)
+    line = next(f for f in memory.facts() if f.id == question.id)
+    assert line.state == "aging"
+    assert line.confidence < line.base
+    clock.passes(days=60)
+    assert question.id not in {q.id for q in memory.review(limit=100)}
+    assert memory.mute(question.id).id == question.id  # twice is no harm
+    memory.undo(next(o.id for o in memory.history() if o.operation == "mute"))
+    assert question.id in {q.id for q in memory.review(limit=100)}
+
+
+def test_to_be_asked_is_no_answer(memory):
+    first = memory.review()
+    assert memory.review() == first
+    assert len(memory.review()) == 3
