@@ -281,7 +281,7 @@ def test_one_batch_one_by_one_in_two_parts_or_twice_give_the_same_facts(world: C
 
 @settings(SLOW_LAW, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(acts=st.lists(ACTS, min_size=1, max_size=4), talk=TALKS)
-def test_an_ingest_is_taken_back_row_for_row(world: Callable[..., World], acts, talk):
+def test_an_ingest_is_taken_back_row_for_row_and_done_again(world: Callable[..., World], acts, talk):
     each = world(POLICY)
     for name, more in acts:
         act(each, name, more)
@@ -289,11 +289,14 @@ def test_an_ingest_is_taken_back_row_for_row(world: Callable[..., World], acts, 
     known = {o.id for o in each.memory.history(limit=1000)}
     before = snapshot(each)
     report = each.memory.ingest(messages)
+    after = snapshot(each)
     made = [o.id for o in each.memory.history(limit=1000) if o.id not in known]  # newest first
     assert set(report.operations) <= set(made)
-    for operation in made:
-        each.memory.undo(operation)
+    undos = [each.memory.undo(operation).id for operation in made]
     assert snapshot(each) == before
+    for undo in reversed(undos):
+        each.memory.undo(undo)
+    assert snapshot(each) == after
     assert each.memory.check() == []
 
 

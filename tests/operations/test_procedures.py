@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import START, STORES, WORDS_ONLY, HashEmbedder, logical, tables
-from perdure.operations.procedures import known_procedures
+from perdure.operations.facts_recalled import known_procedures
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.rules.procedures import widen

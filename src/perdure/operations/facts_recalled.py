@@ -1,4 +1,4 @@
-"""What a recall needs to know of facts: those about whom it names, what is to be asked, what contradicts what."""
+"""What a recall needs to know of facts and procedures: about whom it names, what is asked, what follows what."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.operations.rates import known_rates
+from perdure.operations.rates import known_rates, on_shelf
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
@@ -16,6 +16,7 @@ from perdure.records.recall import Filters, Hit
 from perdure.rules.fact_records import ready_question
 from perdure.rules.fact_states import learned_confidence, validated_at, was_there
 from perdure.rules.naming import names_in
+from perdure.rules.procedures import Procedure
 
 _MOST_FACTS: Final = 200
 """Facts about those whom a question names that are looked at."""
@@ -104,3 +105,11 @@ def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filter
     told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
     known = {d.id: Fact.from_data(d.id, d.data) for d in told}
     return [r for r in records if was_there(r, known.get(r.id), filters)]
+
+
+def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:
+    """Return the procedures of a namespace that hold and are in view: what ``widen`` takes."""
+    found = {d.id: Procedure.from_document(d) for d in on_shelf(ctx, namespace, Shelf.PROCEDURE)}
+    states = ctx.store.states(namespace, list(found)) if found else {}
+    seen = [p for i, p in found.items() if i in states and states[i][0].status is Status.ACTIVE]
+    return [replace(p, retired=False) for p in seen]  # whoever restores one vouches for it

@@ -86,14 +86,14 @@ def ingest(
     used = marked(ctx, seen)  # before the replies are stored: if this is interrupted, the next time notices them again
     new = [d for d in fresh if d.key not in seen.echoes]
     _, operations = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
-    learnt = learnt_from(ctx, namespace, new)
+    learnt = learnt_from(ctx, namespace, said.drafts)  # what an interrupted run left, too
     sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
     echoes = len(fresh) - len(new) + said.injected
     return Ingested(len(new), len(read) - len(new) - echoes, sessions, (*operations, *learnt), used, echoes)
 
 
 def learnt_from(ctx: Context, namespace: str, new: Sequence[Draft]) -> tuple[str, ...]:
-    """Learn facts from new messages, where the policy says so, and return the ids of the operations."""
+    """Learn facts from messages, where the policy says so, and return the ids of the operations."""
     if ctx.policy.knowledge.learn == "off":
         return ()
     sessions = dict.fromkeys(d.session for d in new if d.session is not None)

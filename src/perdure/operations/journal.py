@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from perdure.operations.gates import applied
 from perdure.operations.ports import Context
@@ -71,6 +71,11 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     own = {(c.id, c.after["shelf"], c.after["name"]) for c in changes if c.target is Target.DOCUMENT and c.after}
     images = ctx.store.images(operation.namespace, stored)
     waiting = ctx.store.accesses(operation.namespace, stored, ctx.clock() + 36_525 * DAY_MS)
+    first: dict[str, dict[str, Any]] = {}
+    """Stored and changed in one operation: the columns as they were stored."""
+    for change in reversed(changes):
+        if change.before is not None and change.target is Target.MEMORY:
+            first[change.id] = {**first.get(change.id, {}), **change.before}
     result: list[Change] = []
     for change in changes:
         if change.before is None and change.target is Target.MEMORY:
@@ -79,9 +84,8 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
                     f"The memory {change.id} is gone.", (change.id,), remedy="Undo what removed it first."
                 )
             # The row must still be as this operation left it.
-            result.append(
-                replace(change, after={**images[change.id], "op": (change.after or {}).get("op", operation.id)})
-            )
+            born = {**images[change.id], **first.get(change.id, {}), "op": (change.after or {}).get("op", operation.id)}
+            result.append(replace(change, after=born))
             result += _loose_ends(ctx, operation, change.id, linking)
             result += _documents(ctx, operation, change.id, own)
             result += [

@@ -21,13 +21,14 @@ from perdure.records.document import Shelf
 from perdure.records.errors import PerdureError
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
-from perdure.records.memory import Kind, Record, Status
+from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.results_facts import Learnt
 from perdure.rules import claim_replies
 from perdure.rules.believing import Known, believed, meant
 from perdure.rules.claims import claims
 from perdure.rules.events import asks_whether_still, denies, event_of
 from perdure.rules.fact_states import Event
+from perdure.rules.learned import floor, marked, near
 from perdure.rules.referring import WINDOW, may_refer
 from perdure.rules.trust import trust_in
 from perdure.rules.values import value_of
@@ -63,7 +64,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
     """Learn from the next messages, and return the sessions that have more."""
     documents = ctx.store.around.documents_of(namespace, Shelf.LEARNED, [*sessions, ANY])
     marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
-    ids, left = _next(ctx, namespace, {s: str(marks.get(s, {}).get("after", "")) for s in sessions})
+    ids, left = _next(ctx, namespace, {s: marks.get(s, {}) for s in sessions})
     if not ids:
         return Learnt(), []
     knowing = Knowing(ctx, namespace, ctx.clock())
@@ -81,35 +82,40 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
     messages = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
     for record in messages:
         listener.hear(record, ids[record.id])
-    _marked(knowing, listener, ids)
+    _marked(knowing, listener, ids, marks)
     told = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
     plan = knowing.plan("learn", f"learn: {len(messages)} messages of {told}")
     ctx.store.apply(plan)
     return listener.tally.learnt(len(messages), (plan.id,)), left
 
 
-def _next(ctx: Context, namespace: str, after: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+def _next(ctx: Context, namespace: str, marks: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str]]:
     """Return the next messages of some sessions in the order in which they came, and the sessions that have more.
 
     Args:
         ctx: The store.
         namespace: Where.
-        after: Session -> the last message that was learned from.
+        marks: Session -> how far it was learned from.
 
     Returns:
         Message -> session.
     """
     found: dict[str, str] = {}
-    for session, last in after.items():
-        found |= dict.fromkeys(ctx.store.around.of_session(namespace, session, last, PAGE), session)
+    for session, mark in marks.items():
+        known = near(mark)
+        page = ctx.store.around.of_session(namespace, session, floor(mark), PAGE + len(known))
+        found |= dict.fromkeys((i for i in page if i not in known), session)
     ordered = sorted(found)
-    return {i: found[i] for i in ordered[:PAGE]}, [s for s in after if s in {found[i] for i in ordered[PAGE - 1 :]}]
+    return {i: found[i] for i in ordered[:PAGE]}, [s for s in marks if s in {found[i] for i in ordered[PAGE - 1 :]}]
 
 
-def _marked(knowing: Knowing, listener: _Listener, ids: Mapping[str, str]) -> None:
+def _marked(
+    knowing: Knowing, listener: _Listener, ids: Mapping[str, str], marks: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Write down how far each session was learned from, and what was heard last."""
-    for session, last in {s: i for i, s in ids.items()}.items():
-        data = {"after": last, "recent": [r.id for r in listener.recent[session]]}
+    for session in dict.fromkeys(ids.values()):
+        learned = [i for i, s in ids.items() if s == session]
+        data = marked(marks.get(session, {}), learned, [r.id for r in listener.recent[session]])
         knowing.edits.put(Shelf.LEARNED, session, MARK, data, "learned so far")
     heard: dict[str, Any] = {
         "session": listener.last,
@@ -200,9 +206,17 @@ class _Listener:
         known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
             known = self.knowing.about(subject.id, None, at)
+        known = [k for k in known if self._beside(k, record)]
         decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
         said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
         self.believing.carry_out(decision, claim, subject.id, subject.name, said)
+
+    def _beside(self, known: Known, record: Record) -> bool:
+        """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""
+        fact = self.knowing.record(known.fact.id)
+        if fact.state.scope is not record.state.scope:
+            return False
+        return record.state.scope is Scope.LONG_TERM or fact.content.session == record.content.session
 
     def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
         """Return whom a correction without a name is about, from what was heard last in any session.
@@ -249,6 +263,7 @@ class _Listener:
         spoken_of = [*self.naming.spoken_of(record), *([own] if own is not None else [])]
         at = record.state.created_ms
         known = [k for entity in dict.fromkeys(spoken_of) for k in self.knowing.about(entity, None, at)]
+        known = [k for k in known if self._beside(k, record)]
         return meant(_plain(record.content.text), _plain(before), known)
 
 

@@ -76,14 +76,6 @@ def learn_procedures(
     return retried(attempt)
 
 
-def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:
-    """Return the procedures of a namespace that hold and are in view: what ``widen`` takes."""
-    found = {d.id: Procedure.from_document(d) for d in on_shelf(ctx, namespace, Shelf.PROCEDURE)}
-    states = {r.id: r.state for r in _records(ctx, namespace, list(found))}
-    seen = [p for i, p in found.items() if i in states and states[i].status is Status.ACTIVE]
-    return [replace(p, retired=False) for p in seen]  # whoever restores one vouches for it
-
-
 # --- reading
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.facts_recalled import facts_named, of_then, said_by, told_of_facts
+from perdure.operations.facts_recalled import facts_named, known_procedures, of_then, said_by, told_of_facts
 from perdure.operations.ports import Context
-from perdure.operations.procedures import known_procedures
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.plan import Change, Plan, Target

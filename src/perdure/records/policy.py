@@ -313,7 +313,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
-        "knowledge": {"statements": True},
+        "knowledge": {"learn": "rules"},
     },
     # Seed 003: activation decides; below the threshold that importance sets a memory is forgotten, that is archived.
     "strength": {

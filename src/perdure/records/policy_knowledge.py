@@ -14,10 +14,10 @@ from perdure.records.policy_key import key
 class KnowledgePolicy:
     """What is learned from conversations as facts, and when a fact is doubted (seed 002)."""
 
-    learn: str = key("rules", "Whether messages that are taken in teach facts, by rules.", choices=("rules", "off"))
+    learn: str = key("off", "Whether messages that are taken in teach facts, by rules.", choices=("rules", "off"))
     watch: bool = key(default=True, text="Recall compares what its hits say: what has changed goes behind its update.")
     file: str = key("", "A TOML file with synonyms, predicates and authorities; empty for none.")
-    statements: bool = key(default=False, text="Learn also from what people say of themselves in passing.")
+    statements: bool = key(default=True, text="Learn also from what people say of themselves in passing.")
     preference: float = key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)
     statement: float = key(0.5, "Confidence of what was said in passing.", 0, 1)
     correction: float = key(0.85, "Confidence of a correction.", 0, 1)
