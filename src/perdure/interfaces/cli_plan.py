@@ -82,12 +82,18 @@ def _promote(
     return memory.promote(session, threshold, namespace=namespace or "default")
 
 
+def _summarize(memory: Memory, namespace: str | None) -> Previewed:
+    """Plan the summaries of entities that are due."""
+    return memory.summarize(namespace or "default", dry_run=True)
+
+
 PREVIEWS: dict[str, Preview] = {
     "sweep": _sweep,
     "consolidate": _consolidate,
     "fit": _fit,
     "complete-task": _complete_task,
     "promote": _promote,
+    "summarize": _summarize,
 }
 """Verb -> its preview. Parameters after the first two become the command's arguments and options."""
 
