@@ -57,6 +57,8 @@ def found(hit: Hit) -> schema.Found:
         "speaker": m.speaker,
         "status": m.status.value,
         "form": m.form.value,
+        "aging": m.aging,
+        "question": hit.question,
     }
 
 

@@ -27,15 +27,21 @@ class Found(TypedDict):
     speaker: str | None
     status: str
     form: str
+    aging: bool
+    question: str
 
 
 class Recalled(TypedDict):
-    """The answer to a question; ``used`` takes ``recall_id``, which is null where the recall was no access."""
+    """The answer to a question; ``used`` takes ``recall_id``, which is null where the recall was no access.
+
+    A fact that is ``aging`` has the question for the person; ``answered`` has what the person was asked just now.
+    """
 
     recall_id: str | None
     nothing_known: bool
     hits: list[Found]
     note: str
+    answered: NotRequired[list[dict[str, str]]]
 
 
 class Kept(TypedDict):

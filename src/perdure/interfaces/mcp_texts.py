@@ -54,7 +54,9 @@ def recalled(found: schema.Recalled) -> str:
             marks.append(hit["status"])
         if hit["form"] != "full":
             marks.append(f"shortened to its {hit['form']}")
-        blocks.append(f"{place}. {' · '.join(marks)} · id {hit['id']}\n{_content(hit)}")
+        marks += ["ageing: not confirmed for long"] if hit["aging"] else []
+        ask = f"\n   Ask the person, then call answer:\n{quoted(hit['question'])}" if hit["question"] else ""
+        blocks.append(f"{place}. {' · '.join(marks)} · id {hit['id']}\n{_content(hit)}{ask}")
     if found["recall_id"]:
         blocks.append(f"Say what became of them with used, recall_id {found['recall_id']}.")
     return "\n".join(blocks) + note

@@ -116,9 +116,13 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
         told += [f"session {memory.session}"] if memory.session else []
         told += ["pinned"] if memory.pinned else []
         told += [] if memory.status == "active" else [str(memory.status)]
+        told += [f"sure {memory.confidence:.2f}"] if memory.kind == "fact" else []
+        told += ["ageing"] if memory.aging else []
         told += [] if memory.form == "full" else [f"shortened to its {memory.form}"]
         out.print(Text("   " + shown(" · ".join(told)), style="dim"))
         out.print(Text(f"   score {hit.score:.3f} = {_parts(hit.parts)}", style="dim"))
+        if hit.question:
+            out.print(Text(shown(f"   Ask: {hit.question} (perdure confirm, deny or correct)"), style="yellow"))
     if answer.hits and answer.id:
         out.print(Text(f"Say what helped with: perdure used MEMORY_ID --recall {answer.id}", style="dim"))
     if answer.note:
