@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -145,6 +146,7 @@ def explained(e: Explanation) -> schema.Explained:
         "links": [{"kind": kind, "id": other, "weight": round(weight, 4)} for kind, other, weight in e.links],
         "history": [happened(entry) for entry in e.history[-MOST_LINES:]],
         "history_total": len(e.history),
+        "fact": None if e.fact is None else asdict(e.fact),
     }
 
 

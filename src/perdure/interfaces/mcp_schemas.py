@@ -107,7 +107,7 @@ class Linked(TypedDict):
 
 
 class Explained(TypedDict):
-    """Why a memory is as it is."""
+    """Why a memory is as it is; of a fact also sources, changes of confidence, conflicts, checks and what is next."""
 
     id: str
     summary: str
@@ -117,6 +117,7 @@ class Explained(TypedDict):
     links: list[Linked]
     history: list[Happened]
     history_total: int
+    fact: dict[str, Any] | None
 
 
 class Move(TypedDict):

@@ -188,6 +188,10 @@ def show_explanation(out: Console, found: Explanation) -> None:
     _pairs(out, found.signals)
     out.print(f"\nvalue = {_parts(found.value_parts)}")
     out.print(shown(found.next_move))
+    if found.fact is not None:
+        from perdure.interfaces.rendering_facts import show_reasons  # noqa: PLC0415  # it imports this file
+
+        show_reasons(out, found.fact)
     if found.links:
         out.print("\nLinks")
         for kind, other, weight in found.links:

@@ -10,6 +10,7 @@ from rich.text import Text
 from perdure.interfaces.rendering import brief, counted, new_table, show_undo, shown
 from perdure.records.results_answers import AnswerSheet
 from perdure.records.results_facts import FactLine, Learnt, Summaries, Timeline
+from perdure.records.results_why import FactReasons
 
 _QUOTE = 40
 _VALUE = 40
@@ -77,6 +78,42 @@ def show_summaries(out: Console, done: Summaries) -> None:
 def show_sheet(out: Console, sheet: AnswerSheet) -> None:
     """Draw an answer sheet."""
     out.print(shown(sheet.text))
+
+
+def show_reasons(out: Console, r: FactReasons) -> None:
+    """Draw why a fact is believed or not."""
+    true = f"true {_period(r.valid_from, r.valid_to)}, believed {_period(r.believed_from, r.believed_to)}"
+    out.print(shown(f"\nThis fact is {r.state}. It {r.learned}; word of: {r.trust}; {true}."))
+    for sentence in r.next:
+        out.print(shown(f"  {sentence}"))
+    out.print("\nSaid")
+    for s in r.sources:
+        who = f" {s.speaker}" if s.speaker else ""
+        gone = "" if s.found else " (not there any longer)"
+        out.print(shown(f'  {s.at or "?"}{who}: "{s.quote}" in {s.memory}[{s.start}:{s.end}]{gone}'))
+    if not r.sources:
+        out.print("  by a person's answer, not in a message")
+    out.print("\nConfidence")
+    for c in r.confidence:
+        before = "      " if c.before is None else f"{c.before:.2f} >"
+        out.print(shown(f"  {c.at}  {before} {c.after:.2f}  {c.because}"))
+    for title, lines in (("Conflicts", _conflicts(r)), ("Checks", _checks(r))):
+        if lines:
+            out.print(f"\n{title}")
+        for line in lines:
+            out.print(shown(f"  {line}"))
+
+
+def _conflicts(r: FactReasons) -> list[str]:
+    return [
+        f"{c.at}  {c.value} ({c.confidence:.2f}) against {c.other_value} ({c.other_confidence:.2f}) of {c.with_id}: "
+        f"{c.strategy.replace('_', ' ')}, {c.outcome}"
+        for c in r.conflicts
+    ]
+
+
+def _checks(r: FactReasons) -> list[str]:
+    return [f"{c.at}  {c.authority}: {c.outcome}{f', {c.value}' if c.value else ''}" for c in r.checks]
 
 
 def _remarks(f: FactLine, values: Mapping[str, str]) -> list[str]:

@@ -119,7 +119,8 @@ def _fading(state: State, policy: Policy) -> str:
 
 def _next(state: State, policy: Policy, now: Instant) -> str:
     if state.status is not Status.ACTIVE:
-        return f"Next: nothing; it is {state.status} and stays so until it is restored."
+        final = state.status in (Status.SUPERSEDED, Status.INVALIDATED)
+        return f"Next: nothing; it is {state.status} {'for good' if final else 'and stays so until it is restored'}."
     if state.pinned:
         return "Next: nothing; it is pinned."
     if state.tier is Tier.VAULT:
