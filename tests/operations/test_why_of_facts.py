@@ -138,7 +138,7 @@ def test_what_ends_the_ageing_is_told(memory, clock):
     assert memory.why(identity).fact.next == (
         "It is invalidated for good; undo of the operation that did it takes that back.",
     )
-    assert memory.why(identity).next_move == "Next: nothing; it is invalidated for good."
+    assert memory.why(identity).next_move == "Next: nothing; it is invalidated and stays so unless that is undone."
 
 
 def test_a_correction_by_a_person_has_no_message_and_says_so(memory, clock):
