@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from perdure.interfaces.cli import app
 from perdure.interfaces.mcp import build
 from perdure.records.memory import Tier
 from perdure.records.policy import PRESETS, Policy, sections
+from perdure.rules.episode_states import EPISODES
+from perdure.rules.fact_states import TABLE as FACTS
 from perdure.rules.transitions import RULES
 
 DOCS = Path(__file__).parent
@@ -158,6 +160,25 @@ def transitions() -> str:
     return "\n".join(lines)
 
 
+def states(rows: Sequence[Any], begins: str) -> str:
+    """A state machine as a diagram and a table; its rows have source, event, target and when."""
+    lines = ["```mermaid", "stateDiagram-v2"]
+    lines += [f"    [*] --> {begins}"]
+    lines += [f"    {r.source.value} --> {r.target.value}: {r.event.value}" for r in rows]
+    final = sorted({r.target.value for r in rows} - {r.source.value for r in rows})
+    lines += [f"    {name} --> [*]" for name in final]
+    lines += ["```", "", "| from | event | to | when |", "|---|---|---|---|"]
+    lines += [f"| {r.source.value} | {r.event.value} | {r.target.value} | {r.when} |" for r in rows]
+    return "\n".join(lines)
+
+
+def explained(text: str) -> str:
+    """How it works, with its generated parts: tiers, and the states of facts and of episodes."""
+    text = between(text, "transitions", transitions())
+    text = between(text, "facts", states(FACTS, "active"))
+    return between(text, "episodes", states(EPISODES, "created"))
+
+
 def between(text: str, name: str, part: str) -> str:
     """A document with one generated part replaced."""
     begin, end = f"<!-- generated: {name} -->", "<!-- end -->"
@@ -172,7 +193,7 @@ def documents() -> dict[Path, str]:
         DOCS / "policy.md": policy(),
         DOCS / "reference" / "cli.md": commands(),
         DOCS / "reference" / "mcp.md": tools(),
-        explanation: between(explanation.read_text("utf-8"), "transitions", transitions()),
+        explanation: explained(explanation.read_text("utf-8")),
     }
 
 

@@ -35,6 +35,19 @@ def test_examples_run(name, code, tmp_path, monkeypatch):
         exec(compile(code, name, "exec"), {"__name__": "example"})  # noqa: S102  # that is the test
 
 
+def test_the_commands_about_facts_in_the_readme_run(tmp_path):
+    (block,) = [b for b in SHELL.findall((ROOT / "README.md").read_text("utf-8")) if "answer-sheet" in b]
+    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n[embedder]\nmodel = "none"\n')
+    places = {"PERDURE_STORE": "agent.db", "PERDURE_POLICY": "policy.toml", "PYTHONPATH": str(ROOT / "src")}
+    script = block.replace(".venv/bin/perdure", f'"{sys.executable}" -m perdure')
+    line = ["sh", "-e", "-c", script]
+    run = subprocess.run(line, cwd=tmp_path, env={**os.environ, **places}, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    table, sheet = run.stdout.split("Question:")
+    assert "Gai Media prefers Friday deliveries" in " ".join(sheet.split())
+    assert "Friday" in table
+
+
 def test_there_are_examples():
     assert len(examples()) >= 4
 

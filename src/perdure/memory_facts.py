@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from perdure.operations import answer_sheet as answer_sheets
 from perdure.operations import answering, facts, profiles
 from perdure.operations import learn as learning
 from perdure.operations.ports import Context
 from perdure.records.memory import Memory
+from perdure.records.results_answers import AnswerSheet
 from perdure.records.results_facts import FactLine, Learnt, Summaries, Timeline
 from perdure.rules import asking, intake
 
@@ -76,6 +78,21 @@ class FactVerbs:
         """
         name = intake.checked_text(entity, "entity", longest=1000)
         return facts.timeline(self._context, intake.checked_namespace(namespace), name)
+
+    def answer_sheet(self, query: str, namespace: str = "default", *, budget_tokens: int | None = None) -> AnswerSheet:
+        """Return everything that is known about a question, sorted by how far it may be relied on. No access.
+
+        What is known and how sure, from which words of which message, what is contested (all sides), what is out of
+        date (and until when it was believed), what is ageing (with its question), and what is not known.
+
+        Args:
+            query: A question in plain words.
+            namespace: Where.
+            budget_tokens: Most tokens of ``text``, 50 or more; 1,000 if None. Other memories are left out first, both
+                sides of a conflict last; ``left_out`` counts them.
+        """
+        place, asked = intake.checked_namespace(namespace), asking.question(query)
+        return answer_sheets.answer_sheet(self._context, place, asked, asking.budget(budget_tokens))
 
     def summarize(self, namespace: str = "default", *, dry_run: bool = False) -> Summaries:
         """Make the summaries of entities that are due: enough was said about them, or a fact has changed since.

@@ -27,6 +27,10 @@ NO_COMMAND = {
     "apply_all": "`apply` applies all plans of a file",
     "upkeep": "`maintain` does it",
     "upkeep_state": "`maintain --status` shows it",
+    "entities": "`entity list` does it",
+    "entity": "`entity show` does it",
+    "merge_entities": "`entity merge` does it",
+    "split_entity": "`entity split` does it",
     "close": "each command closes what it opened",
 }
 

@@ -14,10 +14,11 @@ from perdure.interfaces.mcp import build
 from perdure.records.memory import Kind, Scope
 from perdure.rules.digesting import PROFILES
 
-CORE = ["remember", "recall", "used", "get", "why", "archive", "restore", "sweep", "undo", "digest"]
-FULL = [*CORE, "stats", "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
-FULL += ["decay", "reinforce", "weaken", "review", "settle", "move", "fit", "compression", "extract", "consolidate"]
+CORE = ["remember", "recall", "used", "get", "why", "archive", "undo", "digest", "review", "answer"]
+FULL = [*CORE, "restore", "sweep", "stats", "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
+FULL += ["decay", "reinforce", "weaken", "settle", "move", "fit", "compression", "extract", "consolidate"]
 FULL += ["relate", "edges", "complete_task", "promote", "end_session", "entities", "entity_change"]
+FULL += ["facts", "timeline", "answer_sheet", "learn", "summarize", "confirm", "deny", "correct"]
 
 # name -> (read-only, destructive, idempotent); decision 0005 says why
 HINTS = {
@@ -43,7 +44,8 @@ HINTS = {
     "decay": (False, True, True),
     "reinforce": (False, False, False),
     "weaken": (False, False, False),
-    "review": (True, False, True),
+    "review": (False, False, True),
+    "answer": (False, True, False),
     "settle": (False, True, True),
     "move": (False, False, True),
     "fit": (False, True, True),
@@ -57,6 +59,14 @@ HINTS = {
     "end_session": (False, True, True),
     "entities": (True, False, True),
     "entity_change": (False, False, True),
+    "facts": (True, False, True),
+    "timeline": (True, False, True),
+    "answer_sheet": (True, False, True),
+    "learn": (False, False, True),
+    "summarize": (False, True, True),
+    "confirm": (False, True, False),
+    "deny": (False, True, True),
+    "correct": (False, True, False),
 }
 
 

@@ -198,6 +198,25 @@ def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory):
     assert memory.agent.known("s", "default") is not None
 
 
+def test_the_opening_asks_what_the_day_allows_and_an_answer_counts(opening, clock):
+    memory = opening({**WORDS_ONLY, "preset": "knowledge", "knowledge": {"questions_per_day": 2}})
+    for name in ("Gai Media", "Ursa Foods", "Kite Works"):
+        words = f"Remember, {name} prefers Friday deliveries."
+        memory.ingest([{"content": words, "role": "user", "at": clock().isoformat()}], session=name)
+    clock.passes(days=100)
+    asked = [f for f in memory.facts() if f.question in memory.agent.opening("s", "default")]
+    assert [f.id for f in asked] == [q.id for q in memory.review()]
+    assert len(asked) == 2
+    memory.confirm(asked[0].id)
+    shown = memory.agent.opening("s", "default")
+    assert shown.count("Is that still right?") == 1
+    assert asked[0].question not in shown
+    memory.mute(asked[1].id)
+    assert "Is that still right?" not in memory.agent.opening("s", "default")  # the day's questions are answered
+    clock.passes(days=1)
+    assert memory.agent.opening("s", "default").count("Is that still right?") == 1
+
+
 def test_an_agent_that_repeats_what_it_was_shown_teaches_nothing(memory):
     memory.remember("Nightly imports use the queue imports-v2.")
     memory.agent.opening("s", "default")

@@ -16,6 +16,7 @@ from perdure import __version__
 from perdure.interfaces import (
     cli_backup,
     cli_entities,
+    cli_facts,
     cli_forms,
     cli_groups,
     cli_hook,
@@ -162,11 +163,22 @@ VERBS: dict[str, dict[str, Body]] = {
         "why-not": cli_read.why_not,
         "namespaces": cli_read.namespaces,
     },
+    "Facts": {
+        "learn": cli_facts.learn,
+        "facts": cli_facts.facts,
+        "timeline": cli_facts.timeline,
+        "answer-sheet": cli_facts.answer_sheet,
+        "summarize": cli_facts.summarize,
+        "review": cli_signals.review,
+        "confirm": cli_facts.confirm,
+        "deny": cli_facts.deny,
+        "correct": cli_facts.correct,
+        "mute": cli_facts.mute,
+    },
     "Say what became of it": {
         "used": cli_signals.used,
         "reinforce": cli_signals.reinforce,
         "weaken": cli_signals.weaken,
-        "review": cli_signals.review,
         "settle": cli_signals.settle,
     },
     "Decide about one memory": {

@@ -87,6 +87,11 @@ def _procedures(memory: Memory, namespace: str | None) -> Previewed:
     return memory.learn_procedures(namespace or "default")
 
 
+def _summarize(memory: Memory, namespace: str | None) -> Previewed:
+    """Plan the summaries of entities that are due."""
+    return memory.summarize(namespace or "default", dry_run=True)
+
+
 PREVIEWS: dict[str, Preview] = {
     "sweep": _sweep,
     "consolidate": _consolidate,
@@ -94,6 +99,7 @@ PREVIEWS: dict[str, Preview] = {
     "complete-task": _complete_task,
     "promote": _promote,
     "procedures": _procedures,
+    "summarize": _summarize,
 }
 """Verb -> its preview. Parameters after the first two become the command's arguments and options."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli_call import Call, Exit
-from perdure.interfaces.cli_options import Apply, Identities, Identity, Limit
+from perdure.interfaces.cli_options import Apply, Identities, Identity
 from perdure.interfaces.cli_write import decide
 
 
@@ -126,8 +126,14 @@ def used(
     return Exit.NOTHING if set(ids) <= set(done.not_found) else Exit.OK
 
 
-def review(call: Call, limit: Limit = 10) -> None:
-    """List open questions about memories in doubt, the highest value at risk first; 'perdure settle' answers one."""
+def review(
+    call: Call,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-l", metavar="N", help="How many, 1 to 1000. Default: what is left of today's."),
+    ] = None,
+) -> None:
+    """List questions about memories in doubt, the highest value at risk first; confirm, deny or correct answers one."""
     with call.memory() as memory:
         found = memory.review(call.place, limit)
     from perdure.interfaces.rendering_signals import show_questions  # noqa: PLC0415  # start-up time

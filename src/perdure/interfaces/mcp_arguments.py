@@ -64,5 +64,9 @@ class Opened:
         self._memory = opened
         self._namespace = namespace
 
+    def place(self, namespace: str | None) -> str:
+        """Return where a call looks."""
+        return self._place(namespace)
+
     def _place(self, namespace: str | None) -> str:
         return self._namespace if namespace is None else namespace

@@ -106,7 +106,8 @@ def questions(found: Iterable[Question]) -> schema.Questions:
                 "value_at_risk": round(q.value_at_risk, 4),
             }
             for q in found
-        ]
+        ],
+        "answered": [],
     }
 
 

@@ -92,10 +92,19 @@ class OpenQuestion(TypedDict):
     value_at_risk: float
 
 
+class Answered(TypedDict):
+    """What a person was asked and answered just now."""
+
+    id: str
+    verdict: str
+    outcome: str
+
+
 class Questions(TypedDict):
-    """Open questions, the highest value at risk first."""
+    """Open questions, the highest value at risk first; ``answered`` has what the person was asked just now."""
 
     questions: list[OpenQuestion]
+    answered: list[Answered]
 
 
 class Refitted(TypedDict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -59,6 +60,8 @@ def found(hit: Hit) -> schema.Found:
         "form": m.form.value,
         "updated_by": hit.updated_by,
         "contested_with": list(hit.contested_with),
+        "aging": m.aging,
+        "question": hit.question,
     }
 
 
@@ -145,6 +148,7 @@ def explained(e: Explanation) -> schema.Explained:
         "links": [{"kind": kind, "id": other, "weight": round(weight, 4)} for kind, other, weight in e.links],
         "history": [happened(entry) for entry in e.history[-MOST_LINES:]],
         "history_total": len(e.history),
+        "fact": None if e.fact is None else asdict(e.fact),
     }
 
 

@@ -29,15 +29,21 @@ class Found(TypedDict):
     form: str
     updated_by: str | None
     contested_with: list[str]
+    aging: bool
+    question: str
 
 
 class Recalled(TypedDict):
-    """The answer to a question; ``used`` takes ``recall_id``, which is null where the recall was no access."""
+    """The answer to a question; ``used`` takes ``recall_id``, which is null where the recall was no access.
+
+    A fact that is ``aging`` has the question for the person; ``answered`` has what the person was asked just now.
+    """
 
     recall_id: str | None
     nothing_known: bool
     hits: list[Found]
     note: str
+    answered: NotRequired[list[dict[str, str]]]
 
 
 class Kept(TypedDict):
@@ -103,7 +109,7 @@ class Linked(TypedDict):
 
 
 class Explained(TypedDict):
-    """Why a memory is as it is."""
+    """Why a memory is as it is; of a fact also sources, changes of confidence, conflicts, checks and what is next."""
 
     id: str
     summary: str
@@ -113,6 +119,7 @@ class Explained(TypedDict):
     links: list[Linked]
     history: list[Happened]
     history_total: int
+    fact: dict[str, Any] | None
 
 
 class Move(TypedDict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.caching import CacheHint
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 import perdure
 from perdure.interfaces import mcp_catalogue as catalogue
+from perdure.interfaces.mcp_asking import ASKING, Asker, can_ask
 from perdure.interfaces.mcp_texts import failed
 from perdure.interfaces.mcp_verbs import Verbs
 from perdure.records.errors import PerdureError
@@ -40,6 +42,7 @@ class MemoryServer(MCPServer[Any]):
         self.verbs = Verbs(opened, namespace)
         entries = catalogue.FULL if profile == "full" else catalogue.CORE
         tools = [_tool(entry, getattr(self.verbs, entry.method)) for entry in entries]
+        self._asker = Asker(opened, self.verbs.place)
         self._parameters = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
         super().__init__(
             "perdure",
@@ -64,7 +67,10 @@ class MemoryServer(MCPServer[Any]):
         if unknown := sorted(set(arguments) - self._parameters.get(name, frozenset(arguments))):
             return failed(_unknown_arguments(unknown, sorted(self._parameters[name])))
         try:
-            return await super().call_tool(name, arguments, context)
+            if name not in ASKING or context is None or not can_ask(context):
+                return await super().call_tool(name, arguments, context)
+            run = partial(super().call_tool, name, context=context)
+            return await self._asker.call(name, arguments, context, lambda given: run(dict(given)))
         except ToolError as error:
             return failed(_told(name, error))
 

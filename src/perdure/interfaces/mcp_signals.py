@@ -18,7 +18,6 @@ from perdure.interfaces.mcp_arguments import (
     DryRun,
     Identities,
     Identity,
-    Limit,
     Namespace,
     Opened,
     Reason,
@@ -93,7 +92,11 @@ class SignalTools(Opened):
         told = result.was_used(self._memory().used(ids, outcome, recall_id))
         return answer(told, text.was_used(told))
 
-    def review(self, namespace: Namespace = None, limit: Limit = 10) -> Annotated[CallToolResult, schema.Questions]:
+    def review(
+        self,
+        namespace: Namespace = None,
+        limit: Annotated[int | None, Field(description="How many; leave out for today's.", ge=1, le=50)] = None,
+    ) -> Annotated[CallToolResult, schema.Questions]:
         """Return open questions."""
         told = result.questions(self._memory().review(self._place(namespace), limit))
         return answer(told, text.questions(told))

@@ -55,7 +55,9 @@ def recalled(found: schema.Recalled) -> str:
         if hit["form"] != "full":
             marks.append(f"shortened to its {hit['form']}")
         marks += _doubts(hit)
-        blocks.append(f"{place}. {' · '.join(marks)} · id {hit['id']}\n{_content(hit)}")
+        marks += ["ageing: not confirmed for long"] if hit["aging"] else []
+        ask = f"\n   Ask the person, then call answer:\n{quoted(hit['question'])}" if hit["question"] else ""
+        blocks.append(f"{place}. {' · '.join(marks)} · id {hit['id']}\n{_content(hit)}{ask}")
     if found["recall_id"]:
         blocks.append(f"Say what became of them with used, recall_id {found['recall_id']}.")
     return "\n".join(blocks) + note
@@ -91,7 +93,23 @@ def explained(e: schema.Explained) -> str:
     history = "\n".join(_entry(entry) for entry in e["history"][-MANY:])
     links = "".join(f"\n- {link['kind']} {link['id']} ({link['weight']:.2f})" for link in e["links"][:MANY])
     linked = f"\nLinks:{links}" if links else ""
-    return f"{e['summary']}\nSignals:\n{signals}\nHistory:\n{history}{linked}"
+    return f"{e['summary']}\n{_fact(e['fact'])}Signals:\n{signals}\nHistory:\n{history}{linked}"
+
+
+def _fact(f: Mapping[str, Any] | None) -> str:
+    """Return why a fact is believed or not; what was said is quoted."""
+    if f is None:
+        return ""
+    lines = [f"Fact: {f['state']}, it {f['learned']}, word of: {f['trust']}. {' '.join(f['next'])}", "Said:"]
+    lines += [f"- {s['at']} in {s['memory']} at {s['start']} to {s['end']}\n{quoted(s['quote'])}" for s in f["sources"]]
+    for c in f["confidence"]:
+        was = "" if c["before"] is None else f"{c['before']:.2f} to "
+        lines.append(f"- confidence {was}{c['after']:.2f} at {c['at']}:\n{quoted(c['because'])}")
+    for c in f["conflicts"]:
+        sides = f"{c['value']} ({c['confidence']:.2f}) against {c['other_value']} ({c['other_confidence']:.2f})"
+        lines.append(f"- conflict with {c['with_id']}: {c['strategy']}, {c['outcome']}\n{quoted(sides)}")
+    lines += [f"- checked by {c['authority']} at {c['at']}: {c['outcome']}\n{quoted(c['value'])}" for c in f["checks"]]
+    return "\n".join(lines) + "\n"
 
 
 def swept(r: schema.Swept) -> str:
@@ -150,7 +168,7 @@ def _content(memory: schema.Kept | schema.Found) -> str:
 
 
 def _entry(entry: schema.Happened) -> str:
-    return f"- {entry['at']} {entry['operation']} {entry['operation_id']}: {entry['because']}"
+    return f"- {entry['at']} {entry['operation']} {entry['operation_id']}: {_flat(entry['because'])}"
 
 
 def tally(counts: Mapping[str, int]) -> str:

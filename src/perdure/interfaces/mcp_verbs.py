@@ -36,6 +36,7 @@ from perdure.interfaces.mcp_arguments import (
     moment,
 )
 from perdure.interfaces.mcp_entities import EntityTools
+from perdure.interfaces.mcp_facts import FactTools
 from perdure.interfaces.mcp_groups import GroupTools
 from perdure.interfaces.mcp_signals import SignalTools
 from perdure.interfaces.mcp_texts import answer
@@ -45,7 +46,7 @@ if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the lis
     from perdure.records.report import Entry, Operation
 
 
-class Verbs(SignalTools, GroupTools, EntityTools):
+class Verbs(SignalTools, GroupTools, EntityTools, FactTools):
     """The verbs over one memory that is opened when the first of them is called."""
 
     def remember(

@@ -132,11 +132,15 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
         told += [f"session {memory.session}"] if memory.session else []
         told += ["pinned"] if memory.pinned else []
         told += [] if memory.status == "active" else [str(memory.status)]
+        told += [f"sure {memory.confidence:.2f}"] if memory.kind == "fact" else []
+        told += ["ageing"] if memory.aging else []
         told += [] if memory.form == "full" else [f"shortened to its {memory.form}"]
         out.print(Text("   " + shown(" · ".join(told)), style="dim"))
         for warning in _warnings(hit, places):
             out.print(Text(f"   {warning}", style="yellow"))
         out.print(Text(f"   score {hit.score:.3f} = {_parts(hit.parts)}", style="dim"))
+        if hit.question:
+            out.print(Text(shown(f"   Ask: {hit.question} (perdure confirm, deny or correct)"), style="yellow"))
     if answer.hits and answer.id:
         out.print(Text(f"Say what helped with: perdure used MEMORY_ID --recall {answer.id}", style="dim"))
     if answer.note:
@@ -202,6 +206,10 @@ def show_explanation(out: Console, found: Explanation) -> None:
     _pairs(out, found.signals)
     out.print(f"\nvalue = {_parts(found.value_parts)}")
     out.print(shown(found.next_move))
+    if found.fact is not None:
+        from perdure.interfaces.rendering_facts import show_reasons  # noqa: PLC0415  # it imports this file
+
+        show_reasons(out, found.fact)
     if found.links:
         out.print("\nLinks")
         for kind, other, weight in found.links:

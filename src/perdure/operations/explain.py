@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.operations.relate import edges
 from perdure.operations.writing import found
-from perdure.records.instant import DAY_MS
+from perdure.records.document import Shelf
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory, Status
 from perdure.records.recall import Filters
-from perdure.records.report import Explanation, Stats
+from perdure.records.report import Entry, Explanation, Stats
+from perdure.records.results_why import FactReasons
 from perdure.rules.counting import at_risk, percentiles
 from perdure.rules.explaining import explanation
+from perdure.rules.explaining_facts import reasons
 from perdure.rules.signals import views
 
 SAMPLE: Final = 5000
@@ -60,7 +66,33 @@ def why(ctx: Context, identity: str) -> Explanation:
     }
     shown = [link for link in links if link[1] in others]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
-    return explanation(memory, ctx.store.journal(record.namespace, identity), shown, ctx.policy, now)
+    history = ctx.store.journal(record.namespace, identity)
+    told = explanation(memory, history, shown, ctx.policy, now)
+    return replace(told, fact=_reasons(ctx, memory, history, now))
+
+
+def _reasons(ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant) -> FactReasons | None:
+    """Return why a fact is believed or not; None of what is no fact."""
+    around, place = ctx.store.around, memory.namespace
+    documents = around.documents_of(place, Shelf.FACT, [memory.id])
+    if not documents:
+        return None
+    fact = Fact.from_data(memory.id, documents[0].data)
+    sources = ctx.store.get(place, list(dict.fromkeys(s.memory for s in fact.sources))) if fact.sources else []
+    conflicts = [
+        *around.documents_of(place, Shelf.CONFLICT, [memory.id]),
+        *around.documents_named(place, Shelf.CONFLICT, [memory.id]),
+    ]
+    return reasons(
+        memory,
+        fact,
+        sources={r.id: r for r in sources},
+        history=history,
+        conflicts=conflicts,
+        checks=around.documents_of(place, Shelf.CHECK, [memory.id]),
+        policy=ctx.policy.knowledge,
+        now=now,
+    )
 
 
 def stats(ctx: Context, namespace: str | None) -> Stats:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from perdure.operations import digest as digesting
 from perdure.operations import ingest as ingesting
 from perdure.operations import recall as recalling
+from perdure.operations import review as reviewing
 from perdure.operations.extract import Place, noted
 from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
@@ -20,15 +21,15 @@ from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Memory, Scope, Status
+from perdure.records.memory import Kind, Scope
 from perdure.records.message import Message
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
+from perdure.records.results import Question
 from perdure.rules.injecting import block, line, within
 from perdure.rules.redacting import cleaned
 from perdure.rules.requests import requested
-from perdure.rules.signals import views
 from perdure.rules.trust import trust_of
 
 PROMPT_TOKENS: Final = 600
@@ -36,7 +37,6 @@ PROMPT_TOKENS: Final = 600
 DIGEST_TOKENS: Final = 2200
 """Most tokens of the digest at the start, whatever the policy's own budget is: agents hide longer texts in a file."""
 HITS: Final = 8
-QUESTIONS: Final = 5
 KNOWN_AGAIN: Final = 0.9
 """From this likeness on, what a user asks to remember is known already (seed 000 section 3.4)."""
 QUIET_MS: Final = 600_000
@@ -149,7 +149,7 @@ class Agent:
             self._note(session, namespace, {"shown": list(digest.ids[:_SHOWN])}, "memories were shown")
         parts = [digest.text] if digest.ids else []
         if asked:
-            parts.append("\n".join(["", "Open questions. Ask the user when it fits, then `review`:", *asked]))
+            parts.append("\n".join(["", "Open questions. Ask the user when it fits, then call `answer`:", *asked]))
         return block(parts)
 
     def beside(self, prompt: str, session: str, namespace: str) -> str:
@@ -220,15 +220,12 @@ class Agent:
             self.ctx.warn(f"What the user asked to remember was not noted: {error}")
 
     def _questions(self, session: str, namespace: str) -> list[str]:
-        """Return lines about memories that a person should look at, the highest value at risk first."""
-        documents = self.ctx.store.around.documents(namespace, Shelf.REVIEW, ("", ""), _PAGE)
-        records = self.ctx.store.get(namespace, list(dict.fromkeys(d.id for d in documents)))
+        """Return lines about what a person should be asked: of those that this session may see, what today allows."""
+        asked = reviewing.review(self.ctx, namespace, _PAGE)
+        records = {r.id: r for r in self.ctx.store.get(namespace, [q.id for q in asked])} if asked else {}
         place = Place(namespace, session)
-        seen = [r for r in records if r.state.status is Status.ACTIVE and place.sees(r)]
-        memories = views(seen, self.ctx.policy, self.ctx.clock())
-        why = {d.id: str(d.data.get("why", d.name)) for d in reversed(documents)}
-        at_risk = sorted(memories, key=lambda m: (-m.value * (1.0 - m.confidence), m.id))[:QUESTIONS]
-        return [_question(m, why[m.id]) for m in at_risk]
+        seen = [q for q in asked if q.id in records and place.sees(records[q.id])]
+        return [_question(q) for q in seen[: reviewing.left_today(self.ctx, namespace)]]
 
     def _session(self, document: Document) -> AgentSession:
         data = document.data
@@ -261,5 +258,5 @@ class Agent:
         retried(attempt)
 
 
-def _question(memory: Memory, why: str) -> str:
-    return f"{line(memory)} Is it right? ({' '.join(why.split())})"
+def _question(asked: Question) -> str:
+    return f"- [{asked.id}] {' '.join(asked.question.split())} ({' '.join(asked.why.split())})"

@@ -16,6 +16,7 @@ from perdure.records.document import Document, Shelf
 from perdure.records.draft import Draft
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.plan import Plan
 from perdure.records.results_facts import EntitySummary, FactLine, Summaries
 from perdure.rules.fact_records import SUPERSEDES, link
 from perdure.rules.fact_states import FactState
@@ -39,18 +40,20 @@ def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
     """
     names = names_of(ctx, namespace)
     made: list[EntitySummary] = []
-    operations: list[str] = []
+    plans: list[Plan] = []
     for entity in sorted(i for i, e in names.entities.items() if e.merged_into is None):
         done = retried(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
         if done is not None:
             made.append(done[0])
-            operations += done[1]
-    return Summaries(tuple(made), dry_run, tuple(operations))
+            plans.append(done[1])
+    if dry_run:
+        return Summaries(tuple(made), dry_run=True, plans=tuple(plans))
+    return Summaries(tuple(made), dry_run=False, operations=tuple(p.id for p in plans))
 
 
 def _one(
     ctx: Context, namespace: str, names: Names, entity: str, *, dry_run: bool
-) -> tuple[EntitySummary, list[str]] | None:
+) -> tuple[EntitySummary, Plan] | None:
     now = ctx.clock()
     episodes = _episodes(ctx, namespace, names, entity)
     policy = ctx.policy.knowledge
@@ -75,7 +78,7 @@ def _one(
     if not dry_run:
         ctx.store.apply(plan)
     told = EntitySummary("" if dry_run else identity, entity, profile.text, profile.key_facts, profile.sources)
-    return told, [] if dry_run else [plan.id]
+    return told, plan
 
 
 def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
@@ -135,6 +138,9 @@ def _written(
     boosted = _boosted(knowing, facts, dict(earlier.data.get("boosted", {})) if earlier else {}, identity)
     data = {**profile.made_of, "at_ms": now, "sources": list(profile.sources), "boosted": boosted}
     knowing.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")
+    # One summary stands for an entity: a plan made before another one was stored, or a second process, is refused.
+    knowing.edits.read(knowing.ctx.store.around.documents_of(knowing.namespace, Shelf.PROFILE, [profile.entity]))
+    knowing.edits.put(Shelf.PROFILE, profile.entity, "", {"memory": identity}, "its latest summary")
     if earlier is not None:
         _superseded(knowing, earlier, identity, now)
     return identity

@@ -28,7 +28,7 @@ PAGE: Final = 1000
 
 ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute"})
 """Operations by which a person answers."""
-_ANSWERS: Final = 200
+_ANSWERS: Final = 2000
 """So many of the last operations are looked at for the answers of a day."""
 
 Answer = Literal["keep", "drop"]
@@ -54,7 +54,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         asked += [_question(m, about[m.id]) for m in memories if m.status is Status.ACTIVE]
     asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now) if m.id not in about]
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
-    return asked[: _left_today(ctx, namespace, now) if limit is None else limit]
+    return asked[: left_today(ctx, namespace) if limit is None else limit]
 
 
 def _aging(ctx: Context, namespace: str, now: Instant) -> Iterator[Memory]:
@@ -68,11 +68,13 @@ def _aging(ctx: Context, namespace: str, now: Instant) -> Iterator[Memory]:
         yield from views([r for r in old if r.id not in muted], ctx.policy, now)
 
 
-def _left_today(ctx: Context, namespace: str, now: Instant) -> int:
+def left_today(ctx: Context, namespace: str) -> int:
     """Return how many questions may still be put to a person today: those that were answered count."""
-    today = text_of(now).partition(" ")[0]
+    today = text_of(ctx.clock()).partition(" ")[0]
     done = ctx.store.operations(namespace, _ANSWERS)
-    answered = sum(1 for o in done if o.operation in ANSWERS and o.at.startswith(today))
+    answered = sum(
+        1 for o in done if o.at.startswith(today) and (o.operation in ANSWERS or o.note.startswith("settle "))
+    )
     return max(0, ctx.policy.knowledge.questions_per_day - answered)
 
 

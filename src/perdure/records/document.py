@@ -41,7 +41,8 @@ class Shelf(StrEnum):
     CONFLICT = "conflict"
     """Two facts that cannot both hold: id is the one known earlier, name the later one; data has sides and outcome."""
     PROFILE = "profile"
-    """The summary of an entity: id is the memory, name the entity; data has key facts, sources, what it was made of."""
+    """The summary of an entity: id is the memory, name the entity; data has what it was made of.
+    Under the entity's own id, name empty: which summary is its latest."""
     CHECK = "check"
     """What an authority said of a memory: id is the memory, name the authority; data has outcome, value, at_ms."""
     RATE = "rate"

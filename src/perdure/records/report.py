@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from perdure.records.plan import Plan
+from perdure.records.results_why import FactReasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class Explanation:
         history: Journal entries about it, oldest first.
         next_move: What falls due next and when, or why nothing will.
         links: Other memories it is linked to: (kind, id, weight).
+        fact: Of a fact: what it rests on, what made it surer, what contradicts it, what comes next.
     """
 
     id: str
@@ -134,6 +136,7 @@ class Explanation:
     history: tuple[Entry, ...]
     next_move: str
     links: tuple[tuple[str, str, float], ...] = ()
+    fact: FactReasons | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain JSON data."""

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from perdure.records.plan import Plan
+
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
@@ -160,11 +162,13 @@ class Summaries:
         made: One for each entity, by its id.
         dry_run: Whether nothing was written.
         operations: Ids of the operations, for ``undo``.
+        plans: The plans, for a dry run.
     """
 
     made: tuple[EntitySummary, ...] = ()
     dry_run: bool = False
     operations: tuple[str, ...] = ()
+    plans: tuple[Plan, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON data."""
@@ -172,4 +176,5 @@ class Summaries:
             "made": [summary.to_dict() for summary in self.made],
             "dry_run": self.dry_run,
             "operations": list(self.operations),
+            "plans": [p.to_dict() for p in self.plans],
         }

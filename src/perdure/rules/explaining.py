@@ -119,7 +119,8 @@ def _fading(state: State, policy: Policy) -> str:
 
 def _next(state: State, policy: Policy, now: Instant) -> str:
     if state.status is not Status.ACTIVE:
-        return f"Next: nothing; it is {state.status} and stays so until it is restored."
+        back = "until it is restored" if state.status is Status.ARCHIVED else "unless that is undone"
+        return f"Next: nothing; it is {state.status} and stays so {back}."
     if state.pinned:
         return "Next: nothing; it is pinned."
     if state.tier is Tier.VAULT:

@@ -1,0 +1,98 @@
+"""What an answer sheet says: everything that is known about a question, sorted by how far it may be relied on.
+
+May live here: frozen data with ``to_dict``. May not: choosing what stands on a sheet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Words that a statement rests on.
+
+    Attributes:
+        memory: The memory that holds them.
+        day: When they were said, as ``2026-11-21``; empty where that memory is gone.
+        speaker: Who said them, where that is known.
+        words: The words, as they were said.
+    """
+
+    memory: str
+    day: str
+    speaker: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that is known, or was.
+
+    Attributes:
+        id: The memory.
+        kind: fact, or another kind of memory.
+        says: What it says, on one line.
+        confidence: How likely it is true now, 0 to 1.
+        state: active, aging, superseded, invalidated or archived.
+        since: Since when it is true, as a day; of other memories when they happened.
+        until: Until when it was true, as a day; empty where it still is.
+        retired: When it was no longer believed, as a day; empty where it still is.
+        sources: Where it was said, oldest first.
+        replaced_by: The facts that stand in its place.
+        question: What to ask a person, if it is ageing.
+    """
+
+    id: str
+    kind: str
+    says: str
+    confidence: float
+    state: str
+    since: str
+    until: str = ""
+    retired: str = ""
+    sources: tuple[Quoted, ...] = ()
+    replaced_by: tuple[str, ...] = ()
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSheet:
+    """Everything that is known about a question.
+
+    Attributes:
+        query: As asked.
+        namespace: Where.
+        known: Facts that are believed and that nothing contradicts, best first.
+        aging: Facts that are believed, but that nobody has confirmed for long: each with its question.
+        contested: Facts that cannot all hold, each group with all of its sides.
+        outdated: Facts that are not believed any longer.
+        memories: Other memories about the question, best first: what was said then, which may be out of date by now.
+        unknown: What nothing stored says anything about, in sentences.
+        left_out: Statements for which there was no room.
+        tokens: Length of ``text``.
+        text: All of it, to be read.
+    """
+
+    query: str
+    namespace: str
+    known: tuple[Statement, ...] = ()
+    aging: tuple[Statement, ...] = ()
+    contested: tuple[tuple[Statement, ...], ...] = ()
+    outdated: tuple[Statement, ...] = ()
+    memories: tuple[Statement, ...] = ()
+    unknown: tuple[str, ...] = field(default=())
+    left_out: int = 0
+    tokens: int = 0
+    text: str = ""
+
+    @property
+    def nothing_known(self) -> bool:
+        """Whether nothing that is stored is about the question."""
+        found = (self.known, self.aging, self.contested, self.outdated, self.memories)
+        return not any(found) and not self.left_out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sheet as plain JSON data."""
+        return {**asdict(self), "nothing_known": self.nothing_known}

@@ -1,0 +1,197 @@
+"""The commands about facts as processes of their own: what they show, change, refuse, and how they end."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import perdure
+
+POLICY = {"embedder": {"model": "none"}, "preset": "knowledge"}
+NOW = datetime.now(UTC)
+SAID = (
+    (200, "spring", "Remember, Gai Media prefers Friday deliveries."),
+    (150, "spring", "Remember, Gai Media pays within 30 days."),
+    (20, "summer", "What about the order of Gai Media?"),
+    (10, "autumn", "Gai Media sent an invoice."),
+)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n[embedder]\nmodel = "none"\n')
+    environment = {
+        "PERDURE_STORE": str(tmp_path / "agent.db"),
+        "PERDURE_POLICY": str(tmp_path / "policy.toml"),
+        "COLUMNS": "250",
+        "NO_COLOR": "1",
+        "PYTHONPATH": str(Path(perdure.__file__).parents[1]),
+        "PYTHONIOENCODING": "utf-8",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    with perdure.open(tmp_path / "agent.db", POLICY) as memory:
+        for days, session, words in SAID:
+            at = (NOW - timedelta(days=days)).isoformat()
+            memory.ingest([{"role": "user", "content": words, "at": at}], session=session)
+    return tmp_path
+
+
+def ran(*words, code=0):
+    line = [sys.executable, "-m", "perdure", *words]
+    done = subprocess.run(line, env=os.environ, capture_output=True, encoding="utf-8", check=False, timeout=120)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return done.stdout if code in (0, 3) else done.stderr
+
+
+def data(*words, code=0):
+    return json.loads(ran(*words, "--json", code=code))
+
+
+def the(predicate, value):
+    (found,) = [f for f in data("facts", "--past") if f["predicate"].startswith(predicate) and f["value"] == value]
+    return found
+
+
+def table(text):
+    """Rows of a printed table by the column's title; what was wrapped is put together again."""
+    lines = text.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.split()[:1] == ["id"])
+    titles = lines[head].split()
+    starts = [re.search(rf"(?<= ){title}(?= |$)", lines[head]).start() for title in titles]
+    rows = []
+    for line in lines[head + 2 :]:
+        cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
+        if not line.strip() or line.startswith(("Ask", "Take")):
+            break
+        if cells[0]:
+            rows.append(dict(zip(titles, cells, strict=True)))
+        else:
+            for title, cell in zip(titles, cells, strict=True):
+                rows[-1][title] = f"{rows[-1][title]} {cell}".strip()
+    return rows
+
+
+def test_facts_are_shown_with_what_they_rest_on(place):
+    friday = the("delivery", "Friday")
+    shown = ran("facts", "gai media")
+    (row,) = [r for r in table(shown) if r["id"] == friday["id"]]
+    since = (NOW - timedelta(days=200)).date().isoformat()
+    assert (row["about"], row["value"], row["since"]) == ("Gai Media", "Friday", since)
+    assert row["what"] == friday["predicate"].replace("_", " ")
+    assert row["sure"] == f"{friday['confidence']:.2f}"
+    assert row["said"] == f'"{friday["sources"][0][1]}"'
+    assert row["remarks"] == "aging"
+    assert f"Ask: {friday['question']}" in shown
+    assert [f["value"] for f in data("facts", "--predicate", "delivery day preference")] == ["Friday"]
+    assert data("facts", "--predicate", "shoe size", code=3) == []
+    assert "No facts." in ran("facts", "--predicate", "shoe size", code=3)
+    assert data("facts", "Nobody Inc", code=3)["error"] == "NotFound"
+
+
+def test_a_correction_replaces_and_the_timeline_shows_both(place):
+    friday = the("delivery", "Friday")
+    told = data("correct", friday["id"], "Thursday")
+    assert told["content"].endswith("Thursday")
+    now = the("delivery", "Thursday")
+    assert now["id"] == told["id"]
+    assert now["supersedes"] == [friday["id"]]
+    assert "Friday" not in ran("facts")
+    past = {r["id"]: r for r in table(ran("facts", "--past"))}
+    assert past[friday["id"]]["remarks"] == "superseded; replaced by Thursday"
+    was, is_ = (r for r in table(ran("timeline", "Gai Media")) if r["id"] in (friday["id"], now["id"]))
+    assert (was["value"], was["state"], was["remarks"]) == ("Friday", "superseded", "replaced by Thursday")
+    assert (is_["value"], is_["state"], is_["remarks"]) == ("Thursday", "active", "replaces Friday")
+    today = NOW.date().isoformat()
+    assert was["believed"].endswith(f"to {today}")
+    assert is_["true"] == f"since {today}"
+    facts = data("timeline", "gai-media")["facts"]
+    assert [f["value"] for f in facts if f["predicate"] == now["predicate"]] == ["Friday", "Thursday"]
+    assert "says that already" in ran("correct", now["id"], "Thursday", code=1)
+    assert "is superseded" in ran("confirm", friday["id"], code=1)
+
+
+def test_the_questions_of_a_day_are_answered(place):
+    asked = data("review")
+    friday = the("delivery", "Friday")
+    assert friday["id"] in [q["id"] for q in asked]
+    shown = ran("review")
+    assert friday["question"] in shown
+    assert "perdure confirm ID" in shown
+    before = friday["base"]
+    assert f"Confirmed {friday['id']}" in ran("confirm", friday["id"])
+    assert the("delivery", "Friday")["base"] > before
+    others = [q["id"] for q in data("review")]
+    assert friday["id"] not in others
+    assert others
+    assert f"Nobody is asked about {others[0]} again." in ran("mute", others[0])
+    assert data("deny", friday["id"], "--reason", "they closed")["status"] == "invalidated"
+    assert "they closed" in ran("why", friday["id"])
+    assert data("review") == []
+    assert data("confirm", "nothing", code=3)["error"] == "NotFound"
+
+
+def test_review_keeps_to_the_days_allowance_unless_told_otherwise(place):
+    Path("policy.toml").write_text(Path("policy.toml").read_text() + "[knowledge]\nquestions_per_day = 1\n")
+    assert len(data("review", "--limit", "10")) == 2
+    (first,) = data("review")
+    ran("confirm", first["id"])
+    assert data("review") == []
+    assert "No open questions" in ran("review")
+    assert len(data("review", "--limit", "10")) == 1
+
+
+def test_a_summary_is_previewed_planned_and_applied(place):
+    preview = data("summarize")
+    (due,) = preview["made"]
+    assert (due["entity"], due["id"], preview["dry_run"], preview["operations"]) == ("gai-media", "", True, [])
+    assert "--apply" in ran("summarize")
+    (plan,) = data("plan", "summarize", "-o", "plan.json")["plans"]
+    assert plan["operation"] == "summarize"
+    assert data("list", "--kind", "summary") == []
+    done = data("summarize", "--apply")
+    (kept,) = data("list", "--kind", "summary")
+    assert kept["id"] == done["made"][0]["id"]
+    assert "Friday" in kept["content"]
+    assert "Read again" in ran("apply", "plan.json", code=1)
+    ran("undo", done["operations"][0])
+    assert data("list", "--kind", "summary") == []
+    assert "summarize in default" in ran("plan", "summarize", "-o", "again.json")
+    (applied,) = data("apply", "again.json")["plans"]
+    assert "Friday" in data("list", "--kind", "summary")[0]["content"]
+    assert "No summary is due." in ran("summarize")
+    assert applied["operation"] == "summarize"
+
+
+def test_what_was_taken_in_before_is_learned_from_once(place):
+    Path("plain.toml").write_text('[embedder]\nmodel = "none"\n')
+    Path("talk.jsonl").write_text(
+        json.dumps({"role": "user", "content": "Remember that Ursa ships from Porto."}) + "\n"
+    )
+    ran("ingest", "talk.jsonl", "--policy", "plain.toml", "--session", "talk", "-n", "other", "--zone", "UTC")
+    assert data("facts", "-n", "other", code=3) == []
+    done = data("learn", "talk", "-n", "other")
+    assert (done["messages"], len(done["created"])) == (1, 1)
+    assert "Porto" in ran("facts", "-n", "other")
+    assert data("learn", "talk", "-n", "other", code=3)["created"] == []
+    ran("undo", done["operations"][0])
+    assert data("facts", "--past", "-n", "other", code=3) == []
+
+
+def test_an_answer_sheet_as_text_and_as_data(place):
+    ran("correct", the("delivery", "Friday")["id"], "Thursday")
+    text = ran("answer-sheet", "When does Gai Media want deliveries?")
+    known, past = text.index("Thursday"), text.index("Out of date")
+    assert known < past < text.index("Friday")
+    sheet = data("answer-sheet", "When does Gai Media want deliveries?")
+    assert text == sheet["text"] + "\n"
+    assert sheet["known"][0]["says"].endswith("Thursday")
+    assert len(data("answer-sheet", "When does Gai Media want deliveries?", "--tokens", "120")["text"]) < len(text)
+    assert data("answer-sheet", "What is the boiling point of tungsten?", code=3)["nothing_known"]

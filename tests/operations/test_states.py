@@ -1,0 +1,110 @@
+"""The two state machines of seed 002 are tables: what they promise, and that the engine keeps to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import WORDS_ONLY, HashEmbedder
+from perdure.records.memory import Status
+from perdure.rules.episode_states import EPISODES, EpisodeState
+from perdure.rules.fact_states import TABLE, TERMINAL, Event, FactState, allowed, state_of, status_after
+
+KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+SAME = "The invoices are sent on Fridays at noon from the office in Lyon."
+
+
+@pytest.fixture
+def memory(opening):
+    return opening(KNOWLEDGE)
+
+
+def a_fact(memory, clock):
+    at = clock().isoformat()
+    memory.ingest([{"content": "Remember, I live in Lyon.", "role": "user", "at": at}], session="s")
+    return memory.facts()[0].id
+
+
+def state(memory, identity):
+    record = memory._context.store.get("default", [identity])[0]
+    return state_of(record.state, memory.policy.knowledge, memory._context.clock())
+
+
+def aged(memory, clock):
+    identity = a_fact(memory, clock)
+    clock.passes(days=91)
+    assert state(memory, identity) is FactState.AGING
+    return identity
+
+
+def again(memory, clock, words="I live in Lyon."):
+    memory.ingest([{"content": words, "role": "user", "at": clock().isoformat()}], session=f"at {clock()}")
+
+
+HAPPENS = {
+    Event.REINFORCED: lambda m, _, clock: again(m, clock),
+    Event.VALIDATED: lambda m, i, _: m.confirm(i),
+    Event.AGED: lambda *_: None,
+    Event.REPLACED: lambda m, i, _: m.correct(i, "Paris"),
+    Event.ENDED: lambda m, _, clock: again(m, clock, "I no longer live in Lyon."),
+    Event.DENIED: lambda m, i, _: m.deny(i),
+    Event.UNANSWERED: lambda m, *_: m.sweep(),
+    Event.RESTORED: lambda m, i, _: m.restore(i),
+}
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda r: f"{r.source}-{r.event}")
+def test_each_row_of_the_table_of_facts_happens(memory, clock, row):
+    if row.source is FactState.AGING or row.event is Event.AGED:
+        identity = aged(memory, clock)
+    else:
+        identity = a_fact(memory, clock)
+        clock.passes(days=1)
+    if row.source is FactState.ARCHIVED:
+        memory.archive(identity, "test")
+    if row.event is Event.UNANSWERED:
+        clock.passes(days=90)
+    if row.event is not Event.AGED:
+        assert state(memory, identity) is row.source
+    HAPPENS[row.event](memory, identity, clock)
+    assert state(memory, identity) is row.target
+
+
+def test_superseded_and_invalidated_are_final():
+    assert {FactState.SUPERSEDED, FactState.INVALIDATED} == TERMINAL
+    assert not [event for event in Event for final in TERMINAL if allowed(final, event)]
+    with pytest.raises(KeyError):
+        status_after(FactState.SUPERSEDED, Event.RESTORED)
+
+
+def test_ageing_is_never_stored():
+    stored = {status_after(row.source, row.event) for row in TABLE}
+    assert stored == {Status.ACTIVE, Status.SUPERSEDED, Status.INVALIDATED, Status.ARCHIVED}
+
+
+def test_the_table_of_episodes_is_the_seeds_and_nothing_makes_one_wrong():
+    assert [(r.source, r.target) for r in EPISODES[:2]] == [
+        (EpisodeState.CREATED, EpisodeState.ACTIVE),
+        (EpisodeState.ACTIVE, EpisodeState.CONSOLIDATED),
+    ]
+    states = {r.source for r in EPISODES} | {r.target for r in EPISODES}
+    assert not {s.value for s in states} & {Status.INVALIDATED.value, Status.SUPERSEDED.value}
+
+
+def test_each_row_of_the_table_of_episodes_happens(opening, clock):
+    memory = opening({**WORDS_ONLY, "consolidate": {"require_dry_run": False}}, HashEmbedder())
+    first = memory.remember(SAME, kind="episode")
+    clock.passes(days=1)
+    second = memory.remember(SAME.removesuffix("."), kind="episode")
+
+    def statuses():
+        return sorted(memory.get(m.id, include_archived=True).status.value for m in (first, second))
+
+    assert statuses() == [EpisodeState.ACTIVE] * 2
+    memory.archive(first.id, "test")
+    assert statuses() == [EpisodeState.ACTIVE, EpisodeState.ARCHIVED]
+    memory.restore(first.id)
+    assert statuses() == [EpisodeState.ACTIVE] * 2
+    done = memory.consolidate("default", dry_run=False)
+    assert statuses() == [EpisodeState.ACTIVE, EpisodeState.CONSOLIDATED]
+    memory.undo(done.operations[0])
+    assert statuses() == [EpisodeState.ACTIVE] * 2
