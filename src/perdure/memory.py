@@ -16,8 +16,9 @@ from perdure.memory_learning import LearningVerbs
 from perdure.memory_signals import SignalVerbs
 from perdure.memory_upkeep import UpkeepVerbs
 from perdure.memory_verify import VerifyVerbs
-from perdure.operations import absence, explain, journal, keep, recall, reembed, remember
+from perdure.operations import absence, explain, journal, keep, reembed, remember
 from perdure.operations import digest as digesting
+from perdure.operations.checked_recall import checked_recall
 from perdure.operations.ports import Context, Progress
 from perdure.records.memory import Form
 from perdure.records.memory import Memory as Remembered
@@ -158,8 +159,7 @@ class Memory(
         """Return the memories that answer a question, best first, each with what its score is made of.
 
         Args:
-            query: The question, in plain words.
-            namespace: Where to look.
+            query, namespace: The question, in plain words; where to look.
             limit, kinds, scopes, session: How many hits at most, 1 to 1000; only these.
             tags, entity: Only memories with all of these tags; only those whose words hold this name.
             since, until: Only what happened from and before these instants.
@@ -184,7 +184,8 @@ class Memory(
             policy=self._context.policy,
         )
         asked, most = asking.question(query), asking.limit(limit)
-        return recall.recall(self._context, asked, intake.checked_namespace(namespace), most, filters, touch=touch)
+        place = intake.checked_namespace(namespace)
+        return checked_recall(self._context, asked, place, most, filters, touch=touch)
 
     def get(self, id: str, include_archived: bool = False) -> Remembered | None:
         """Return one memory, or None; a hidden one only with ``include_archived``. Reading it is no access."""

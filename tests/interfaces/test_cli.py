@@ -31,6 +31,8 @@ NO_COMMAND = {
     "entity": "`entity show` does it",
     "merge_entities": "`entity merge` does it",
     "split_entity": "`entity split` does it",
+    "learn_rates": "`rates --learn` does it",
+    "learn_procedures": "`procedures --apply` does it",
     "close": "each command closes what it opened",
 }
 

@@ -16,7 +16,7 @@ POLICY = {"embedder": {"model": "none"}, "preset": "knowledge"}
 NOW = datetime.now(UTC)
 SAID = (
     (200, "spring", "Remember, Gai Media prefers Friday deliveries."),
-    (150, "spring", "Remember, Gai Media pays within 30 days."),
+    (150, "spring", "Remember, Gai Media's payment terms are NET30."),
     (20, "summer", "What about the order of Gai Media?"),
     (10, "autumn", "Gai Media sent an invoice."),
 )
@@ -159,13 +159,13 @@ def test_a_summary_is_previewed_planned_and_applied(place):
     done = data("summarize", "--apply")
     (kept,) = data("list", "--kind", "summary")
     assert kept["id"] == done["made"][0]["id"]
-    assert "Friday" in kept["content"]
+    assert "Gai Media:" in kept["content"]
     assert "Read again" in ran("apply", "plan.json", code=1)
     ran("undo", done["operations"][0])
     assert data("list", "--kind", "summary") == []
     assert "summarize in default" in ran("plan", "summarize", "-o", "again.json")
     (applied,) = data("apply", "again.json")["plans"]
-    assert "Friday" in data("list", "--kind", "summary")[0]["content"]
+    assert "Gai Media:" in data("list", "--kind", "summary")[0]["content"]
     assert "No summary is due." in ran("summarize")
     assert applied["operation"] == "summarize"
 

@@ -194,3 +194,12 @@ def test_to_take_the_conflict_back_leaves_the_first_value_as_it_was(memory, say,
         memory.undo(operation)
     assert logical(path) == before
     assert told(memory) == {"Friday": "active"}
+
+
+def test_no_longer_ends_a_fact_though_it_names_more_than_its_value(memory, say, clock):
+    say(FRIDAY)
+    clock.passes(days=30)
+    say("Gai Media no longer prefers Friday deliveries.")
+    assert memory.facts("Gai Media") == []
+    (was,) = memory.facts("Gai Media", past=True)
+    assert (was.state, was.valid_to) == ("superseded", "2026-01-31 00:02 UTC")

@@ -131,6 +131,7 @@ def known(alice):
         "since": 0,
         "until": 10**15,
         "as_of": 10**15,
+        "known_at": 10**15,
         "min_confidence": 0.0,
         "entity": ["alic"],
         "entity_count": 1,

@@ -74,9 +74,9 @@ def _found(ctx: Context, namespace: str, query: str, names: Names) -> _Found:
     known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
     named = sorted({names.standing(d.id) for d in known})
     lines_ = _shared(ctx, namespace, names, sorted({names.standing(d.name) for d in about} | set(named)))
-    facts = _believed(lines_, [m.id for m in hits])
-    keys = {(f.subject, f.predicate) for f in facts}
     asked = stems(query) - stems(" ".join(d.name for d in known))
+    facts = _believed(lines_, [m.id for m in hits], asked)
+    keys = {(f.subject, f.predicate) for f in facts}
     past = [f for f in lines_ if f.state not in _BELIEVED and ((f.subject, f.predicate) in keys or _is_about(f, asked))]
     past.sort(key=lambda f: (f.believed_to, f.valid_from, f.id), reverse=True)
     shown = {f.id for f in (*facts, *past)}
@@ -93,12 +93,15 @@ def _shared(ctx: Context, namespace: str, names: Names, subjects: Sequence[str])
     return lines(ctx, namespace, seen, names)
 
 
-def _believed(some: Sequence[FactLine], hits: Sequence[str]) -> list[FactLine]:
-    """Return the facts that answer, in the order of the hits, each with what contradicts it."""
+def _believed(some: Sequence[FactLine], hits: Sequence[str], asked: Collection[str]) -> list[FactLine]:
+    """Return the facts that answer, in the order of the hits, each with what contradicts it.
+
+    A fact may stand behind the message that says it, and so not be a hit: its own words show that it answers.
+    """
     rank = {identity: place for place, identity in enumerate(hits)}
     believed = [f for f in some if f.state in _BELIEVED]
     rivals = {i for f in believed if f.id in rank for i in f.contested}
-    chosen = [f for f in believed if f.id in rank or f.id in rivals]
+    chosen = [f for f in believed if f.id in rank or f.id in rivals or _is_about(f, asked)]
     return sorted(chosen, key=lambda f: (rank.get(f.id, len(rank)), f.id))
 
 

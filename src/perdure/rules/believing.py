@@ -104,7 +104,7 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
     predicate, same_key = _matching(claim, known, akin)
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
     if claim.denied:
-        return _denied(claim, same, said_at, predicate)
+        return _denied(claim, same or [k for k in same_key if _holds(claim, k)], said_at, predicate)
     if same:
         settles = _settles(claim, [k for k in same_key if k not in same], said_at)
         because = f"said again: {claim.value.text}"
@@ -146,6 +146,11 @@ def _settles(claim: Claim, other: Sequence[Known], said_at: Instant) -> Strategy
         return Strategy.AUTHORITY
     newest = all(said_at >= k.said for k in other)
     return Strategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
+
+
+def _holds(claim: Claim, known: Known) -> bool:
+    """Whether what is denied holds the value that is known: "no longer Friday deliveries" ends Friday."""
+    return set(known.fact.value.norm.split()) <= set(claim.value.norm.split())
 
 
 def _denied(claim: Claim, same: Sequence[Known], said_at: Instant, predicate: str) -> Decision:

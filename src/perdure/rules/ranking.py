@@ -183,7 +183,8 @@ def diversified(
         vector = np.frombuffer(vectors[hit.memory.id], "<f4") if hit.memory.id in vectors else None
         near = float(np.max(np.vstack(matrix) @ vector)) if matrix and vector is not None else 0.0
         own = sources.get(hit.memory.id, frozenset())
-        is_told = hit.memory.id in told or bool(own & {h.memory.id for h in chosen})
+        # An ageing fact stays: it brings a question with it.
+        is_told = hit.memory.id in told or (bool(own & {h.memory.id for h in chosen}) and not hit.memory.aging)
         if near >= policy.duplicate_cosine or hit.memory.content in texts or is_told:
             later.append(hit)
             continue
