@@ -32,7 +32,6 @@ def _later(identity: str, source: str, text: str, deferred: str) -> Behaviour:
 
 
 _LIFECYCLE: Final = "comes with the lifecycle issue"
-_KNOWLEDGE: Final = "comes with the knowledge issue"
 _SERVERS: Final = "comes with the interfaces and server stores"
 
 _SIGNALS: Final = (
@@ -1061,40 +1060,10 @@ _DOORS: Final = (
 
 _LATER: Final = (
     _later(
-        "W11",
-        "design §4",
-        "Entity consolidation.",
-        _KNOWLEDGE,
-    ),
-    _later(
         "W18",
         "seed 004 §4.5",
         "Deletion only by erase or by a policy that says so.",
         "nothing deletes yet; it comes with erasure and its proof",
-    ),
-    _later(
-        "W19",
-        "design §2",
-        "The preset knowledge.",
-        _KNOWLEDGE,
-    ),
-    _later(
-        "W21",
-        "design §4",
-        "Facts age, are asked about, and are archived unanswered.",
-        _KNOWLEDGE,
-    ),
-    _later(
-        "W22",
-        "design §2",
-        "Confidence of extracted notes and of summaries at birth.",
-        _KNOWLEDGE,
-    ),
-    _later(
-        "W23",
-        "design §7",
-        "as_of on both time axes.",
-        _KNOWLEDGE,
     ),
     _later(
         "W25",

@@ -42,6 +42,16 @@ LISTED = {
 """Section of seed 000 -> the tests that it asks for, which bear its names here too."""
 ROWS = {
     "000-8": ("rule-1", "rule-2", "rule-3", "rule-4"),
+    "002": (
+        *("state-aging", "state-superseded", "state-invalidated", "state-validated", "state-unanswered"),
+        *("stage-1-importance", "stage-1-events"),
+        *("stage-2-explicit", "stage-2-preference", "stage-2-correction", "stage-2-example"),
+        *("stage-3-no_match", "stage-3-reinforcement", "stage-3-conflict", "stage-3-equal", "stage-3-ladder"),
+        *("stage-4-trust_db", "stage-4-trust_correction", "stage-4-trust_higher_confidence", "stage-4-trust_recent"),
+        *("stage-4-ask_user", "stage-5-patterns", "stage-5-flow", "stage-6-decay", "stage-6-question", "stage-6-few"),
+        *("stage-7-trigger", "stage-7-boost", "stage-7-supersedes", "stage-7-output"),
+        *("part-3", "part-4", "part-4-target", "part-5"),
+    ),
     "003": (
         *("baseline_strength", "passive_half_life_seconds", "reinforcement_half_life_seconds"),
         *("staleness_half_life_seconds", "max_decay_per_cycle", "manual_decay_multiplier", "reinforcement_unit"),

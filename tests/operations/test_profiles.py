@@ -1,0 +1,141 @@
+"""Summaries of entities (seed 002, stage 7): when they are due, what they say, how long, what takes their place."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import pytest
+
+from conftest import WORDS_ONLY, ScriptedModel, tables
+from perdure.records.errors import ModelError
+from perdure.rules.tokens import counted
+
+KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+FRIDAY = "Remember, Gai Media prefers Friday deliveries."
+
+
+@pytest.fixture
+def memory(opening):
+    return opening(KNOWLEDGE)
+
+
+def say(memory, clock, text, session):
+    memory.ingest([{"content": text, "at": clock().isoformat()}], session=session)
+    clock.passes(minutes=1)
+
+
+def told(memory, clock, sessions, messages=3, days=7):
+    """A fact, and talk about its customer in some sessions."""
+    for session in range(sessions):
+        for message in range(messages):
+            text = (
+                FRIDAY if session == message == 0 else f"Gai Media asked about order {session}{message} by mail today."
+            )
+            say(memory, clock, text, f"s{session}")
+        clock.passes(days=days)
+
+
+@pytest.mark.parametrize(("sessions", "messages", "due"), [(2, 3, False), (3, 3, True), (1, 19, False), (1, 20, True)])
+def test_three_sessions_or_twenty_messages_make_a_summary(memory, clock, sessions, messages, due):
+    told(memory, clock, sessions, messages)
+    assert bool(memory.summarize().made) == due
+
+
+def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
+    told(memory, clock, 4)
+    (made,) = memory.summarize().made
+    assert made.text.startswith("Gai Media: delivery day preference: Friday (0.53)")  # 28 days: 0.7 x e^-0.28
+    assert "Spoken of in 4 sessions, every 7 days, last on 2026-01-22." in made.text
+    assert "2026-01-22: Gai Media asked about order 32 by mail today." in made.text
+    (fact,) = memory.facts("Gai Media")
+    key = made.key_facts["delivery_day_preference"]
+    assert key == {
+        "value": "Friday",
+        "confidence": pytest.approx(fact.confidence, abs=1e-4),
+        "sources": [fact.id, fact.sources[0][0]],
+    }
+    stored = memory.get(made.id)
+    assert (stored.kind, stored.scope, stored.metadata["entity"]) == ("summary", "long_term", "gai-media")
+    links = {other for kind, other, _ in memory._context.store.links("default", made.id) if kind == "summarizes"}
+    assert links == set(made.sources)
+
+
+@pytest.mark.parametrize("sessions", [3, 9, 30])
+def test_it_is_never_longer_than_half_of_what_it_stands_for(memory, clock, sessions):
+    told(memory, clock, sessions)
+    (made,) = memory.summarize().made
+    whole = sum(counted(memory.get(i).content) for i in made.sources)
+    assert 0 < counted(made.text) <= whole / 2
+
+
+def test_it_is_made_anew_when_a_fact_changes_and_takes_the_place_of_the_earlier_one(memory, clock):
+    told(memory, clock, 3)
+    (first,) = memory.summarize().made
+    say(memory, clock, "Gai Media called.", "s9")
+    assert memory.summarize().made == ()
+    memory.correct(memory.facts("Gai Media")[0].id, "Thursday")
+    (second,) = memory.summarize().made
+    assert "Thursday" in second.text
+    assert "Friday" not in second.key_facts["delivery_day_preference"]["value"]
+    assert memory.get(first.id) is None
+    assert memory.get(first.id, include_archived=True).status == "superseded"
+    assert [m.id for m in memory.list(kinds=["summary"])] == [second.id]
+
+
+def test_confirmed_facts_are_surer_for_it_once_for_each_confirmation(memory, clock):
+    told(memory, clock, 3)
+    memory.summarize()
+    assert memory.facts("Gai Media")[0].base == 0.7  # said once
+    say(memory, clock, "Remember, Gai Media prefers Friday deliveries!", "s8")
+    say(memory, clock, "Remember, Gai Media's payment terms are NET30.", "s8")
+    assert memory.summarize().made
+    (friday,) = (f for f in memory.facts("Gai Media") if f.value == "Friday")
+    assert (friday.confirmations, friday.base) == (2, pytest.approx(0.9))  # 0.85 and 0.05
+    say(memory, clock, "Remember, Gai Media's phone number is 555-1234.", "s8")
+    assert memory.summarize().made
+    (friday,) = (f for f in memory.facts("Gai Media") if f.value == "Friday")
+    assert friday.base == pytest.approx(0.9)
+
+
+def test_a_dry_run_writes_nothing_and_an_undo_takes_it_back_row_for_row(memory, clock, path):
+    told(memory, clock, 3)
+    before = tables(path)
+    preview = memory.summarize(dry_run=True)
+    assert [s.entity for s in preview.made] == ["gai-media"]
+    assert tables(path) == before
+    done = memory.summarize()
+    for operation in reversed(done.operations):
+        memory.undo(operation)
+    after = tables(path)
+    assert {k: v for k, v in after.items() if k in {"memory", "document", "link"}} == {
+        k: v for k, v in before.items() if k in {"memory", "document", "link"}
+    }
+
+
+def test_what_only_a_session_may_see_is_not_summed_up_for_all(memory, clock):
+    for session in range(4):
+        memory.ingest(
+            [{"content": f"Gai Media: secret {session}.", "at": clock().isoformat()}],
+            session=f"s{session}",
+            scope="session",
+        )
+        clock.passes(days=1)
+    assert memory.summarize().made == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [
+        ({"summary": "Gai Media wants Friday deliveries and asks about orders by mail."}, True),
+        ({"summary": "Gai Media wants Monday deliveries."}, False),  # nobody said Monday
+        (ModelError("It is away."), False),
+    ],
+)
+def test_a_model_may_write_it_where_it_adds_nothing(opening, clock, said, taken):
+    memory = opening({**KNOWLEDGE, "model": {"summarise": True}})
+    told(memory, clock, 3)
+    memory._context.model = ScriptedModel(said)
+    with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
+        (made,) = memory.summarize().made
+    assert (made.text == said.get("summary")) if taken else made.text.startswith("Gai Media: delivery day")
+    assert made.key_facts["delivery_day_preference"]["value"] == "Friday"
