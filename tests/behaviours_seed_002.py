@@ -168,6 +168,18 @@ BEHAVIOURS: Final = [
         "domain:test_an_unreachable_database_says_so_and_changes_nothing",
     ),
     _kept(
+        "KW6",
+        "design §6",
+        "A learned rate says how sure a fact is.",
+        "rates:test_a_learned_rate_says_how_sure_a_fact_is",
+    ),
+    _kept(
+        "KW7",
+        "design §6",
+        "Procedures widen a recall by one hit, in the last place.",
+        "procedures:test_a_recall_has_room_for_what_usually_follows",
+    ),
+    _kept(
         "KW5",
         "issue: learning",
         "No message is missed, whoever made its id, and none is read twice.",

@@ -269,3 +269,32 @@ def test_namespaces_learn_apart_and_bad_arguments_are_refused(memory, clock):
     for given in ({"namespace": ""}, {"dry_run": "no"}, {"accept_loss": 3}):
         with pytest.raises(InvalidInput):
             memory.learn_procedures(**given)
+
+
+@pytest.fixture
+def learning(opening):
+    """A store that learns from what it hears: only there a recall asks for procedures."""
+    return opening({**WORDS_ONLY, "preset": "knowledge"})
+
+
+def test_a_recall_has_room_for_what_usually_follows(learning, clock):
+    memory = learning
+    lived(memory, clock, 24)
+    memory.learn_procedures(dry_run=False)
+    plain = memory.recall("delivery status", limit=2, touch=False)
+    assert all("procedure" not in h.parts for h in plain.hits)  # two hits have no room to spare
+    hits = memory.recall("delivery status", limit=5, touch=False).hits
+    assert [("procedure" in h.parts) for h in hits] == [False, False, False, False, True]
+    assert "invoices" in hits[-1].memory.content
+    assert sum(hits[-1].parts.values()) == pytest.approx(hits[-1].score)
+    assert hits[-1].score <= hits[-2].score
+
+
+def test_a_procedure_takes_the_last_place_only(learning, clock):
+    memory = learning
+    lived(memory, clock, 24)
+    before = [h.memory.id for h in memory.recall("delivery status", limit=5, touch=False).hits]
+    assert len(before) == 5
+    memory.learn_procedures(dry_run=False)
+    after = [h.memory.id for h in memory.recall("delivery status", limit=5, touch=False).hits]
+    assert after[:4] == before[:4]

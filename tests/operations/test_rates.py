@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from datetime import timedelta
 
@@ -62,6 +63,20 @@ def test_it_learns_what_was_planted(memory, clock):
     assert contact.validation_days == pytest.approx(15.0, rel=0.3)  # seed 002: half of the expected life
     assert known_rates(memory._context, "default") == {r.type: r.rate for r in found.rates if r.in_use}
     assert memory.rates().rates == found.rates
+
+
+def test_a_learned_rate_says_how_sure_a_fact_is(memory, clock):
+    """Contacts that change monthly are doubted sooner than by the policy's 0.01 a day."""
+    clock.passes(days=120)
+    ids, _ = planted(memory, "contact", 30.0, 40, 120.0, seed=1)
+    (hit, *_) = (h for h in memory.recall("contact number", limit=50, touch=False).hits if h.memory.id in ids)
+    state = hit.memory.state
+    days = (clock() - hit.memory.created_at).total_seconds() / 86_400
+    assert hit.memory.confidence == pytest.approx(state.confidence * math.exp(-0.01 * days))
+    rate = row(memory.learn_rates(), "contact").rate
+    (again,) = (h for h in memory.recall("contact number", limit=50, touch=False).hits if h.memory.id == hit.memory.id)
+    assert again.memory.confidence == pytest.approx(state.confidence * math.exp(-rate * days))
+    assert again.memory.confidence < hit.memory.confidence
 
 
 def test_a_rate_is_used_only_where_changes_and_interval_allow(opening, clock):
