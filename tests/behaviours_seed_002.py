@@ -168,6 +168,12 @@ BEHAVIOURS: Final = [
         "domain:test_an_unreachable_database_says_so_and_changes_nothing",
     ),
     _kept(
+        "KW8",
+        "seed 002, part 1",
+        "What was archived unanswered comes back when it is said again.",
+        "conflicts:test_what_was_archived_unanswered_comes_back_when_it_is_said_again",
+    ),
+    _kept(
         "KW6",
         "design §6",
         "A learned rate says how sure a fact is.",

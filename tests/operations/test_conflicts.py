@@ -203,3 +203,18 @@ def test_no_longer_ends_a_fact_though_it_names_more_than_its_value(memory, say, 
     assert memory.facts("Gai Media") == []
     (was,) = memory.facts("Gai Media", past=True)
     assert (was.state, was.valid_to) == ("superseded", "2026-01-31 00:02 UTC")
+
+
+def test_what_was_archived_unanswered_comes_back_when_it_is_said_again(memory, say, clock):
+    say(FRIDAY)
+    (before,) = memory.facts("Gai Media")
+    clock.passes(days=200)
+    memory.sweep()
+    assert memory.facts("Gai Media") == []
+    assert [f.state for f in memory.facts("Gai Media", past=True)] == ["archived"]
+    say(FRIDAY, session="s2")
+    (after,) = memory.facts("Gai Media", past=True)
+    assert (after.id, after.state, after.confirmations) == (before.id, "active", 2)
+    assert len(after.sources) == 2
+    memory.undo(memory.history(limit=1)[0].id)
+    assert [f.state for f in memory.facts("Gai Media", past=True)] == ["archived"]

@@ -15,6 +15,7 @@ from perdure.rules.believing import Action, Decision, Known, Strategy
 from perdure.rules.fact_records import DERIVED, SUPERSEDES, draft_of, fact_of, link
 from perdure.rules.fact_states import Event, allowed, state_of, status_after
 from perdure.rules.reinforcing import validated
+from perdure.rules.restoring import restored
 from perdure.rules.trust import least
 
 
@@ -132,6 +133,13 @@ class Believing:
         if claim is not None:
             self._sourced(fact, claim, said)
         self.tally.reinforced.append(fact.id)
+
+    def revive(self, identity: str, claim: Claim, said: Said) -> None:
+        """Bring a fact back that nobody had confirmed for long, because it is said again."""
+        back = restored(self.knowing.decisions.states[identity], self.knowing.ctx.policy, said.at)
+        self.knowing.change(identity, back, Event.RESTORED.value, f"restored: said again: {claim.value.text}")
+        (known,) = self.knowing.known([identity], said.at)
+        self.reinforce(known, claim, said, f"said again: {claim.value.text}")
 
     def validate(self, identity: str, at: Instant, because: str, message: str | None = None) -> None:
         """Count a person's or an authority's word that a fact is still true.

@@ -71,6 +71,12 @@ class Knowing:
         ids = [i for i in self._of.get(place, ()) if self.decisions.states[i].status is Status.ACTIVE]
         return self.known(ids, at)
 
+    def faded(self, subject: str, predicate: str, norm: str) -> str | None:
+        """Return the fact of an entity with a value that nobody confirmed for so long that it was archived, if any."""
+        self._read_key(fact_key(subject, predicate), norm)
+        found = self._of.get((subject, predicate, norm), ())
+        return max((i for i in found if self.decisions.states[i].status is Status.ARCHIVED), default=None)
+
     def known(self, ids: Sequence[str], at: Instant) -> list[Known]:
         """Return facts that were read, as sure as they are at an instant."""
         if not ids:

@@ -24,7 +24,7 @@ from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.results_facts import Learnt
 from perdure.rules import claim_replies
-from perdure.rules.believing import Known, believed, meant
+from perdure.rules.believing import Action, Known, believed, meant
 from perdure.rules.claims import claims
 from perdure.rules.events import asks_whether_still, denies, event_of
 from perdure.rules.fact_states import Event
@@ -209,11 +209,18 @@ class _Listener:
         known = [k for k in known if self._beside(k, record)]
         decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
         said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
+        faded = self.knowing.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
+        if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
+            self.believing.revive(faded, claim, said)
+            return
         self.believing.carry_out(decision, claim, subject.id, subject.name, said)
 
     def _beside(self, known: Known, record: Record) -> bool:
         """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""
-        fact = self.knowing.record(known.fact.id)
+        return self._beside_memory(known.fact.id, record)
+
+    def _beside_memory(self, identity: str, record: Record) -> bool:
+        fact = self.knowing.record(identity)
         if fact.state.scope is not record.state.scope:
             return False
         return record.state.scope is Scope.LONG_TERM or fact.content.session == record.content.session
