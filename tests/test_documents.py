@@ -37,8 +37,7 @@ def test_examples_run(name, code, tmp_path, monkeypatch):
 
 def test_the_commands_about_facts_in_the_readme_run(tmp_path):
     (block,) = [b for b in SHELL.findall((ROOT / "README.md").read_text("utf-8")) if "answer-sheet" in b]
-    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n[embedder]\nmodel = "none"\n')
-    places = {"PERDURE_STORE": "agent.db", "PERDURE_POLICY": "policy.toml", "PYTHONPATH": str(ROOT / "src")}
+    places = {"PYTHONPATH": str(ROOT / "src")}
     script = block.replace(".venv/bin/perdure", f'"{sys.executable}" -m perdure')
     line = ["sh", "-e", "-c", script]
     run = subprocess.run(line, cwd=tmp_path, env={**os.environ, **places}, capture_output=True, text=True, check=False)
