@@ -38,7 +38,7 @@ def test_examples_run(name, code, tmp_path, monkeypatch):
 def test_the_commands_about_facts_in_the_readme_run(tmp_path):
     (block,) = [b for b in SHELL.findall((ROOT / "README.md").read_text("utf-8")) if "answer-sheet" in b]
     places = {"PYTHONPATH": str(ROOT / "src")}
-    script = block.replace(".venv/bin/perdure", f'"{sys.executable}" -m perdure')
+    script = block.replace("../../.venv/bin/perdure", f'"{sys.executable}" -m perdure')
     line = ["sh", "-e", "-c", script]
     run = subprocess.run(line, cwd=tmp_path, env={**os.environ, **places}, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -251,7 +251,8 @@ def reached(step: Step, before: State, policy: Policy) -> bool:
 def unconfirmed(fact: State, now: int) -> bool:
     """Design 5: 90 days until it is asked about, 90 more without an answer, confirmed fewer than three times."""
     since = fact.created_ms if fact.validated_ms is None else fact.validated_ms
-    return fact.reinforcements < 3 and now - since > 180 * DAY
+    asked = max(since + 90 * DAY, fact.recorded_ms)
+    return fact.reinforcements < 3 and now - asked > 90 * DAY
 
 
 def threshold(state: State, policy: Policy) -> float:

@@ -142,3 +142,19 @@ def test_what_belongs_to_another_session_is_not_shown(memory, clock):
     memory.remember("The secret code of Gai Media deliveries is 4711.", session="private")
     friday(memory, clock)
     assert "4711" not in memory.answer_sheet(QUESTION).text
+
+
+def test_a_question_may_name_its_predicate_by_a_verb(memory, clock):
+    """Whoever asks where somebody lives asks for a home, and hears what was confirmed."""
+    said(memory, clock, "Remember, Ana lives in Lisbon.", session="m1")
+    clock.passes(days=20)
+    said(memory, clock, "Actually, Ana moved to Porto.", session="m2")
+    for n in range(6):
+        said(memory, clock, f"Ana and I live for lunch number {n}.", session=f"x{n}")
+    (home,) = memory.facts("Ana", predicate="home")
+    memory.confirm(home.id)
+    sheet = memory.answer_sheet("Where does Ana live?")
+    assert [s.id for s in sheet.known] == [home.id]
+    assert [s.says for s in sheet.outdated] == ["Ana: home: Lisbon"]
+    hits = memory.recall("Where does Ana live?", touch=False).hits
+    assert home.id in [h.memory.id for h in hits]

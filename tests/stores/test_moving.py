@@ -23,6 +23,7 @@ from perdure.operations.importing import imported
 from perdure.operations.moving import exported, pages, tally
 from perdure.records.document import Shelf
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
+from perdure.records.knowledge import Fact, Learned, Value, ValueKind
 from perdure.records.memory import Form
 from perdure.records.moving import PARTS
 from stores.planning import applied, document, shortened
@@ -81,13 +82,16 @@ def own(origins, at, kind, other):
 def written_beside(memory, told):
     """Documents on every shelf, and two memories that show less than they hold; one is too short to be packed."""
     key, large = told["key"].id, told["large"].id
+    fact = Fact(key, "ü", "wort", "preference", Value("ü", ValueKind.TEXT, "ü"), Learned.EXPLICIT)
     told["short"] = memory.remember("brief \U0001f5fc words")
     applied(
         memory,
         *(
             document(shelf, key, f"{shelf} ü", None, {**EDGE, "n": 1.0, "deep": [1, None, {"ü": 0.1}]})
             for shelf in Shelf
+            if shelf not in (Shelf.FACT, Shelf.CONFLICT, Shelf.CHECK)  # `why` reads what these say of a fact
         ),
+        document(Shelf.FACT, key, fact.key, None, fact.to_data()),
         document(Shelf.EDGE, large, "", None, EDGE),
     )
     applied(

@@ -116,7 +116,7 @@ def mcp_config(
     call: Call, client: Annotated[Client, typer.Option("--client", "-c", help="The program to configure.")]
 ) -> None:
     """Print what to paste into a client's configuration so that it starts the MCP server over this store."""
-    from perdure.compose import file_of, is_server  # noqa: PLC0415  # start-up time
+    from perdure.compose import file_of, is_server, policy_file  # noqa: PLC0415  # start-up time
     from perdure.interfaces.mcp_config import snippet  # noqa: PLC0415  # start-up time
 
     store = call.store
@@ -124,7 +124,8 @@ def mcp_config(
         file_of(store)
     if "://" not in store and store != ":memory:":
         store = str(Path(call.prepared_store()).absolute())
-    text = snippet(client.value, store)
+    found = policy_file() if call.policy is None else Path(call.policy)  # the client starts it in another folder
+    text = snippet(client.value, store, None if found is None else str(found))
     call.answer({"client": client.value, "store": store, "snippet": text}, lambda out: out.out(text, highlight=False))
 
 

@@ -31,7 +31,7 @@ _CURSOR: Final = """\
 """
 
 
-def snippet(client: Client, store: str | None = None) -> str:
+def snippet(client: Client, store: str | None = None, policy: str | None = None) -> str:
     """Return what to paste: comment lines that start with ``#``, then the configuration.
 
     The server is named by absolute paths, so that it starts whatever the client's PATH and folder are.
@@ -39,11 +39,12 @@ def snippet(client: Client, store: str | None = None) -> str:
     Args:
         client: Which client.
         store: The store's file; a file in the user's data folder if not given.
+        policy: The policy's file; the server looks for one if not given.
 
     Raises:
         InvalidInput: There is no such client.
     """
-    command, *arguments = server_command(store)
+    command, *arguments = server_command(store, policy)
     return _caution(store) + _text(client, command, arguments)
 
 
@@ -77,10 +78,11 @@ def _text(client: Client, command: str, arguments: list[str]) -> str:
     )
 
 
-def server_command(store: str | None = None) -> list[str]:
+def server_command(store: str | None = None, policy: str | None = None) -> list[str]:
     """Return the command that starts the server over stdio, with absolute paths."""
     named = str(default_store()) if store is None else store
     place = named if "://" in named else str(Path(named).expanduser().absolute())
+    chosen = [] if policy is None else ["--policy", str(Path(policy).expanduser().absolute())]
     # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
     # The interpreter is not resolved: in a virtual environment it is a link, and the environment is found by its place.
-    return [str(Path(sys.executable).absolute()), "-P", "-m", "perdure.interfaces.mcp", "--store", place]
+    return [str(Path(sys.executable).absolute()), "-P", "-m", "perdure.interfaces.mcp", "--store", place, *chosen]

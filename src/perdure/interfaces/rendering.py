@@ -299,6 +299,8 @@ def show_upkeep(out: Console, found: Mapping[str, Mapping[str, Mapping[str, Any]
 
 def show_undo(out: Console, operations: Sequence[str]) -> None:
     """Draw how operations are taken back, the last one first."""
+    if len(operations) > 1:
+        out.print("To take all of it back, go in this order.")
     for operation in reversed(operations):
         out.print(f"Take it back with: perdure undo {operation}")
 

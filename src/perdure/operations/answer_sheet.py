@@ -19,6 +19,7 @@ from perdure.records.results_facts import FactLine
 from perdure.rules.answer_sheets import missing, stems, within
 from perdure.rules.fact_states import FactState
 from perdure.rules.naming import Names, names_in
+from perdure.rules.words import query_words
 
 HITS: Final = 12
 BUDGET: Final = 1000
@@ -75,6 +76,7 @@ def _found(ctx: Context, namespace: str, query: str, names: Names) -> _Found:
     named = sorted({names.standing(d.id) for d in known})
     lines_ = _shared(ctx, namespace, names, sorted({names.standing(d.name) for d in about} | set(named)))
     asked = stems(query) - stems(" ".join(d.name for d in known))
+    asked |= stems(" ".join(ctx.predicates.asked(query_words(query))))
     facts = _believed(lines_, [m.id for m in hits], asked)
     keys = {(f.subject, f.predicate) for f in facts}
     past = [f for f in lines_ if f.state not in _BELIEVED and ((f.subject, f.predicate) in keys or _is_about(f, asked))]

@@ -43,7 +43,9 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
         return Recall(text, (), nothing_known=True, note="; ".join(n for n in (f"nothing known: {why}", note) if n))
     order = ranked(pool, query, ctx.policy.recall)
     if ctx.policy.knowledge.learn != "off":
-        order = with_facts(order, facts_named(ctx, namespace, text, filters), query, pool, ctx.policy.recall)
+        meant = ctx.predicates.asked(query.words)
+        about = facts_named(ctx, namespace, text, filters)
+        order = with_facts(order, about, query, pool, ctx.policy.recall, meant)
     order = relevant(order, ctx.policy.recall)
     hits = best(ctx, order, text, namespace, limit, filters, now)
     if not hits:

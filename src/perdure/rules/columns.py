@@ -66,6 +66,8 @@ class Columns:
     boost_day: Ints
     validated: Ints
     created: Ints
+    recorded: Ints
+    """When it was stored."""
     scope: Ints
     strength: Array
     level: Array
@@ -113,6 +115,7 @@ class Columns:
             boost_day=ints([s.boost_day for s in states]),
             validated=ints([s.created_ms if s.validated_ms is None else s.validated_ms for s in states]),
             created=ints([s.created_ms for s in states]),
+            recorded=ints([s.recorded_ms for s in states]),
             scope=ints([_SCOPE_CODE[s.scope] for s in states]),
             strength=floats([s.strength for s in states]),
             level=floats([s.level for s in states]),

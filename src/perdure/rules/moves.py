@@ -124,8 +124,10 @@ def _archive(c: Columns, policy: Policy) -> tuple[Ints, Ints]:
 def _unanswered(c: Columns, policy: Policy) -> Ints:
     """Return when each fact has been asked about for so long that nobody will answer (design 5)."""
     keys = policy.knowledge
-    wait = int((keys.aging_days + keys.unanswered_days) * DAY_MS) + 1
-    return np.maximum(c.validated + wait, c.status_since)
+    old = c.validated + int(keys.aging_days * DAY_MS)
+    asked: Ints = np.maximum(old, c.recorded)  # what was said long ago is asked about once it is here
+    gone: Ints = np.maximum(asked + int(keys.unanswered_days * DAY_MS) + 1, c.status_since)
+    return gone
 
 
 def _shrink(c: Columns, policy: Policy) -> tuple[Ints, Ints]:

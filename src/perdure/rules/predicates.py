@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.records.errors import PolicyError
-from perdure.rules.lemmas import singular
+from perdure.rules.lemmas import base_verb, singular
 
 UNNAMED: Final = "value"
 """The predicate of a correction that names none ("I meant Thursday, not Friday"): the fact is found by its ``old``."""
@@ -140,6 +140,20 @@ class Predicates:
             if found := self.table.get("_".join(parts[start:])):
                 return found
         return Predicate("preference") if parts[0] == "favorite" else Predicate("attribute")
+
+    def asked(self, words: Iterable[str]) -> frozenset[str]:
+        """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.
+
+        Args:
+            words: Of the question, lower case.
+        """
+        found = set()
+        for word in words:
+            verb = base_verb(word) or word
+            for form in (word, verb, *(f"{verb}_{place}" for place in ("in", "at", "for", "as", "to"))):
+                if (name := self.synonyms.get(form)) is not None:
+                    found |= set(name.split("_"))
+        return frozenset(found)
 
     def akin(self, one: str, other: str) -> bool:
         """Return whether two predicates may be about the same: a family that a matcher may look through.

@@ -90,7 +90,12 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
 
 
 def with_facts(
-    order: Sequence[Ranked], facts: Mapping[str, str], query: Query, pool: Pool, policy: RecallPolicy
+    order: Sequence[Ranked],
+    facts: Mapping[str, str],
+    query: Query,
+    pool: Pool,
+    policy: RecallPolicy,
+    meant: frozenset[str] = frozenset(),
 ) -> list[Ranked]:
     """Return an order with the facts about whom the question names, best first.
 
@@ -104,16 +109,19 @@ def with_facts(
         query: The question.
         pool: What was searched.
         policy: The weights.
+        meant: Words of the predicates that the question may mean by others ("live" is a home).
     """
     asked = {word.rstrip("s") for word in query.words}
+    wanted = asked | meant
     weight = policy.lexical_weight + policy.lexical_by_coverage * pool.coverage if pool.vectors else 1.0
     found = {entry.id: entry for entry in order}
     for identity, text in facts.items():
         name, _, rest = text.partition(": ")
         said = {word.rstrip("s") for word in query_words(rest)}
-        if not asked & said:
+        if not wanted & said:
             continue
-        share = len(asked & (said | {word.rstrip("s") for word in query_words(name)})) / len(asked)
+        named = {word.rstrip("s") for word in query_words(name)}
+        share = min(1.0, (len(asked & (said | named)) + len((meant - asked) & said)) / len(asked))
         entry = found.get(identity, Ranked(identity, 0.0, {}, None))
         parts = {**entry.parts, "named": policy.named, "words": max(entry.parts.get("words", 0.0), weight * share)}
         found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)
