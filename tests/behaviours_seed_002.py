@@ -174,6 +174,18 @@ BEHAVIOURS: Final = [
         "conflicts:test_what_was_archived_unanswered_comes_back_when_it_is_said_again",
     ),
     _kept(
+        "KW9",
+        "issue: undo of an ingest",
+        "A message is not taken back before what was learned from it.",
+        "conflicts:test_a_message_is_not_taken_back_before_what_was_learned_from_it",
+    ),
+    _kept(
+        "KW10",
+        "issue: stale facts",
+        "A message that nobody believes any longer is marked in recalls and left out of the digest.",
+        "conflicts:test_a_message_that_nobody_believes_any_longer_is_marked_and_left_out_of_the_digest",
+    ),
+    _kept(
         "KW6",
         "design §6",
         "A learned rate says how sure a fact is.",

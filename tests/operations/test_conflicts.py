@@ -6,6 +6,7 @@ import pytest
 
 from conftest import WORDS_ONLY, logical
 from perdure.records.document import Shelf
+from perdure.records.errors import ConflictError
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
 FRIDAY = "Remember that Gai Media prefers Friday deliveries."
@@ -218,3 +219,29 @@ def test_what_was_archived_unanswered_comes_back_when_it_is_said_again(memory, s
     assert len(after.sources) == 2
     memory.undo(memory.history(limit=1)[0].id)
     assert [f.state for f in memory.facts("Gai Media", past=True)] == ["archived"]
+
+
+def test_a_message_is_not_taken_back_before_what_was_learned_from_it(memory, clock, path):
+    before = logical(path)
+    stored, learned = memory.ingest([{"content": FRIDAY, "at": clock().isoformat()}], session="s1").operations
+    with pytest.raises(ConflictError, match="1 fact rests on") as refused:
+        memory.undo(stored)
+    assert "learn" in refused.value.remedy
+    memory.undo(learned)
+    memory.undo(stored)
+    assert logical(path) == before
+
+
+def test_a_message_that_nobody_believes_any_longer_is_marked_and_left_out_of_the_digest(memory, say, clock):
+    say(FRIDAY)
+    clock.passes(days=30)
+    say("Actually, Gai Media switched to Thursday deliveries.", session="s2")
+    (now,) = memory.facts("Gai Media")
+    hits = {h.memory.content: h for h in memory.recall("Gai Media deliveries", limit=20, touch=False).hits}
+    assert hits[FRIDAY].updated_by == now.id
+    assert all(h.updated_by is None for text, h in hits.items() if "Thursday" in text)
+    digest = memory.digest()
+    assert "Friday" not in digest
+    assert "Thursday" in digest
+    memory.deny(now.id)
+    assert "Thursday" not in memory.digest()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from perdure.operations.facts_recalled import overturned
 from perdure.operations.ports import Context
+from perdure.records.memory import Kind
 from perdure.records.recall import Filters
 from perdure.rules.digesting import Digest, digest_of
 from perdure.rules.signals import views
@@ -31,6 +33,9 @@ def digest(
     """
     now = ctx.clock()
     memories = views(ctx.store.at_hand(namespace, Filters(isolated=True, inside=inside), CONSIDERED), ctx.policy, now)
+    if ctx.policy.knowledge.learn != "off":  # what nobody believes any longer is not kept in view
+        gone = overturned(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
+        memories = [m for m in memories if m.id not in gone]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
     return digest_of(
         memories,

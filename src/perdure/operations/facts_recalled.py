@@ -13,7 +13,7 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
-from perdure.rules.fact_records import ready_question
+from perdure.rules.fact_records import DERIVED, SUPERSEDES, ready_question
 from perdure.rules.fact_states import learned_confidence, validated_at, was_there
 from perdure.rules.naming import names_in
 from perdure.rules.procedures import Procedure
@@ -48,6 +48,9 @@ def _is_open(state: State) -> bool:
 
 def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them."""
+    if ctx.policy.knowledge.learn != "off":
+        since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE])
+        hits = [replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits]
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     if not ids:
         return hits
@@ -70,6 +73,28 @@ def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float
         question=ready_question(memory, validated_at(memory.state)) if asked else "",
         contested_with=tuple(dict.fromkeys((*hit.contested_with, *rivals))),
     )
+
+
+def overturned(ctx: Context, namespace: str, messages: Sequence[str]) -> dict[str, str]:
+    """Return message -> what stands in the place of what it said, where none of its facts is believed any longer.
+
+    That is the newer fact; the message's own, no longer believed, where nothing took its place.
+    """
+    said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in messages}
+    facts = sorted({fact for some in said.values() for fact in some})
+    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    retired = {d.id for d in told if d.data.get("retired_ms") is not None}
+    gone = {m: max(some) for m, some in said.items() if some and retired.issuperset(some)}
+    return {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
+
+
+def _successor(ctx: Context, namespace: str, fact: str) -> str:
+    """Return the fact that is believed in the place of one that was; itself where there is none."""
+    seen = {fact}
+    while newer := [o for o, kind, _ in ctx.store.links_to(namespace, fact) if kind == SUPERSEDES and o not in seen]:
+        fact = max(newer)
+        seen.add(fact)
+    return fact
 
 
 def by_rate(memory: Memory, fact: Fact, rates: dict[str, float], now: Instant) -> Memory:

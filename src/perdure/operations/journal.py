@@ -13,6 +13,7 @@ from perdure.records.errors import ConflictError, InvalidInput, NotFound, Partly
 from perdure.records.instant import DAY_MS
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
+from perdure.rules.fact_records import DERIVED
 
 _PAGE: Final = 2000
 
@@ -103,10 +104,17 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
 
 def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]) -> list[Change]:
     """Links that later memories made to one that is taken back: they go with it, and come back with it."""
+    links = [link for link in ctx.store.links_to(operation.namespace, identity) if link[0] not in own]
+    resting = tuple(other for other, kind, _ in links if kind == DERIVED)
+    if resting:
+        raise ConflictError(
+            f"{len(resting)} {'fact rests' if len(resting) == 1 else 'facts rest'} on {identity}; nothing was written.",
+            resting,
+            remedy="Undo first what was learned from it: `perdure history` lists it as learn.",
+        )
     return [
         Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked meanwhile")
-        for other, kind, weight in ctx.store.links_to(operation.namespace, identity)
-        if other not in own
+        for other, kind, weight in links
     ]
 
 
