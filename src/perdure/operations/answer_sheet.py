@@ -69,7 +69,8 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None) -
 
 
 def _found(ctx: Context, namespace: str, query: str, names: Names) -> _Found:
-    hits = [h.memory for h in recall(ctx, query, namespace, HITS, Filters(isolated=True), touch=False).hits]
+    found = recall(ctx, query, namespace, HITS, Filters(isolated=True), touch=False).hits
+    hits = [h.memory for h in found if not h.updated_by]  # what a later message says otherwise is no answer
     about = ctx.store.around.documents_of(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
     forms = names_in(query)
     known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
