@@ -1,4 +1,4 @@
-"""What a message says: claims, found by rules in tiers (seed 002 stages 2 and 5; issue 5 Build 3).
+"""What a message says: claims, found by rules in tiers (seed 002 stages 2 and 5; design 5).
 
 May live here: which tier a sentence belongs to, and how sure it makes a claim. May not: how a clause is read
 (rules/stating.py), whom a claim is about, what becomes of it, storing.

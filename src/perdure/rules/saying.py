@@ -1,4 +1,4 @@
-"""How verbs are read: preferences, policies, possessions, states, acts (issue 5 Build 3).
+"""How verbs are read: preferences, policies, possessions, states, acts (design 5).
 
 May live here: which words after a verb are its value, and what that says. May not: changes and measures
 (rules/measuring.py), subjects (rules/stating.py).

@@ -1,4 +1,4 @@
-"""What a clause states: who, what about them, which value (issue 5 Build 3).
+"""What a clause states: who, what about them, which value (design 5).
 
 May live here: subjects, and what stands between them and the verb. May not: the verbs' own readings
 (rules/saying.py), whole sentences (rules/claims.py).

@@ -1,4 +1,4 @@
-"""Values of facts: what sort they are, and when two of them are the same (issue 5 Build 3).
+"""Values of facts: what sort they are, and when two of them are the same (design 5).
 
 May live here: normal forms of numbers, units, dates, words. May not: which value is believed.
 """
