@@ -18,7 +18,7 @@ from perdure.records.instant import DAY_MS, to_instant
 from perdure.records.knowledge import Fact, Learned, Value, ValueKind
 from perdure.records.memory import Status
 from perdure.records.policy import Policy
-from perdure.rules.rates import life, rate_of, rates
+from perdure.rules.rates import life, rates, rates_in_use
 from stores.planning import ended, facts
 
 
@@ -214,6 +214,4 @@ def test_only_a_rate_in_use_is_given_out():
         return Document(Shelf.RATE, sort, "", {"rate": 0.02, "in_use": in_use})
 
     documents = [document("contact", in_use=True), document("terms", in_use=False)]
-    assert rate_of("contact", documents) == 0.02
-    assert rate_of("terms", documents) is None
-    assert rate_of("preference", documents) is None
+    assert rates_in_use(documents) == {"contact": 0.02}

@@ -11,7 +11,7 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.operations.rates import known_rates
-from perdure.operations.standing import newborns, space_of
+from perdure.operations.standing import brought_in
 from perdure.operations.writing import unshortened
 from perdure.records.document import Document, Shelf
 from perdure.records.draft import Draft
@@ -20,7 +20,6 @@ from perdure.records.knowledge import Fact, fact_key
 from perdure.records.memory import Record, State, Status
 from perdure.records.plan import Change, Plan
 from perdure.rules.believing import Known
-from perdure.rules.birth import birth_plan, newborn_states, record_of
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.fact_states import learned_confidence
 from perdure.rules.lifecycle import Course
@@ -183,24 +182,9 @@ class Knowing:
 
     def born(self, drafts: Sequence[Draft]) -> list[str]:
         """Bring new memories in, and return their ids."""
-        ids = [self.ctx.ids(self.now) for _ in drafts]
-        born = newborns(self.ctx, drafts, ids, self.namespace, ())
-        born = [replace(n, draft=d) for n, d in zip(born, drafts, strict=True)]
-        states = newborn_states(born, self.ctx.policy, self.now)
-        records = [record_of(n, s, self.namespace, self.decisions.plan_id) for n, s in zip(born, states, strict=True)]
-        plan = birth_plan(
-            records,
-            born,
-            plan_id=self.decisions.plan_id,
-            operation="learn",
-            namespace=self.namespace,
-            at=self.now,
-            policy=self.ctx.policy,
-            space=space_of(self.ctx, born),
-        )
-        self.decisions.bring_in(plan.changes)
+        records = brought_in(self.ctx, self.decisions, drafts, self.namespace, "learn")
         self.decisions.admit(_as_born(records))
-        return ids
+        return [record.id for record in records]
 
     def plan(self, operation: str, note: str) -> Plan:
         """Return everything that was decided, as one plan."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from perdure.operations.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.rates import on_shelf
-from perdure.operations.standing import newborns, space_of
+from perdure.operations.standing import brought_in
 from perdure.operations.writing import retried, unshortened
 from perdure.records.document import Document, Shelf
 from perdure.records.draft import Draft
@@ -18,7 +18,6 @@ from perdure.records.memory import Kind, Record, Scope, State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.results_learning import Learnt, ProceduresResult
-from perdure.rules.birth import birth_plan, newborn_states, record_of
 from perdure.rules.merging_plan import Decisions, settled
 from perdure.rules.procedures import Conversations, Procedure, Verdict, decided
 from perdure.rules.restoring import aged_anew, restored
@@ -197,20 +196,8 @@ def _born(ctx: Context, namespace: str, decisions: Decisions, fresh: Sequence[Pr
     """Bring in new procedures, linked to the messages that show them, and return their ids."""
     if not fresh:
         return []
-    now, ids = decisions.now, [ctx.ids(decisions.now) for _ in fresh]
-    born = newborns(ctx, [_draft(p, now) for p in fresh], ids, namespace, ())
-    states = newborn_states(born, ctx.policy, now)
-    plan = birth_plan(
-        [record_of(n, s, namespace, decisions.plan_id) for n, s in zip(born, states, strict=True)],
-        born,
-        plan_id=decisions.plan_id,
-        operation="learn_procedures",
-        namespace=namespace,
-        at=now,
-        policy=ctx.policy,
-        space=space_of(ctx, born),
-    )
-    decisions.bring_in(plan.changes)
+    drafts = [_draft(p, decisions.now) for p in fresh]
+    ids = [r.id for r in brought_in(ctx, decisions, drafts, namespace, "learn_procedures")]
     for identity, procedure in zip(ids, fresh, strict=True):
         shown = sorted({message for pair in procedure.evidence[-_LINKED:] for message in pair})
         decisions.add(_link(identity, message) for message in shown)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from perdure.operations.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.relate import documents_around
-from perdure.operations.standing import newborns, space_of
+from perdure.operations.standing import brought_in
 from perdure.operations.summarising import written
 from perdure.operations.sweep import sweep
 from perdure.operations.tasks import complete_task
@@ -21,7 +21,6 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.results_groups import Crystal, PromotionResult, SessionResult
-from perdure.rules.birth import birth_plan, newborn_states, record_of
 from perdure.rules.crystals import CONNECTING, Sketch, joined, longest, rewritten, sketches
 from perdure.rules.merging_plan import Decisions, settled, standing_for
 from perdure.rules.signals import signals
@@ -169,20 +168,8 @@ def _crystallised(ctx: Context, namespace: str, decisions: Decisions, found: Seq
     """Bring in the summaries with their links, and return their ids."""
     if not found:
         return []
-    now, ids = decisions.now, [ctx.ids(decisions.now) for _ in found]
-    born = newborns(ctx, [sketch.draft for sketch in found], ids, namespace, ())
-    states = newborn_states(born, ctx.policy, now)
-    plan = birth_plan(
-        [record_of(n, s, namespace, decisions.plan_id) for n, s in zip(born, states, strict=True)],
-        born,
-        plan_id=decisions.plan_id,
-        operation="promote",
-        namespace=namespace,
-        at=now,
-        policy=ctx.policy,
-        space=space_of(ctx, born),
-    )
-    decisions.bring_in(plan.changes)
+    born = brought_in(ctx, decisions, [sketch.draft for sketch in found], namespace, "promote")
+    ids = [record.id for record in born]
     for identity, sketch in zip(ids, found, strict=True):
         decisions.add(standing_for(identity, member, 1.0) for member in sketch.members)
     return ids

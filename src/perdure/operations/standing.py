@@ -8,9 +8,10 @@ from typing import Final
 from perdure.operations.ports import Context
 from perdure.records.draft import Draft
 from perdure.records.errors import PerdureError
-from perdure.records.memory import searchable
+from perdure.records.memory import Record, searchable
 from perdure.records.vector import Vector
-from perdure.rules.birth import NEAREST, Newborn
+from perdure.rules.birth import NEAREST, Newborn, birth_plan, newborn_states, record_of
+from perdure.rules.merging_plan import Decisions
 
 _MOST_NEIGHBOURS: Final = 200
 """Looked at for uniqueness: the five nearest that stay are among them unless hundreds go."""
@@ -40,6 +41,34 @@ def newborns(
         near = [] if vector is None else [pair for pair in next(around) if pair[0] not in gone]
         result.append(Newborn(identity, draft, vector, tuple(near[:NEAREST])))
     return result
+
+
+def brought_in(ctx: Context, decisions: Decisions, drafts: Sequence[Draft], namespace: str, verb: str) -> list[Record]:
+    """Bring new memories into a plan, before everything else that it decides, and return them.
+
+    Args:
+        ctx: Store, policy, ids, embedder.
+        decisions: The plan in the making.
+        drafts: What is to be stored.
+        namespace: Where to.
+        verb: The operation's.
+    """
+    ids = [ctx.ids(decisions.now) for _ in drafts]
+    born = newborns(ctx, drafts, ids, namespace, ())
+    states = newborn_states(born, ctx.policy, decisions.now)
+    records = [record_of(n, s, namespace, decisions.plan_id) for n, s in zip(born, states, strict=True)]
+    plan = birth_plan(
+        records,
+        born,
+        plan_id=decisions.plan_id,
+        operation=verb,
+        namespace=namespace,
+        at=decisions.now,
+        policy=ctx.policy,
+        space=space_of(ctx, born),
+    )
+    decisions.bring_in(plan.changes)
+    return records
 
 
 def space_of(ctx: Context, born: Sequence[Newborn]) -> str | None:

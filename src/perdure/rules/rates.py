@@ -158,13 +158,3 @@ def rates_in_use(documents: Iterable[Document]) -> dict[str, float]:
         documents: Of the shelf RATE.
     """
     return {d.id: float(d.data["rate"]) for d in documents if d.shelf is Shelf.RATE and d.data.get("in_use") is True}
-
-
-def rate_of(type: str, documents: Iterable[Document]) -> float | None:  # noqa: A002  # the field's name
-    """Return the loss of confidence a day that was learned for a sort of predicate; None where the policy's holds.
-
-    Args:
-        type: The sort of predicate.
-        documents: Of the shelf RATE.
-    """
-    return rates_in_use(documents).get(type)
