@@ -97,4 +97,11 @@ BEHAVIOURS: Final = (
         "recall:test_undoing_what_updated_takes_the_flag_with_it",
     ),
     _kept("UP16", "design §7", "Comparing hits writes nothing.", "recall:test_comparing_writes_nothing"),
+    _kept(
+        "UP17",
+        "design §7",
+        "A digest leaves out what has changed since, unless it is pinned.",
+        "recall:test_what_has_changed_since_is_not_kept_in_view",
+    ),
+    _kept("UP18", "design §7", "What is pinned stays in a digest.", "recall:test_what_is_pinned_stays_in_view"),
 )

@@ -107,3 +107,25 @@ def test_why_not_knows_the_place_that_watching_gave(told):
 def test_an_answer_as_json_names_the_update(told):
     hits = told.recall(BUDGET).to_dict()["hits"]
     assert (hits[1]["updated_by"], hits[1]["contested_with"]) == (hits[0]["memory"]["id"], [])
+
+
+def test_what_has_changed_since_is_not_kept_in_view(told):
+    shown = told.digest()
+    assert TOLD[2]["content"] in shown
+    assert TOLD[1]["content"] in shown
+    assert TOLD[0]["content"] not in shown
+    newest = next(m for m in told.list() if m.content == TOLD[2]["content"])
+    told.archive(newest.id, "wrong")
+    assert TOLD[0]["content"] in told.digest()
+
+
+def test_what_is_pinned_stays_in_view(told):
+    old = next(m for m in told.list() if m.content == TOLD[0]["content"])
+    told.pin(old.id)
+    assert TOLD[0]["content"] in told.digest()
+
+
+def test_a_digest_that_is_told_not_to_watch_shows_both(opening):
+    memory = opening({**WORDS_ONLY, "knowledge": {"watch": False}})
+    memory.ingest(TOLD)
+    assert all(message["content"] in memory.digest() for message in TOLD)

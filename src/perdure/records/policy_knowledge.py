@@ -15,7 +15,10 @@ class KnowledgePolicy:
     """What is learned from conversations as facts, and when a fact is doubted (seed 002)."""
 
     learn: str = key("off", "Whether messages that are taken in teach facts, by rules.", choices=("rules", "off"))
-    watch: bool = key(default=True, text="Recall compares what its hits say: what has changed goes behind its update.")
+    watch: bool = key(
+        default=True,
+        text="Recall compares what its hits say: what has changed goes behind its update, and out of the digest.",
+    )
     file: str = key("", "A TOML file with synonyms, predicates and authorities; empty for none.")
     statements: bool = key(default=True, text="Learn also from what people say of themselves in passing.")
     preference: float = key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)
