@@ -1051,6 +1051,12 @@ _DOORS: Final = (
         "digest:test_pinned_memories_are_taken_first_and_come_first",
     ),
     _kept(
+        "M3c",
+        "decision 8",
+        "A message counts for what it asserts: questions and thanks for half.",
+        "digest:test_what_asserts_something_comes_before_a_question_and_a_thank_you",
+    ),
+    _kept(
         "M7",
         "issue 2, Build 9",
         "A speaker's name cannot break the digest.",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
-from perdure.rules.digesting import BEGIN, END, Digest, digest_of, estimated_tokens
+from perdure.rules.digesting import BEGIN, END, Digest, asserted, digest_of, estimated_tokens
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 
@@ -213,3 +213,34 @@ def test_a_long_namespace_does_not_break_a_small_budget():
 def test_the_estimate_of_tokens_errs_high(text):
     """At least one token for each word, and for each three bytes: more than any common tokenizer makes of prose."""
     assert estimated_tokens(text) >= max(len(text.split()), len(text.encode("utf-8", "replace")) / 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("How many people are coming, and what is the budget for all of it?", 0.0),
+        ("Thanks!", 7 / 80),
+        ("The payment provider's webhook must be answered within five seconds, or it counts as failed.", 1.0),
+        ("Can you help? The staging server listens on port 8081.", 40 / 80),
+        ("会议改到下周四下午三点请带上所有合同和报价单的复印件。", 1.0),
+        ("会议几点开始？", 0.0),  # noqa: RUF001  # the full-width mark is meant
+        ("", 0.0),
+    ],
+)
+def test_a_message_counts_for_what_it_asserts(text, share):
+    assert asserted(text) == pytest.approx(share)
+
+
+def test_what_asserts_something_comes_before_a_question_and_a_thank_you():
+    crowd = [
+        memory("asks", "How many people are coming, and what is the budget for it?", kind=Kind.EPISODE),
+        memory("thanks", "Thanks, that helps!", kind=Kind.EPISODE),
+        memory("says", "Twelve people are coming, and the budget for all is 300 euros.", kind=Kind.EPISODE),
+    ]
+    assert digest(crowd).ids[0] == "says"
+    assert set(digest(crowd).ids) == {"asks", "thanks", "says"}
+
+
+def test_a_note_is_short_on_purpose():
+    crowd = [memory("note", "Use uv.", kind=Kind.NOTE), memory("said", "Use uv.", kind=Kind.EPISODE)]
+    assert digest(crowd).ids == ("note", "said")

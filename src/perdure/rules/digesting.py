@@ -13,6 +13,7 @@ import numpy as np
 from perdure.records.memory import Kind, Memory, Tier
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
+from perdure.rules.sentences import sentences
 from perdure.rules.trust import shown, visible
 
 BEGIN: Final = "<!-- perdure:begin -->"
@@ -22,6 +23,14 @@ _SPACES: Final = re.compile(r"\s+")
 
 ATTENTION: Final = 60
 """What a line costs beside its tokens, in tokens: a reader's attention. Without it the shortest small talk wins."""
+
+ASSERTED: Final = 80
+"""Bytes of sentences that are no questions with which a message says enough to count in full."""
+SLIGHT: Final = 0.5
+"""What a message that asserts nothing counts for: a question, a greeting."""
+_ASKS: Final = ("?", "？")  # noqa: RUF001  # the full-width mark is meant
+_READ: Final = 4000
+"""Characters of a message that are looked at for what it asserts."""
 
 EVER_USED: Final = 0.3
 FULL_ACCESSES: Final = 20
@@ -138,9 +147,26 @@ def _line(memory: Memory) -> str:
 
 
 def _worth(memory: Memory) -> float:
-    """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not."""
+    """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
+
+    Of a message so much as it asserts.
+    """
     ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
-    return memory.value + EVER_USED * min(1.0, ever) + (PINNED if memory.pinned else 0.0)
+    worth = memory.value + EVER_USED * min(1.0, ever)
+    if memory.kind is Kind.EPISODE:
+        worth *= SLIGHT + (1.0 - SLIGHT) * asserted(memory.content)
+    return worth + (PINNED if memory.pinned else 0.0)
+
+
+def asserted(text: str) -> float:
+    """Return how much a message asserts, 0 to 1: a question asks and a thank-you is short, so they say little.
+
+    Counted in bytes, because a character of some scripts is a word of others.
+    """
+    text = text[:_READ]
+    parts = (text[start:end] for start, end in sentences(text))
+    told = sum(len(part.encode("utf-8", "replace")) for part in parts if not part.endswith(_ASKS))
+    return min(1.0, told / ASSERTED)
 
 
 def _by_worth(
