@@ -9,6 +9,7 @@ from ledger import keeper
 _FILES: Final = {
     "rules": "tests/rules/test_updates.py",
     "recall": "tests/operations/test_updates.py",
+    "latest": "tests/rules/test_latest.py",
 }
 
 
@@ -104,4 +105,16 @@ BEHAVIOURS: Final = (
         "recall:test_what_has_changed_since_is_not_kept_in_view",
     ),
     _kept("UP18", "design §7", "What is pinned stays in a digest.", "recall:test_what_is_pinned_stays_in_view"),
+    _kept(
+        "UP19",
+        "decision 20",
+        "Of several values of what is asked for, the latest stands first; nothing is called changed for that.",
+        "recall:test_a_later_value_that_is_not_said_as_a_change_stands_first_but_is_not_called_one",
+    ),
+    _kept(
+        "UP20",
+        "decision 20",
+        "A question that looks back changes no place.",
+        "latest:test_a_question_that_looks_back_or_names_no_measure_changes_nothing",
+    ),
 )

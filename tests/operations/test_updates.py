@@ -129,3 +129,12 @@ def test_a_digest_that_is_told_not_to_watch_shows_both(opening):
     memory = opening({**WORDS_ONLY, "knowledge": {"watch": False}})
     memory.ingest(TOLD)
     assert all(message["content"] in memory.digest() for message in TOLD)
+
+
+def test_a_later_value_that_is_not_said_as_a_change_stands_first_but_is_not_called_one(opening):
+    memory = opening()
+    told = ["I have 45 sources in my Zotero library.", "The soup was good.", "I have 52 sources in my Zotero library."]
+    memory.ingest([{"content": text, "role": "user", "session": "a"} for text in told])
+    for question in ("How many sources are in my Zotero library?", "sources Zotero library"):
+        assert flags(memory.recall(question))[:2] == [(told[2], None, []), (told[0], None, [])]
+    assert all(text in memory.digest() for text in told)

@@ -11,6 +11,7 @@ from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
+from perdure.rules.latest import latest_first
 from perdure.rules.procedures import widen
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
 from perdure.rules.redacting import cleaned
@@ -130,7 +131,7 @@ def best(
         return chosen
     there = {h.memory.id for h in chosen}
     left = {h.memory.id: h for h in [*hits, *others] if h.memory.id not in there}
-    return watched(chosen, list(left.values()), limit, text)
+    return latest_first(watched(chosen, list(left.values()), limit, text), text)
 
 
 def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:

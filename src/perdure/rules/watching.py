@@ -51,8 +51,7 @@ def compared(memories: Sequence[Memory]) -> Found:
     """
     found = Found()
     told: dict[tuple[str | None, str, str], list[tuple[Memory, Said]]] = {}
-    people = (m for m in memories if m.kind in _KINDS and m.status in _STATUSES and may_answer(m.speaker))
-    for newer in sorted(people, key=lambda m: (m.state.created_ms, m.id)):
+    for newer in sorted(filter(speaks, memories), key=lambda m: (m.state.created_ms, m.id)):
         said = [(key, statement) for statement in statements(newer.content) for key in _keys(statement)]
         for key, statement in said:  # first all of them, so that a message is compared with itself
             told.setdefault((newer.speaker, *key), []).append((newer, statement))
@@ -60,6 +59,11 @@ def compared(memories: Sequence[Memory]) -> Found:
             for older, earlier in told[newer.speaker, *key]:
                 _note(found, older, earlier, newer, statement)
     return found
+
+
+def speaks(memory: Memory) -> bool:
+    """Return whether a memory is a person's own word that still says something."""
+    return memory.kind in _KINDS and memory.status in _STATUSES and may_answer(memory.speaker)
 
 
 def _keys(said: Said) -> Iterator[tuple[str, str]]:
