@@ -7,6 +7,7 @@ their own ("my budget is $50", rules/attributes.py), acts (rules/saying.py).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -47,22 +48,18 @@ def states(parsed: Parsed, predicates: Predicates) -> list[Said]:
         return states(replace(parsed, at=at + 2, denied=True), predicates)
     if low in {"born", "based", "from"} or (low == "allergic" and follows == "to"):
         return _placed(parsed, low, follows, predicates)
-    if low == "promoted":
-        return promoted(parsed, at + 1)
     if past:
-        return []
+        return promoted(parsed, at + 1) if low == "promoted" else []
     return _present(parsed, low, follows, predicates)
 
 
 def _present(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
+    if low == "promoted":
+        return promoted(parsed, parsed.at + 1)
     if low in _INTERESTED:
         return _interested(parsed, low, follows, predicates)
-    if low in {"on", "in"}:
-        return _standing(parsed)
-    if low == "the":
-        return _in_office(parsed, predicates)
-    if low in {"my", "our"}:
-        return _related(parsed)
+    if low in _PRESENT:
+        return _PRESENT[low](parsed, predicates)
     if is_number(low):
         return _tall(parsed)
     return _described(parsed, predicates) if low in {"a", "an"} else []
@@ -94,7 +91,7 @@ def version_at(parsed: Parsed, at: int) -> tuple[str, Phrase] | None:
     return f"{name_of([w.low for w in words[at:named]])}_version", Phrase(words[at : named + 1])
 
 
-def _standing(parsed: Parsed) -> list[Said]:
+def _standing(parsed: Parsed, _: Predicates) -> list[Said]:
     """Return "on the enterprise plan", "on Python 3.11", "in the Pacific time zone"."""
     if parsed.phrase is not None and not is_name(parsed.words[0]):
         return []
@@ -133,7 +130,7 @@ def _in_office(parsed: Parsed, predicates: Predicates) -> list[Said]:
     return [_spanned(said, parsed.clause.start, whose.end, owner)]
 
 
-def _related(parsed: Parsed) -> list[Said]:
+def _related(parsed: Parsed, _: Predicates) -> list[Said]:
     """Return whose relative somebody is: "Rita is my sister" is a fact about the speaker."""
     words, at = parsed.words, parsed.at
     subject = tuple(w for w in words[:at] if is_name(w))
@@ -143,6 +140,16 @@ def _related(parsed: Parsed) -> list[Said]:
     relation = name_of([w.low for w in words[at + 1 :]])
     said = told(parsed, f"{relation}_name", Phrase(subject), Learned.STATEMENT, kind="name", many=last not in ONLY)
     return [_spanned(said, parsed.clause.start, words[-1].end, OWNERS[words[at].low])]
+
+
+_PRESENT: Final[Mapping[str, Callable[[Parsed, Predicates], list[Said]]]] = {
+    "on": _standing,
+    "in": _standing,
+    "the": _in_office,
+    "my": _related,
+    "our": _related,
+}
+"""First word after "is" -> how it is read."""
 
 
 def _spanned(said: Said, start: int, end: int, owner: str) -> Said:
@@ -204,6 +211,8 @@ def _named(parsed: Parsed, predicates: Predicates) -> list[Said]:
     known = predicates.name(named)
     if predicates.row(known).type == "setting":
         return [told(parsed, known, name, Learned.STATEMENT, subject=owner)]
+    if parsed.phrase.lows[0] in {*OWNERS, "the"} and named:
+        return [told(parsed, f"{known}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
     return [told(parsed, "name", name, Learned.STATEMENT)]
 
 

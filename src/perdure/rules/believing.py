@@ -20,8 +20,8 @@ from perdure.rules.naming_verbs import HABITS
 
 Akin = Callable[[str, str], bool]
 _ENDING: Final = re.compile(
-    r"\b(?:no longer|any ?more|any longer|stopp?(?:ed|s)?|quit|used to|g[ai]ven? up|end(?:ed|s)|cancel?led|discontinued|"
-    r"dropped|ceased|unsubscribed)\b",
+    r"\b(?:no longer|any ?more|any longer|stop(?:ped|s)?|quit|used to|g[ai]ven? up|end(?:ed|s)|cancel?led|dropped|"
+    r"discontinued|ceased|unsubscribed)\b",
     re.IGNORECASE,
 )
 """What is said to have ended was true until then; what is only denied never was."""

@@ -52,6 +52,7 @@ _CALLED: Final = re.compile(
     rf"(?i:{_POLITE}(?:everyone\s+calls|you\s+can\s+call|call)\s+me)\s+(?P<name>[A-Z][\w'-]*)[.!]*\Z"
 )
 _ACTS: Final = frozenset({"activity", "hobby", "description", "possession", "preference"})
+_ITSELF: Final = re.compile(r"(?:it|that|this)(?:['’]s|\s+is)\s", re.IGNORECASE)  # noqa: RUF001
 _UNIT: Final = re.compile(r"[^\W\d_]|[%$€£]")
 _PLAIN: Final = re.compile(
     r"(?:(?P<subject>it|that|this|they|he|she)(?:['’]s|['’]re|\s+is|\s+are|\s+was|\s+should\s+be)\s+)?"  # noqa: RUF001
@@ -122,7 +123,7 @@ def _instead(text: str, start: int, end: int, said_at: Instant, predicates: Pred
     was = old.start("old"), old.end("old")
     found = _plainly(text, start, old.start(), said_at, predicates)
     if not found:
-        return _unnamed(text, start, old.start(), was)
+        return _unnamed(text, start, old.start(), was) if _ITSELF.match(text, start, end) else []
     return [replace(s, learned=Learned.CORRECTION, old=s.old or was) if _replaces(s, predicates) else s for s in found]
 
 

@@ -55,15 +55,20 @@ def _stopped(parsed: Parsed, lemma: str) -> int | None:
         return after
     if lemma in _CANCELLING:
         return after if _is_subscribed(parsed, after) else len(parsed.words)
-    if lemma == "drop" and [w.low for w in parsed.words[after : after + 2]] == ["support", "for"]:
-        return after
-    if lemma == "drop" and not parsed.denied and after + 1 == len(parsed.words) and is_name(parsed.words[after]):
+    if lemma == "drop" and _dropped(parsed, after):
         return after
     if lemma not in STOPPING and not given:
         return None
     if parsed.denied or after >= len(parsed.words) or parsed.words[after].low in _NOT_OWN:
         return len(parsed.words)
     return after if _gerund(parsed, after) or lemma != "stop" else len(parsed.words)
+
+
+def _dropped(parsed: Parsed, at: int) -> bool:
+    """Return whether something is used no more: "dropped support for Node 16", "dropped Jira"."""
+    after = parsed.words[at:]
+    supported = [w.low for w in after[:2]] == ["support", "for"]
+    return supported or (not parsed.denied and len(after) == 1 and is_name(after[0]))
 
 
 def ended(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:

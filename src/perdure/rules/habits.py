@@ -29,6 +29,8 @@ _ORDERED: Final = (COMMANDS | _COMMON | listed("commit ask run squash rebase log
 _HAPPENING: Final = listed("happen happens start starts begin begin begins end ends run runs take takes is are")
 _FAR: Final = 6
 _WAYS: Final = listed("email e-mail mail post phone fax text sms courier letter chat")
+OBJECTS: Final = listed("to you me him her them us it that this a an some more something someone")
+"""After "want" they begin a wish, nothing that recurs."""
 _WANTED: Final = listed("want wants accept accepts")
 
 
@@ -39,7 +41,8 @@ def policies(clause: Clause, predicates: Predicates) -> list[Said]:
     if at + 2 >= len(words) or words[at].low not in {"always", "never"}:
         return []
     verb = words[at + 1].low
-    if verb != base_verb(verb) or (at == 0 and verb not in _ORDERED) or verb in NOT_EVENTS - _ORDERED:
+    plain = verb.rpartition("-")[2]
+    if verb != base_verb(verb) or (at == 0 and plain not in _ORDERED) or verb in NOT_EVENTS - _ORDERED:
         return []
     who = words[0].said if words[0].low in {"we", "they"} else "we"
     denied, after = words[at].low == "never", at + 2
@@ -134,7 +137,7 @@ def _wanted(parsed: Parsed, predicates: Predicates) -> list[Said]:
     """Return when somebody wants what recurs: "they want deliveries on Thursday", "accept calls before noon"."""
     at = parsed.at + 1
     learned = Learned.CORRECTION if parsed.denied else Learned.PREFERENCE
-    if at >= len(parsed.words):
+    if at >= len(parsed.words) or parsed.words[at].low in OBJECTS:
         return []
     if (found := days_at(parsed.clause, at, one=True)) is not None:
         day, name = found

@@ -103,10 +103,10 @@ def owned(phrase: Phrase) -> tuple[str, str]:
     words = phrase.words
     for at, word in enumerate(words[:-1]):
         if word.low.endswith("'s"):
-            rest = [w.low for w in words[at + 1 :]]
+            named = [w.low for w in words[at + 1 :]]
             if at and words[0].low in OWNERS and word.low[:-2] in RELATIONS:
-                return OWNERS[words[0].low], name_of([*(w.low for w in words[1:at]), word.low[:-2], *rest])
-            return " ".join(w.said for w in words[: at + 1])[:-2], name_of(rest)
+                return OWNERS[words[0].low], name_of([*(w.low for w in words[1:at]), word.low[:-2], *named])
+            return " ".join(w.said for w in words[: at + 1])[:-2], name_of(named)
     owner = OWNERS.get(words[0].low, "I")
     rest = [w for w in words if w.low not in DETERMINERS and w.low not in _NEWER]
     for at, word in enumerate(rest):

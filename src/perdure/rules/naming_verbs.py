@@ -155,7 +155,7 @@ THINGS: Final = listed("car bike motorbike phone laptop camera guitar watch tv c
 """Possessions that are of a make: "my car is a 2017 Toyota"."""
 PLACES: Final = listed("""
     office headquarter headquarters hq warehouse store shop school house apartment flat studio gym factory plant lab
-    restaurant hotel branch clinic docs documentation repo repository code site venue
+    restaurant hotel branch clinic doc documentation repo repository code site venue
     """)
 """What is somewhere."""
 STATES: Final = {

@@ -82,7 +82,10 @@ def is_name(word: Word) -> bool:
 def coded(word: Word) -> bool:
     """Return whether a word is written like a name that programs use: ``pg-stage-2``, ``docs.acme.dev``."""
     inner = word.said[1:]
-    return any(c in inner for c in "_/.@:") or (word.said[0].isalpha() and any(c.isdecimal() for c in word.said))
+    if any(c in inner for c in "_/.@:") or (word.said[0] == "#" and inner):
+        return True
+    digits = any(c.isdecimal() for c in word.said)
+    return digits and (word.said[0].isalpha() or ("-" in inner and word.said.replace("-", "").isdecimal()))
 
 
 def is_number(low: str) -> bool:
@@ -121,9 +124,7 @@ def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
             joined = False  # "going to concerts" is one thing, its preposition no end
         elif low in _ENDS or low in PREPOSITIONS or (short and low in {"of", "and", "or"}):
             break
-        if low == "any" and stop > at and words[stop + 1 : stop + 2] and words[stop + 1].low in {"more", "longer"}:
-            break
-        if low in {"and", "or", "&"} and not _goes_on(words, stop):
+        if (low == "any" and _no_more(words, stop)) or (low in {"and", "or", "&"} and not _goes_on(words, stop)):
             break
         if any(s <= words[stop].start < e for s, e in days):
             break
@@ -136,6 +137,10 @@ def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
 def text_gap(one: Word, other: Word) -> bool:
     """Return whether more than a space stands between two words: a comma, a quote."""
     return other.start - one.end > 2  # noqa: PLR2004
+
+
+def _no_more(words: Sequence[Word], at: int) -> bool:
+    return at + 1 < len(words) and words[at + 1].low in {"more", "longer"}
 
 
 def _goes_on(words: Sequence[Word], at: int) -> bool:

@@ -16,6 +16,8 @@ from perdure.rules.words import listed
 
 _BE: Final = listed("am is are")
 _AT: Final = listed("in at on")
+_KEPT: Final = listed("config log test script source data wiki dashboard server note spec api endpoint")
+"""What has an address of programs; a bug is in a file only until it is mended."""
 _SET: Final = listed("planned scheduled due set slated booked")
 _BOUNDS: Final = {
     **dict.fromkeys(listed("start starts begin begins"), "start_date"),
@@ -44,15 +46,19 @@ def placed(parsed: Parsed, owner: str, named: str) -> list[Said]:
     if low in _BOUNDS:
         day = _day(parsed, at + 1)
         return [_of(parsed, owner, f"{named}_{_BOUNDS[low]}", day, "date")] if day else []
-    if low in {"live", "lives", "sit", "sits"} and words[at + 1].low in _AT and at + 2 < len(words):
-        return (
-            [_of(parsed, owner, f"{named}_location", _span(words[at + 2 : at + 3]), "address")]
-            if coded(words[at + 2])
-            else []
-        )
-    if low in {"go", "goes"} and words[at + 1].low == "to" and at + 2 < len(words) and "@" in words[at + 2].said:
-        return [_of(parsed, owner, f"{named}_email", _span(words[at + 2 : at + 3]), "contact")]
-    return _runs(parsed, owner, named) if low in {"run", "runs"} and words[at + 1].low == "on" else []
+    return _stands(parsed, owner, named) if at + 2 < len(words) else []
+
+
+def _stands(parsed: Parsed, owner: str, named: str) -> list[Said]:
+    """Return "lives at github.com/acme/api", "invoices go to billing@acme.example", "runs on port 8080"."""
+    words, at = parsed.words, parsed.at
+    low, follows, third = words[at].low, words[at + 1].low, words[at + 2]
+    place = third.start, third.end
+    if low in {"live", "lives", "sit", "sits"} and follows in _AT and coded(third):
+        return [_of(parsed, owner, f"{named}_location", place, "address")]
+    if low in {"go", "goes"} and follows == "to" and "@" in third.said:
+        return [_of(parsed, owner, f"{named}_email", place, "contact")]
+    return _runs(parsed, owner, named) if low in {"run", "runs"} and follows == "on" else []
 
 
 def _is_placed(parsed: Parsed, owner: str, named: str) -> list[Said]:
@@ -79,7 +85,7 @@ def _somewhere(parsed: Parsed, owner: str, named: str, at: int) -> list[Said]:
     head = named.rpartition("_")[2]
     if any(s <= first.start < e for s, e, _ in parsed.clause.at) or first.low.rstrip("s") in WEEKDAYS:
         return []
-    if coded(first) and "." in first.said[1:]:
+    if head in _KEPT | PLACES and coded(first):
         return [_of(parsed, owner, f"{named}_location", (first.start, first.end), "address")]
     phrase = phrase_at(parsed.clause, at)
     if phrase is None or head not in PLACES or not (is_name(phrase.words[0]) or _street(phrase)):
@@ -98,7 +104,7 @@ def _runs(parsed: Parsed, owner: str, named: str) -> list[Said]:
     if at >= len(words):
         return []
     if words[at].low == "port" and at + 1 < len(words) and words[at + 1].low.isdecimal():
-        return [_of(parsed, owner, f"{named}_port", _span(words[at + 1 : at + 2]), "setting")]
+        return [_of(parsed, owner, f"{named}_port", (words[at + 1].start, words[at + 1].end), "setting")]
     phrase = phrase_at(parsed.clause, at)
     if phrase is None or not is_name(phrase.words[0]) or phrase.lows[0].rstrip("s") in WEEKDAYS:
         return []
@@ -111,10 +117,6 @@ def _day(parsed: Parsed, at: int) -> Place | None:
     place, _ = value_at(parsed.clause, at)
     inside = [(s, e) for s, e, _ in parsed.clause.at if place is not None and s <= place[0] < e]
     return place if inside else None
-
-
-def _span(words: tuple[object, ...]) -> Place:
-    return words[0].start, words[-1].end  # type: ignore[attr-defined]
 
 
 def _of(parsed: Parsed, owner: str, name: str, place: Place, kind: str) -> Said:

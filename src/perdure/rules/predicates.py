@@ -71,7 +71,9 @@ SHIPPED: Final[Mapping[str, Predicate]] = {
     **_rows(
         "setting",
         "timezone editor branch database framework language port host url repository repo path indentation "
-        "theme shell os browser version platform stack toolchain linter formatter tracker domain username blood_type",
+        "theme shell os browser version platform stack toolchain linter formatter tracker domain username blood_type "
+        "package_manager log_level channel "
+        "runner registry provider region encoding engine license",
     ),
     **_rows("description", "is description", many=True),
     **_rows("value", UNNAMED),

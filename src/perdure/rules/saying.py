@@ -10,19 +10,18 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.records.knowledge import Learned
-from perdure.rules.attributes import attributes, changes
 from perdure.rules.being import promoted
 from perdure.rules.being import states as states_in
+from perdure.rules.changing import changes
 from perdure.rules.ending import ended, ending, verb_name
 from perdure.rules.habits import routine
 from perdure.rules.lemmas import base_verb, past_form, singular
-from perdure.rules.measuring import counts, measure_at, noted, told
+from perdure.rules.measuring import counts, measure_at, told, value_at
 from perdure.rules.naming_verbs import EMPTY_HEADS, HABITS, NOT_EVENTS, PREFERRING, STATES, Parsed, Said
-from perdure.rules.phrases import Phrase, day_named, is_name, name_of, phrase_at
+from perdure.rules.phrases import PARTICLES, Phrase, day_named, is_name, name_of, phrase_at
+from perdure.rules.plain_values import inside
 from perdure.rules.predicates import Predicates
 from perdure.rules.words import listed
-
-__all__ = ["acts", "attributes", "noted"]
 
 _POINTING: Final = listed("your this that these those the it you its being when what how seeing hearing having")
 _BE: Final = listed("am is are was were been")
@@ -76,24 +75,45 @@ def _plainly(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> li
     at = parsed.at + 1
     if at >= len(parsed.words) or (parsed.aux and not parsed.denied and lemma not in {"stand", "bear"}):
         return []
-    follows = parsed.words[at].low
     phrase = phrase_at(parsed.clause, at)
-    if lemma in {"stand", "bear"} and phrase is not None and {"can't", "cannot"} & set(parsed.aux):
-        return [] if follows in _POINTING else [told(parsed, "dislike", phrase, Learned.PREFERENCE, many=True)]
-    if low != lemma and low != f"{lemma}s":
+    if lemma in {"stand", "bear"}:
+        return _unbearable(parsed, phrase)
+    if low not in (lemma, f"{lemma}s"):
         return []
-    if lemma == "weigh" and (found := measure_at(parsed.clause, at)) is not None and not parsed.denied:
-        weight = Phrase(tuple(w for w in parsed.words if found[0][0] <= w.start < found[0][1]))
-        return [told(parsed, "weight", weight, Learned.STATEMENT)]
-    if lemma == "speak" and phrase is not None and is_name(phrase.words[0]):
-        return [told(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
-    if lemma == "take":
-        return _medicine(parsed, phrase, at)
-    if lemma in {"go", "pay"} and follows == "by" and (paid := phrase_at(parsed.clause, at + 1)) is not None:
-        if lemma == "go":
-            return [told(parsed, "nickname", paid, Learned.STATEMENT)] if is_name(paid.words[0]) else []
-        return [told(parsed, "payment_method", paid, Learned.STATEMENT, many=False)]
+    match lemma:
+        case "weigh":
+            return _weight(parsed, at)
+        case "take":
+            return _medicine(parsed, phrase, at)
+        case "speak" if phrase is not None and is_name(phrase.words[0]):
+            return [told(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
+        case "go" | "pay" if parsed.words[at].low == "by":
+            return _by(parsed, lemma, at)
     return []
+
+
+def _unbearable(parsed: Parsed, phrase: Phrase | None) -> list[Said]:
+    """Return what somebody "can't stand"."""
+    follows = parsed.words[parsed.at + 1].low
+    if phrase is None or not {"can't", "cannot"} & set(parsed.aux) or follows in _POINTING | PARTICLES:
+        return []
+    return [told(parsed, "dislike", phrase, Learned.PREFERENCE, many=True)]
+
+
+def _weight(parsed: Parsed, at: int) -> list[Said]:
+    place, measured = value_at(parsed.clause, at)
+    if place is None or not measured or parsed.denied:
+        return []
+    return [told(parsed, "weight", Phrase(tuple(inside(parsed, place))), Learned.STATEMENT)]
+
+
+def _by(parsed: Parsed, lemma: str, at: int) -> list[Said]:
+    """Return "goes by Sam" and "pays by bank transfer"."""
+    phrase = phrase_at(parsed.clause, at + 1)
+    if phrase is None or (lemma == "go" and not is_name(phrase.words[0])):
+        return []
+    name = "nickname" if lemma == "go" else "payment_method"
+    return [told(parsed, name, phrase, Learned.STATEMENT, many=False)]
 
 
 def _medicine(parsed: Parsed, phrase: Phrase | None, at: int) -> list[Said]:
@@ -105,7 +125,8 @@ def _medicine(parsed: Parsed, phrase: Phrase | None, at: int) -> list[Said]:
         name = None if of is None else phrase_at(parsed.clause, of + 1, short=True)
         if of is None or name is None:
             return []
-        name, dose = Phrase(name.words[:1]), Phrase(words[at:of])
+        stop = next((i for i, w in enumerate(name.words) if w.low in _OFTEN), len(name.words))
+        name, dose = Phrase(name.words[: max(stop, 1)]), Phrase(words[at:of])
         said = told(parsed, f"{name_of(name.lows)}_dose", dose, Learned.STATEMENT, kind="measure", many=False)
         return [replace(said, span=(said.span[0], name.end))]
     if phrase is None or len(phrase.words) != 1 or phrase.words[0] is not words[at] or phrase.lows[0] in _NO_MEDICINE:
