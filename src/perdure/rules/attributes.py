@@ -22,6 +22,8 @@ from perdure.rules.words import listed
 
 _BE: Final = listed("am is are be been")
 _SORTS: Final = listed("status contact address job name policy preference")
+_FIRM: Final = listed("contact address job name")
+"""Sorts whose value is never how somebody does: "my phone is dead" names no phone."""
 _LONGEST: Final = 6
 """Words that the name of an attribute may have beside its last."""
 
@@ -53,7 +55,7 @@ def _counted(parsed: Parsed) -> list[Said]:
 def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: Predicates) -> list[Said]:
     """Return what an attribute is; a relation is a name, a thing without sort needs a number, a day or a name."""
     place, measured = value_at(parsed.clause, parsed.at)
-    if place is None:
+    if place is None or (parsed.words[parsed.at].low == "to" and not measured):
         return []
     name, head = predicates.name(named), named.rpartition("_")[2]
     relation, _, rest = named.partition("_")
@@ -69,7 +71,8 @@ def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: P
         return (
             [made(parsed, found[0], place, subject=owner, learned=learned, kind=found[1], many=False)] if found else []
         )
-    loose = kind not in _SORTS or phrase.lows[0] == "the" or "and" in phrase.lows or is_state(inside(parsed, place))
+    loose = kind not in _SORTS or phrase.lows[0] == "the" or "and" in phrase.lows
+    loose = loose or (kind in _FIRM and is_state(inside(parsed, place)))
     loose = loose and not (is_person(parsed, place) and head in ROLES)
     return [made(parsed, name, place, subject=owner, learned=learned)] if measured or not loose else []
 

@@ -31,14 +31,17 @@ _STATES: Final = listed("""
 """What something may be without that being its value."""
 
 
+_TRAILING: Final = listed("now currently today instead too again anyway already")
+
+
 def inside(parsed: Parsed, place: Place) -> list[Word]:
     """Return the words of a clause that stand at a place."""
     return [w for w in parsed.words if place[0] <= w.start < place[1]]
 
 
 def is_last(parsed: Parsed, place: Place) -> bool:
-    """Return whether a clause ends with a value."""
-    return parsed.words[-1].start < place[1]
+    """Return whether a clause ends with a value, or only says that it is so now."""
+    return all(w.low in _TRAILING for w in parsed.words if w.start >= place[1])
 
 
 def timed(parsed: Parsed, name: str, place: Place) -> str | None:

@@ -73,12 +73,10 @@ def _became(parsed: Parsed) -> list[Said]:
 def _plainly(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> list[Said]:
     """Return what some verbs say with little else: "weigh 72 kg", "speak Portuguese", "take 20 mg of lisinopril"."""
     at = parsed.at + 1
-    if at >= len(parsed.words) or (parsed.aux and not parsed.denied and lemma not in {"stand", "bear"}):
-        return []
-    phrase = phrase_at(parsed.clause, at)
+    phrase = phrase_at(parsed.clause, at) if at < len(parsed.words) else None
     if lemma in {"stand", "bear"}:
         return _unbearable(parsed, phrase)
-    if low not in (lemma, f"{lemma}s"):
+    if at >= len(parsed.words) or (parsed.aux and not parsed.denied) or low not in (lemma, f"{lemma}s"):
         return []
     match lemma:
         case "weigh":
@@ -89,13 +87,15 @@ def _plainly(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> li
             return [told(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
         case "go" | "pay" if parsed.words[at].low == "by":
             return _by(parsed, lemma, at)
-    return []
+        case _:
+            return []
 
 
 def _unbearable(parsed: Parsed, phrase: Phrase | None) -> list[Said]:
     """Return what somebody "can't stand"."""
-    follows = parsed.words[parsed.at + 1].low
-    if phrase is None or not {"can't", "cannot"} & set(parsed.aux) or follows in _POINTING | PARTICLES:
+    if phrase is None or not {"can't", "cannot"} & set(parsed.aux):
+        return []
+    if parsed.words[parsed.at + 1].low in _POINTING | PARTICLES:
         return []
     return [told(parsed, "dislike", phrase, Learned.PREFERENCE, many=True)]
 
