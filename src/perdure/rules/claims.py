@@ -109,7 +109,7 @@ def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Pre
     corrected = correction_at(sentence)
     if corrected is not None:
         return _corrected(text, start + corrected, end, said_at, predicates)
-    if (named := _CALLED.match(sentence)) is not None:
+    if " me " in sentence and (named := _CALLED.match(sentence)) is not None:
         place = start + named.start("name"), start + named.end("name")
         return [Said("I", "nickname", place, (start, place[1]), Learned.STATEMENT, kind="name")]
     return _instead(text, start, end, said_at, predicates) or _plainly(text, start, end, said_at, predicates)

@@ -112,7 +112,7 @@ def clauses(text: str, start: int, end: int, said_at: int) -> list[Clause]:
         if _asks(words):
             asked = True
             break
-        if [word.low for word in words[:2]] == ["according", "to"]:
+        if words[0].low == "according" and len(words) > 1 and words[1].low == "to":
             break  # what follows is somebody else's word
         if words[0].low == "which" and len(words) > 2 and words[1].low in {"has", "have", "was"}:  # noqa: PLR2004
             words = (*_antecedent(before), *words)
@@ -133,7 +133,7 @@ def _antecedent(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def _parts(sentence: str, offset: int) -> Iterator[tuple[int, int]]:
     begin = 0
-    rule = _RULE.match(sentence) is not None
+    rule = sentence[:1] in "aAnNpP" and _RULE.match(sentence) is not None
     for cut in _SPLIT.finditer(sentence):
         if rule and _CONDITION.match(sentence, cut.end()):
             continue  # when it holds belongs to the rule

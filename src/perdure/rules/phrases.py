@@ -90,7 +90,9 @@ def coded(word: Word) -> bool:
 
 def is_number(low: str) -> bool:
     """Return whether a word is a number, in digits or words."""
-    return low.lstrip("$€£~").replace(",", "")[:1].isdecimal() or NUMBER_WORDS.get(low, "").isdecimal()
+    if low[:1].isalpha():
+        return NUMBER_WORDS.get(low, "").isdecimal()
+    return low.lstrip("$€£~").replace(",", "")[:1].isdecimal()
 
 
 def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
