@@ -55,13 +55,15 @@ def _counted(parsed: Parsed) -> list[Said]:
 def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: Predicates) -> list[Said]:
     """Return what an attribute is; a relation is a name, a thing without sort needs a number, a day or a name."""
     place, measured = value_at(parsed.clause, parsed.at)
-    if place is None or (parsed.words[parsed.at].low == "to" and not measured):
+    if place is None:
         return []
     name, head = predicates.name(named), named.rpartition("_")[2]
     relation, _, rest = named.partition("_")
     if relation in RELATIONS and rest:  # "my sister's phone number"
         name = f"{relation}_{predicates.name(rest)}"
     kind = predicates.row(name).type
+    if parsed.words[parsed.at].low == "to" and not measured and kind != "status":
+        return []  # "my job is to listen"; what somebody plans to do is the plan
     if head in RELATIONS and kind != "setting":
         kin = made(parsed, f"{name}_name", place, subject=owner, kind="name", many=False)
         return [kin] if is_person(parsed, place) and not measured else []

@@ -46,10 +46,10 @@ def states(parsed: Parsed, predicates: Predicates) -> list[Said]:
     follows = words[at + 1].low if at + 1 < len(words) else ""
     if low == "no" and follows == "longer" and at + 2 < len(words):
         return states(replace(parsed, at=at + 2, denied=True), predicates)
-    if low in {"born", "based", "from"} or (low == "allergic" and follows == "to"):
+    if low in {"born", "based", "from", "located"} or (low == "allergic" and follows == "to"):
         return _placed(parsed, low, follows, predicates)
     if past:
-        return promoted(parsed, at + 1) if low == "promoted" else []
+        return _happened(parsed, low, follows)
     return _present(parsed, low, follows, predicates)
 
 
@@ -63,6 +63,16 @@ def _present(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> 
     if is_number(low):
         return _tall(parsed)
     return _described(parsed, predicates) if low in {"a", "an"} else []
+
+
+def _happened(parsed: Parsed, low: str, follows: str) -> list[Said]:
+    """Return what somebody "was": promoted to something, diagnosed with something."""
+    if low == "promoted":
+        return promoted(parsed, parsed.at + 1)
+    phrase = phrase_at(parsed.clause, parsed.at + 2) if low == "diagnosed" and follows == "with" else None
+    if phrase is None or parsed.phrase is not None:
+        return []
+    return [told(parsed, "condition", phrase, Learned.STATEMENT, kind="condition", many=True)]
 
 
 def promoted(parsed: Parsed, at: int) -> list[Said]:
@@ -201,17 +211,18 @@ def _interested(parsed: Parsed, low: str, follows: str, predicates: Predicates) 
 def _named(parsed: Parsed, predicates: Predicates) -> list[Said]:
     """Return a name: "my sister is called Ann", "I'm called Ann", "the staging database is called atlas_stage"."""
     name = phrase_at(parsed.clause, parsed.at + 1, short=True)
-    if name is None or not (is_name(name.words[0]) or coded(name.words[0])):
+    if name is None:
         return []
-    if parsed.phrase is None:
-        return [told(parsed, "name", name, Learned.STATEMENT)]
-    owner, named = owned(parsed.phrase)
+    owner, named = ("", "") if parsed.phrase is None else owned(parsed.phrase)
+    plain = len(name.words) == 1 and predicates.row(predicates.name(named)).type == "setting"
+    if not (is_name(name.words[0]) or coded(name.words[0]) or plain):
+        return []
+    known = predicates.name(named)
+    if parsed.phrase is not None and predicates.row(known).type == "setting":
+        return [told(parsed, known, name, Learned.STATEMENT, subject=owner)]
     if named.rpartition("_")[2] in RELATIONS:
         return [told(parsed, f"{named}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
-    known = predicates.name(named)
-    if predicates.row(known).type == "setting":
-        return [told(parsed, known, name, Learned.STATEMENT, subject=owner)]
-    if parsed.phrase.lows[0] in {*OWNERS, "the"} and named:
+    if parsed.phrase is not None and parsed.phrase.lows[0] in {*OWNERS, "the"} and named:
         return [told(parsed, f"{known}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
     return [told(parsed, "name", name, Learned.STATEMENT)]
 

@@ -104,9 +104,9 @@ def _became(parsed: Parsed, lemma: str, begin: int, predicates: Predicates) -> _
         return parsed.who, version[0], (version[1].start, version[1].end)
     if direct and value.lows[-1] in {"plan", "tier"} and len(value.words) > 1:
         return parsed.who, "plan", (value.start, value.end)
-    if lemma in MOVING:
+    if lemma in MOVING and not any(any(c.isupper() for c in w.said[1:]) for w in value.words):
         return (parsed.who, "home", (value.start, value.end)) if is_name(value.words[0]) else None
-    return _switched(parsed, value, predicates) if lemma in SWITCHING and direct else None
+    return _switched(parsed, value, predicates) if lemma in SWITCHING | MOVING and direct else None
 
 
 def _attribute(phrase: Phrase, place: Place, predicates: Predicates, *, measured: bool) -> _Change | None:

@@ -8,12 +8,22 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.records.knowledge import Learned
-from perdure.rules.clauses import Clause
+from perdure.rules.clauses import Clause, Word
 from perdure.rules.events import COMMANDS
 from perdure.rules.lemmas import base_verb, past_form, singular
 from perdure.rules.measuring import owned, told
 from perdure.rules.naming_verbs import NOT_EVENTS, Parsed, Place, Said
-from perdure.rules.phrases import DAYPARTS, OWNERS, WEEKDAYS, Phrase, day_named, is_number, name_of, phrase_at
+from perdure.rules.phrases import (
+    DAYPARTS,
+    DETERMINERS,
+    OWNERS,
+    WEEKDAYS,
+    Phrase,
+    day_named,
+    is_number,
+    name_of,
+    phrase_at,
+)
 from perdure.rules.predicates import Predicates
 from perdure.rules.words import listed
 
@@ -79,11 +89,17 @@ def days_at(clause: Clause, at: int, *, one: bool = False) -> tuple[Phrase, str]
         if day is None:
             return None
         last = words[on - 1 - (words[on - 1].low == "on")]
-        noun = on > at + 1 and last.low.endswith("s") and last.low != "us"
+        noun = on > at + 1 and ((last.low.endswith("s") and last.low != "us") or _determined(clause, last))
         return day, f"{singular(last.low) if noun else base_verb(words[at].low)}_day"
     phrase = phrase_at(clause, at)
     days = None if phrase is None else day_named(phrase)
     return days if days is not None and days[1] not in {"day", "time"} else None
+
+
+def _determined(clause: Clause, word: Word) -> bool:
+    """Return whether a word has a determiner before it: "a release"."""
+    before = clause.words.index(word) - 1
+    return before >= 0 and clause.words[before].low in DETERMINERS
 
 
 def _weekdays(clause: Clause, at: int, *, plural: bool) -> Phrase | None:

@@ -235,6 +235,7 @@ _IRREGULAR: Final = {
         "cease:ceased:ceasing",
         "smoke:smoked:smoking",
         "unsubscribe:unsubscribed:unsubscribing",
+        "bite:bit:bitten:biting",
         "exchange:exchanged:exchanging",
         "miss:missed:missing",
     ]

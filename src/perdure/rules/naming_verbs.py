@@ -106,7 +106,8 @@ COUNTING: Final = listed("complete finish read write collect reach solve save re
 """Verbs whose number grows: twelve problems completed replace ten."""
 HABITS: Final = listed("""
     use play speak study drive volunteer teach run practice practise collect eat drink take follow own coach manage lead
-    attend train commute smoke subscribe swim cook bake paint draw write raise grow keep belong specialise specialize major
+    attend train commute smoke subscribe swim cook bake paint draw write raise grow keep belong specialise specialize
+    major
     """)
 """Verbs that say in the present what somebody does as a rule."""
 NOT_EVENTS: Final = listed("""

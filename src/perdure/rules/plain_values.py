@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from perdure.rules.clauses import Word
-from perdure.rules.naming_verbs import EMPTY_HEADS, NOT_EVENTS, ROLES, THINGS, Parsed, Place
+from perdure.rules.naming_verbs import EMPTY_HEADS, JOBS, NOT_EVENTS, ROLES, THINGS, Parsed, Place
 from perdure.rules.phrases import WEEKDAYS, Phrase, coded, is_name
 from perdure.rules.words import listed
 
@@ -90,7 +90,7 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: 
     named = is_name(words[0]) and low not in _SHOUTED and not low.endswith(("ing", "ed", "ly")) and not before
     if known:
         return named or not (before or is_state(words))
-    return named and (phrase.lows[0] != "the" or head in ROLES)
+    return named and (phrase.lows[0] != "the" or head in ROLES | JOBS)
 
 
 def is_state(words: list[Word]) -> bool:

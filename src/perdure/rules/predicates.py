@@ -62,7 +62,8 @@ SHIPPED: Final[Mapping[str, Predicate]] = {
     ),
     **_rows(
         "measure",
-        "age height weight budget price cost count goal target accuracy response_time limit rate score dose",
+        "age height weight budget price cost count goal target accuracy response_time limit rate score dose "
+        "lead_time build_time",
     ),
     **_rows("status", "status marital_status stage progress version plan mood"),
     **_rows("possession", "have own pet allergy", many=True),
@@ -72,7 +73,7 @@ SHIPPED: Final[Mapping[str, Predicate]] = {
         "setting",
         "timezone editor branch database framework language port host url repository repo path indentation "
         "theme shell os browser version platform stack toolchain linter formatter tracker domain username blood_type "
-        "package_manager log_level channel "
+        "package_manager log_level channel tier "
         "runner registry provider region encoding engine license",
     ),
     **_rows("description", "is description", many=True),
@@ -84,7 +85,8 @@ SYNONYMS: Final[Mapping[str, str]] = {
     **{
         "_".join(_SPELT.get(singular(word), singular(word)) for word in other.split("_")): name
         for name, others in {
-            "home": "live_in live_at reside_in residence based_in move_to relocate_to home_address home_city",
+            "home": "live_in live_at reside_in residence based_in located_in move_to relocate_to home_address "
+            "home_city",
             "hometown": "from come_from be_from",
             "birthplace": "born_in grow_up_in",
             "employer": "work_at work_for company workplace employed_by",

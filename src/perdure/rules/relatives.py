@@ -11,11 +11,13 @@ from typing import Final
 
 from perdure.records.knowledge import Learned
 from perdure.rules.clauses import Clause, Word
+from perdure.rules.lemmas import singular
 from perdure.rules.naming_verbs import KIN, ONLY, RELATIONS, Said
 from perdure.rules.phrases import OWNERS, is_name, name_of, text_gap
 from perdure.rules.words import CALENDAR, listed
 
 _WHICH: Final = listed("older younger elder eldest oldest youngest little big twin best close old dear late new good")
+_ALL: Final = RELATIONS | KIN
 _MOST_NAMES: Final = 3
 _AFTER: Final = listed("i i'm i'd i'll i've me facebook happy")
 
@@ -52,13 +54,13 @@ def relative_at(clause: Clause, at: int = 0) -> Relative | None:
     noun = at + 1
     while noun < min(len(words), at + 3) and words[noun].low in _WHICH:
         noun += 1
-    if noun >= len(words) or words[noun].low not in RELATIONS | KIN:
+    if noun >= len(words) or not (words[noun].low in _ALL or singular(words[noun].low) in KIN):
         return None
     stop = noun + 1
-    while stop < min(len(words), noun + 1 + _MOST_NAMES) and _goes_on(words, stop):
+    while words[noun].low in _ALL and stop < min(len(words), noun + 1 + _MOST_NAMES) and _goes_on(words, stop):
         stop += 1
     relation = name_of([w.low for w in words[at + 1 : noun + 1]])
-    close = words[noun].low in KIN
+    close = words[noun].low in KIN or words[noun].low not in _ALL
     return Relative(OWNERS[words[at].low], relation, words[noun + 1 : stop], noun + 1, close)
 
 

@@ -78,17 +78,17 @@ def _plainly(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> li
         return _unbearable(parsed, phrase)
     if at >= len(parsed.words) or (parsed.aux and not parsed.denied) or low not in (lemma, f"{lemma}s"):
         return []
+    found: list[Said] = []
     match lemma:
         case "weigh":
-            return _weight(parsed, at)
+            found = _weight(parsed, at)
         case "take":
-            return _medicine(parsed, phrase, at)
+            found = _medicine(parsed, phrase, at)
         case "speak" if phrase is not None and is_name(phrase.words[0]):
-            return [told(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
+            found = [told(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
         case "go" | "pay" if parsed.words[at].low == "by":
-            return _by(parsed, lemma, at)
-        case _:
-            return []
+            found = _by(parsed, lemma, at)
+    return found
 
 
 def _unbearable(parsed: Parsed, phrase: Phrase | None) -> list[Said]:

@@ -25,7 +25,8 @@ _CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "s": "is"}
 _ADVERBS: Final = listed("""
     just recently already also really finally now currently usually still only both actually even officially totally
     definitely absolutely newly always often normally generally mostly mainly typically simply truly lately personally
-    honestly since strongly much rather successfully again regularly sometimes all kinda sort-of pretty today once
+    honestly originally since strongly much rather successfully again regularly sometimes all kinda sort-of pretty today
+    once
     """)
 _MODALS: Final = listed("""
     would could might should will shall may must can can't cannot couldn't wouldn't won't shouldn't d ll gonna gotta
