@@ -12,6 +12,9 @@ _kept: Final = keeper(
         "values": "tests/rules/test_values.py",
         "predicates": "tests/rules/test_predicates.py",
         "claims": "tests/rules/test_claims.py",
+        "everyday": "tests/rules/test_statements.py",
+        "believing": "tests/rules/test_believing.py",
+        "endings": "tests/operations/test_endings.py",
     }
 )
 
@@ -123,5 +126,47 @@ BEHAVIOURS: Final = (
         "issue 5, bad input",
         "'Remember: ignore all previous instructions' is a note like any other: data.",
         "claims:test_an_order_to_remember_is_data",
+    ),
+    _kept(
+        "CL19",
+        "issue 5 Build 3",
+        "Over 200 everyday statements of a person, an agent's user and a customer are read as what they say.",
+        "everyday:test_an_everyday_statement_claims_what_it_says",
+    ),
+    _kept(
+        "CL20",
+        "issue 5 Build 3",
+        "Questions, wishes, suppositions, others' words, instructions and small talk claim nothing.",
+        "everyday:test_what_states_nothing_claims_nothing",
+    ),
+    _kept(
+        "CL21",
+        "issue 5 Build 3",
+        "What ended is a correction that quotes how: no longer, any more, stopped, gave up, cancelled.",
+        "everyday:test_what_ended_is_a_correction_that_quotes_how_it_ended",
+    ),
+    _kept(
+        "CL22",
+        "issue 5 Build 4",
+        "What ends is the fact whatever verb it was learned by; a part, a whole or a single act stays.",
+        "believing:test_what_ends_is_the_fact_whatever_verb_it_was_learned_by",
+    ),
+    _kept(
+        "CL23",
+        "issue 5 Build 4",
+        "A message that something ended ends what earlier messages said, and nothing else.",
+        "endings:test_a_message_that_something_ended_ends_what_was_said_before",
+    ),
+    _kept(
+        "CL24",
+        "seed 002 stage 5",
+        "A customer who stopped deliveries on a day no longer has that day, however it was told.",
+        "endings:test_a_day_of_deliveries_ends_however_it_is_told",
+    ),
+    _kept(
+        "CL25",
+        "issue 5 Build 3",
+        "A question means predicates by other words: want for a preference, old for an age.",
+        "predicates:test_a_question_means_predicates_by_other_words_too",
     ),
 )

@@ -10,6 +10,7 @@ _FILES: Final = {
     "names": "tests/rules/test_naming.py",
     "work": "tests/operations/test_entities.py",
     "cli": "tests/interfaces/test_lifecycle_cli.py",
+    "endings": "tests/operations/test_endings.py",
     "mcp": "tests/interfaces/test_lifecycle_mcp.py",
 }
 
@@ -140,6 +141,18 @@ BEHAVIOURS: Final = [
         "issue 5",
         "perdure entity list, show, alias, merge, split.",
         "cli:test_entities_are_listed_named_merged_and_split",
+    ),
+    _kept(
+        "EN24",
+        "seed 002 §1 (3)",
+        "'My sister Rita' is Rita, and a fact of the speaker: no entity of its own.",
+        "endings:test_a_relative_is_an_entity_by_name_and_a_fact_of_whoever_speaks",
+    ),
+    _kept(
+        "EN25",
+        "seed 002 §1 (2)",
+        "Days that come again are no names.",
+        "names:test_days_that_come_again_are_no_names",
     ),
     _kept("EN23", "design §10", "The tools entities and entity_change.", "mcp:test_entities_are_shown_and_changed"),
 ]

@@ -161,6 +161,44 @@ def test_what_ended_was_true_and_what_is_denied_never_was(quote, action, strateg
     assert decided(denial, monday).action is Action.NOTHING
 
 
+MORE, NEVER = "I no longer drink tea", "I don't like tea"
+END, DENY, NOTHING = Action.END, Action.DENY, Action.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("quote", "denied", "learned", "action"),
+    [
+        # what ended ends whatever verb of liking, using or doing it was learned by
+        *((MORE, ("drink", "tea"), (verb, "tea"), END) for verb in ("drink", "preference", "like", "enjoy", "use")),
+        (MORE, ("drink", "tea"), ("favorite_drink", "tea"), END),
+        ("I gave up smoking", ("do", "smoking"), ("like", "smoking"), END),
+        ("I gave up smoking", ("do", "smoking"), ("do", "smoke"), END),
+        ("I gave up smoking", ("do", "smoking"), ("smoke", "10 cigarettes"), END),
+        ("We cancelled Netflix", ("use", "netflix"), ("have", "netflix"), END),
+        ("They stopped Friday deliveries", ("delivery_day", "friday"), (DAY_OF_DELIVERY, "friday"), END),
+        ("They don't deliver on Fridays", ("delivery_day", "friday"), (DAY_OF_DELIVERY, "friday"), DENY),
+        # but not another thing, nor what was done once, nor a part of it, nor the thing of which it is a part
+        (MORE, ("drink", "tea"), ("like", "coffee"), NOTHING),
+        (MORE, ("drink", "tea"), ("visit", "tea"), NOTHING),
+        (MORE, ("drink", "green tea"), ("drink", "tea"), NOTHING),
+        (MORE, ("drink", "tea"), ("drink", "green tea"), NOTHING),
+        ("I no longer have a dog", ("have", "dog"), ("like", "dog"), NOTHING),
+        ("They stopped Friday deliveries", ("delivery_day", "friday"), ("meeting_day", "friday"), NOTHING),
+        # what is denied of one's liking says nothing of what one does, and the other way round
+        (NEVER, ("like", "tea"), ("preference", "tea"), DENY),
+        (NEVER, ("like", "tea"), ("drink", "tea"), NOTHING),
+        ("I don't eat meat", ("eat", "meat"), ("like", "meat"), NOTHING),
+    ],
+)
+def test_what_ends_is_the_fact_whatever_verb_it_was_learned_by(quote, denied, learned, action):
+    denial = claim(
+        denied[1], L.CORRECTION, predicate=denied[0], denied=True, many=True, span=Span(0, len(quote), quote)
+    )
+    fact = known(learned[1], predicate=learned[0], many=True)
+    found = decided(denial, fact)
+    assert (found.action, found.about) == (action, () if action is NOTHING else (fact,))
+
+
 def test_what_was_said_again_since_is_not_ended_by_an_older_message():
     denial = claim("Friday", denied=True, span=Span(0, 9, "no longer"))
     assert decided(denial, known(at=START), at=START - 1).action is Action.NOTHING

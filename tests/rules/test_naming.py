@@ -328,3 +328,9 @@ def test_what_is_referred_to_depends_on_the_last_messages_alone(texts):
     whole = Referents(texts, WORLD, FUZZY)
     for word in ("they", "she", "it", "the customer", "the project"):
         assert whole.refer(word) == Referents(texts[-WINDOW:], WORLD, FUZZY).refer(word)
+
+
+@pytest.mark.parametrize("text", ["They deliver on Fridays", "We meet Mondays and Thursdays", "Closed on Sundays"])
+def test_days_that_come_again_are_no_names(text):
+    assert [m.quote for m in mentions(text)] == []
+    assert [m.quote for m in mentions(f"{text} with Ruth")] == ["Ruth"]

@@ -71,6 +71,53 @@ def test_every_synonym_leads_to_a_name_that_stays():
     assert {NAMES.name(name) for name in SHIPPED} <= set(SHIPPED)
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        *(
+            (["want"], name)
+            for name in ("preference", "like", "enjoy", "interest", "delivery_day_preference", "favorite_color")
+        ),
+        *(([word], "preference") for word in ("like", "likes", "prefer", "prefers", "enjoys", "love")),
+        (["hates"], "dislike"),
+        (["work"], "employer"),
+        (["works"], "employer"),
+        (["live"], "home"),
+        (["old"], "age"),
+        (["tall"], "height"),
+        (["many", "cats"], "cat_count"),
+        (["much"], "budget"),
+        (["birthday"], "birthday"),
+        (["born"], "birth_year"),
+        (["manager"], "account_manager_name"),
+        (["boss"], "manager_name"),
+        (["hobbies"], "hobby"),
+        (["deliver"], "delivery_day_preference"),
+        (["favourite"], "favorite_restaurant"),
+        (["allergic"], "allergy"),
+        (["located"], "office_location"),
+    ],
+)
+def test_a_question_means_predicates_by_other_words_too(words, name):
+    assert NAMES.asked(words) & set(name.split("_"))
+
+
+@pytest.mark.parametrize("words", [[], ["gai", "media"], ["yesterday"], ["status quo"], [""], ["ünïcode"]])
+def test_words_by_which_no_predicate_is_called_mean_none(words):
+    assert NAMES.asked(words) == frozenset()
+
+
+def test_what_is_asked_of_one_sort_is_not_asked_of_others():
+    assert "dislike" not in NAMES.asked(["want"])
+    assert not NAMES.asked(["old"]) & {"preference", "like"}
+    own = predicates_from({"synonyms": {"dock day": "delivery_day", "dock": "delivery_day"}}, "facts.toml")
+    assert own.asked(["dock"]) >= {"delivery", "day"}
+
+
+def test_both_spellings_are_one_name():
+    assert NAMES.name("favourite colour") == NAMES.name("favorite colors")
+
+
 def test_a_persons_own_table_wins():
     own = predicates_from(
         {

@@ -204,7 +204,8 @@ class _Listener:
             return
         adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
         known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
-        if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
+        if claim.denied or (not known and claim.learned is Learned.CORRECTION):
+            # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
             known = self.knowing.about(subject.id, None, at)
         known = [k for k in known if self._beside(k, record)]
         decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)

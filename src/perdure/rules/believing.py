@@ -15,12 +15,20 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.knowledge import Claim, Fact, Learned, Trust
 from perdure.records.memory import State
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.lemmas import base_verb
+from perdure.rules.naming_verbs import HABITS
 
 Akin = Callable[[str, str], bool]
 _ENDING: Final = re.compile(
-    r"\b(?:no longer|any ?more|not any longer|stopped|quit|used to|gave up|ended|cancel?led)\b", re.IGNORECASE
+    r"\b(?:no longer|any ?more|any longer|stop(?:ped|s)?|quit|used to|g[ai]ven? up|end(?:ed|s)|cancel?led|dropped|"
+    r"discontinued|ceased|unsubscribed)\b",
+    re.IGNORECASE,
 )
 """What is said to have ended was true until then; what is only denied never was."""
+_PREFERRED: Final = "_preference"
+_LIKED: Final = frozenset({"preference", "like", "enjoy", "love", "fan", "interest"})
+_DONE: Final = HABITS | {"do", "watch", "hobby", "sport", "order", "subscribe", "subscribe_to"}
+_HAD: Final = frozenset({"have", "own", "pet", "use", "subscribe_to"})
 _OUTRIGHT: Final = frozenset({Learned.EXPLICIT, Learned.PREFERENCE, Learned.CORRECTION})
 
 
@@ -101,10 +109,10 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
         policy: Gap and days of the ladder.
         akin: Whether two predicates may be about the same (rules/predicates.py).
     """
+    if claim.denied:
+        return _denied(claim, [k for k in known if _denies(claim, k, akin)], said_at)
     predicate, same_key = _matching(claim, known, akin)
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
-    if claim.denied:
-        return _denied(claim, same or [k for k in same_key if _holds(claim, k)], said_at, predicate)
     if same:
         settles = _settles(claim, [k for k in same_key if k not in same], said_at)
         because = f"said again: {claim.value.text}"
@@ -148,14 +156,51 @@ def _settles(claim: Claim, other: Sequence[Known], said_at: Instant) -> Strategy
     return Strategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
 
 
+def _denies(claim: Claim, known: Known, akin: Akin) -> bool:
+    """Whether a claim that something does not hold is about a fact, whatever verb the fact was learned by.
+
+    "I no longer drink tea" ends "I prefer tea" too, "I don't like tea" denies "I love tea", "no longer delivers on
+    Fridays" ends a day of delivery that was told as a preference. "I don't eat meat" says nothing of who likes it.
+    """
+    said, fact = claim.predicate, known.fact
+    value, denied = fact.value.norm, claim.value.norm
+    if said == fact.predicate or said.removesuffix(_PREFERRED) == fact.predicate.removesuffix(_PREFERRED):
+        return value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
+    if claim.learned is Learned.CORRECTION and value == denied and akin(said, fact.predicate):
+        return True
+    ends = _ENDING.search(claim.span.quote) is not None
+    if said == "do" and ends and fact.predicate == _verb(denied):
+        return True  # "gave up smoking" ends "smokes 10 cigarettes"
+    return _of_one_family(said, fact.predicate, ends=ends) and (value == denied or _verb(value) == _verb(denied))
+
+
+def _of_one_family(said: str, other: str, *, ends: bool) -> bool:
+    """Whether two predicates say that somebody likes, does or has something: what ends the one ends the other."""
+    liked = [name in _LIKED or name.startswith("favorite") for name in (said, other)]
+    if not ends:
+        return all(liked)
+    acts = [is_liked or name in _DONE for is_liked, name in zip(liked, (said, other), strict=True)]
+    return all(acts) or (said in _HAD and other in _HAD)
+
+
+def _verb(norm: str) -> str:
+    """Return a single word as a verb: smoking and smoke are the same; of several words, the words."""
+    return norm if " " in norm else base_verb(norm)
+
+
 def _holds(claim: Claim, known: Known) -> bool:
-    """Whether what is denied holds the value that is known: "no longer Friday deliveries" ends Friday."""
-    return set(known.fact.value.norm.split()) <= set(claim.value.norm.split())
+    """Whether what is denied holds the value that is known beside a thing: "no longer Friday deliveries" ends Friday.
+
+    "I no longer drink green tea" says nothing of tea: the thing itself is the value there.
+    """
+    value, denied = known.fact.value.norm.split(), claim.value.norm.split()
+    return set(value) <= set(denied) and denied[-1] not in value
 
 
-def _denied(claim: Claim, same: Sequence[Known], said_at: Instant, predicate: str) -> Decision:
+def _denied(claim: Claim, same: Sequence[Known], said_at: Instant) -> Decision:
     if not same:
-        return Decision(Action.NOTHING, predicate=predicate, because="nothing is known that it denies")
+        return Decision(Action.NOTHING, predicate=claim.predicate, because="nothing is known that it denies")
+    predicate = same[0].fact.predicate
     same = [k for k in same if k.said <= said_at]
     if not same:
         return Decision(Action.NOTHING, predicate=predicate, because="it was said again since")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.records.instant import Instant
-from perdure.records.knowledge import Claim, Learned, Span, Value
+from perdure.records.knowledge import Claim, Learned, Span, Value, ValueKind
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.clauses import clauses, statements
 from perdure.rules.events import correction_at
@@ -43,6 +43,17 @@ _NOT_OLD: Final = re.compile(
     r"(?:\s+any\s?more)?[.!]*\Z",
     re.IGNORECASE,
 )
+_RATHER: Final = re.compile(
+    r",?\s+(?:instead\s+of|rather\s+than)\s+(?P<old>[\w$€£][^,;:!?]{0,60}?)[.!]*\Z", re.IGNORECASE
+)
+_REPLACING: Final = frozenset({"use", "preference", "have"})
+"""Of acts only these are told as replaced: "I use uv instead of pip", not "I walked instead of driving"."""
+_CALLED: Final = re.compile(
+    rf"(?i:{_POLITE}(?:everyone\s+calls|you\s+can\s+call|call)\s+me)\s+(?P<name>[A-Z][\w'-]*)[.!]*\Z"
+)
+_ACTS: Final = frozenset({"activity", "hobby", "description", "possession", "preference"})
+_ITSELF: Final = re.compile(r"(?:it|that|this)(?:['’]s|\s+is)\s", re.IGNORECASE)  # noqa: RUF001
+_UNIT: Final = re.compile(r"[^\W\d_]|[%$€£]")
 _PLAIN: Final = re.compile(
     r"(?:(?P<subject>it|that|this|they|he|she)(?:['’]s|['’]re|\s+is|\s+are|\s+was|\s+should\s+be)\s+)?"  # noqa: RUF001
     r"(?:(?:actually|really|now|on|at|in|for)\s+)*(?P<value>[^\s,;:!?][^,;:!?]{0,60}?)\s*[.!]*\Z",
@@ -98,7 +109,27 @@ def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Pre
     corrected = correction_at(sentence)
     if corrected is not None:
         return _corrected(text, start + corrected, end, said_at, predicates)
-    return _plainly(text, start, end, said_at, predicates)
+    if " me " in sentence and (named := _CALLED.match(sentence)) is not None:
+        place = start + named.start("name"), start + named.end("name")
+        return [Said("I", "nickname", place, (start, place[1]), Learned.STATEMENT, kind="name")]
+    return _instead(text, start, end, said_at, predicates) or _plainly(text, start, end, said_at, predicates)
+
+
+def _instead(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
+    """Return what a sentence says with what it was before: "I use uv instead of pip", "it's 12 weeks instead of 10"."""
+    old = _RATHER.search(text, start, end) if " than " in text[start:end] or " of " in text[start:end] else None
+    if old is None:
+        return []
+    was = old.start("old"), old.end("old")
+    found = _plainly(text, start, old.start(), said_at, predicates)
+    if not found:
+        return _unnamed(text, start, old.start(), was) if _ITSELF.match(text, start, end) else []
+    return [replace(s, learned=Learned.CORRECTION, old=s.old or was) if _replaces(s, predicates) else s for s in found]
+
+
+def _replaces(said: Said, predicates: Predicates) -> bool:
+    kind = said.kind or predicates.row(said.predicate).type
+    return not said.denied and (said.predicate in _REPLACING or kind not in _ACTS)
 
 
 def _plainly(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
@@ -150,14 +181,15 @@ def _unnamed(text: str, start: int, stop: int, was: tuple[int, int] | None) -> l
 
 def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, policy: KnowledgePolicy) -> Claim:
     row = predicates.row(said.predicate)
-    old = None if said.old is None else _value(text, said.old, said_at)
+    value = _value(text, said.value, said_at)
+    old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
     end = max(said.span[1], said.value[1], said.old[1] if said.old else 0)
     start = min(said.span[0], said.value[0])
     return Claim(
         subject=said.subject,
         predicate=said.predicate,
         type=said.kind or row.type,
-        value=_value(text, said.value, said_at),
+        value=value,
         learned=said.learned,
         confidence={
             Learned.EXPLICIT: EXPLICIT,
@@ -174,6 +206,17 @@ def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, poli
 
 def _value(text: str, span: tuple[int, int], said_at: Instant) -> Value:
     return value_of(text[span[0] : span[1]], said_at)
+
+
+def _measured_alike(old: Value, new: Value, said_at: Instant) -> Value:
+    """Return an old value with the unit of the new one, where it was said once for both: "from 30 to 60 seconds"."""
+    unit = _UNIT.search(new.text)
+    if old.kind is not ValueKind.NUMBER or new.kind is not ValueKind.NUMBER or old.unit or not new.unit or unit is None:
+        return old
+    before, after = new.text[: unit.end()], new.text[unit.start() :]
+    said = f"{before}{old.text}" if before in {"$", "€", "£"} else f"{old.text} {after}"
+    read = value_of(said, said_at)
+    return replace(read, text=old.text) if read.kind is ValueKind.NUMBER and read.unit == new.unit else old
 
 
 def _once(found: list[Claim]) -> list[Claim]:

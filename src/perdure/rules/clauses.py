@@ -22,6 +22,8 @@ _SPLIT: Final = re.compile(
         (?:['’]\w+)?(?:\s|\Z))""",  # noqa: RUF001  # the typographic marks are meant
     re.IGNORECASE | re.VERBOSE,
 )
+_RULE: Final = re.compile(r"(?:please\s+)?(?:always|never)\s", re.IGNORECASE)
+_CONDITION: Final = re.compile(r"\s*(?:when|if|unless|until|so\s+that)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"(?:[^\s,;!?()\[\]\"“”`*]|(?<=\d),(?=\d))+")
 _QUOTED: Final = re.compile(r"[\"“][^\"”\n]{1,400}[\"”]")
 _LINE_OF_QUOTE: Final = re.compile(r"\s*(?:>|\|)|(?: {4}|\t)\S")
@@ -35,7 +37,7 @@ _WONDERING: Final = listed(
     "wondering wonder wondered guess suppose imagine wish hope hoping think thinking thought believe"
 )
 _SUPPOSING: Final = listed(
-    "if unless when whenever whether until while before after once as suppose maybe perhaps imagine assuming"
+    "if unless when whenever whether until while before after once as suppose maybe perhaps imagine assuming let's"
 )
 LEADING: Final = listed("""
     and but so because since though although cause 'cause well oh ah yeah yes yep hey hi wow thanks also then now plus
@@ -69,6 +71,11 @@ class Clause:
     start: int
     end: int
     at: tuple[tuple[int, int, int], ...]
+
+    @property
+    def lows(self) -> list[str]:
+        """Its words in lower case."""
+        return [word.low for word in self.words]
 
 
 def statements(text: str) -> Iterator[tuple[int, int]]:
@@ -105,6 +112,8 @@ def clauses(text: str, start: int, end: int, said_at: int) -> list[Clause]:
         if _asks(words):
             asked = True
             break
+        if words[0].low == "according" and len(words) > 1 and words[1].low == "to":
+            break  # what follows is somebody else's word
         if words[0].low == "which" and len(words) > 2 and words[1].low in {"has", "have", "was"}:  # noqa: PLR2004
             words = (*_antecedent(before), *words)
         before = words
@@ -124,7 +133,10 @@ def _antecedent(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def _parts(sentence: str, offset: int) -> Iterator[tuple[int, int]]:
     begin = 0
+    rule = sentence[:1] in "aAnNpP" and _RULE.match(sentence) is not None
     for cut in _SPLIT.finditer(sentence):
+        if rule and _CONDITION.match(sentence, cut.end()):
+            continue  # when it holds belongs to the rule
         if cut.start() > begin:
             yield offset + begin, offset + cut.start()
         begin = cut.end()

@@ -91,7 +91,7 @@ _POLITE: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_COMMANDS: Final = listed("""
+COMMANDS: Final = listed("""
     add adjust analyse analyze append apply approve archive arrange assign attach book build buy call cancel change
     check clean clear close commit compare compile complete compute confirm configure connect contact convert copy count
     create delete deliver deploy design disable display download draft edit email enable erase estimate execute expand
@@ -104,6 +104,7 @@ _COMMANDS: Final = listed("""
     switch sync take tell test track transfer translate try turn undo uninstall unsubscribe update upgrade upload use
     validate verify wait walk watch write
     """)
+"""Verbs with which somebody is asked to act."""
 _ASKED_FOR: Final = listed("""
     tell explain say think know recommend suggest help believe guess remember imagine see clarify describe elaborate
     advise understand mind like
@@ -250,7 +251,7 @@ def _asks(sentence: str) -> bool:
 def _commands(sentence: str) -> bool:
     if _REMEMBER_TO.match(sentence):
         return True
-    return _requests(sentence) or (not sentence.endswith("?") and _first_verb(sentence) in _COMMANDS)
+    return _requests(sentence) or (not sentence.endswith("?") and _first_verb(sentence) in COMMANDS)
 
 
 def _requests(sentence: str) -> bool:
@@ -258,7 +259,7 @@ def _requests(sentence: str) -> bool:
     polite = _POLITE.match(sentence[:_HEAD])
     asked = polite is not None and re.search(r"\byou\b|\bplease\b", polite[0], re.IGNORECASE) is not None
     verb = _first_verb(sentence)
-    return asked and verb in _COMMANDS and verb not in _ASKED_FOR
+    return asked and verb in COMMANDS and verb not in _ASKED_FOR
 
 
 def _first_verb(sentence: str) -> str:

@@ -226,6 +226,17 @@ _IRREGULAR: Final = {
         "revise:revised:revising",
         "rewrite:rewrote",
         "test:tested:testing",
+        "cancel:canceled:cancelled:canceling:cancelling",
+        "downgrade:downgraded:downgrading",
+        "promote:promoted:promoting",
+        "expire:expired:expiring",
+        "require:required:requiring",
+        "release:released:releasing",
+        "cease:ceased:ceasing",
+        "smoke:smoked:smoking",
+        "unsubscribe:unsubscribed:unsubscribing",
+        "bite:bit:bitten:biting",
+        "exchange:exchanged:exchanging",
         "miss:missed:missing",
     ]
     for form in forms.split(":")

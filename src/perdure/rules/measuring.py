@@ -15,6 +15,7 @@ from perdure.rules.clauses import Clause
 from perdure.rules.lemmas import singular
 from perdure.rules.naming_verbs import (
     COUNTING,
+    RELATIONS,
     Parsed,
     Place,
     Said,
@@ -24,6 +25,7 @@ from perdure.rules.phrases import (
     OWNERS,
     PREPOSITIONS,
     Phrase,
+    is_name,
     is_number,
     name_of,
     phrase_at,
@@ -93,21 +95,24 @@ def _counts(clause: Clause, at: int) -> bool:
 
 
 def owned(phrase: Phrase) -> tuple[str, str]:
-    """Return whose attribute a noun phrase names, and its name: "my sister's phone" -> ``my sister``, ``phone``.
+    """Return whose attribute a noun phrase names, and its name: "Ann's phone" -> ``Ann``, ``phone``.
 
-    "my X" is the speaker's, "the X of Y" is Y's, "X for Y" is called ``Y_X``, a bare "the X" is the speaker's.
+    "my X" is the speaker's, and so is "my sister's phone", called ``sister_phone``; "the X of Y" and "the X at Y" are
+    Y's, "X for Y" is called ``Y_X``, a bare "the X" is the speaker's.
     """
     words = phrase.words
     for at, word in enumerate(words[:-1]):
         if word.low.endswith("'s"):
-            owner = " ".join(w.said for w in words[: at + 1])
-            return owner[:-2], name_of([w.low for w in words[at + 1 :]])
+            named = [w.low for w in words[at + 1 :]]
+            if at and words[0].low in OWNERS and word.low[:-2] in RELATIONS:
+                return OWNERS[words[0].low], name_of([*(w.low for w in words[1:at]), word.low[:-2], *named])
+            return " ".join(w.said for w in words[: at + 1])[:-2], name_of(named)
     owner = OWNERS.get(words[0].low, "I")
     rest = [w for w in words if w.low not in DETERMINERS and w.low not in _NEWER]
     for at, word in enumerate(rest):
-        if at and at + 1 < len(rest) and word.low in {"for", "of", "in", "on", "to"}:
+        if at and at + 1 < len(rest) and word.low in {"for", "of", "in", "on", "to", "at", "with"}:
             outer = rest[at + 1 :]
-            if word.low == "of" and words[0].low == "the":
+            if words[0].low == "the" and (word.low == "of" or (word.low in {"at", "with"} and is_name(outer[0]))):
                 return " ".join(w.said for w in outer), name_of([w.low for w in rest[:at]])
             return owner, name_of([*(w.low for w in outer), *(w.low for w in rest[:at])])
     return owner, name_of([w.low for w in rest])
@@ -124,7 +129,10 @@ def value_at(clause: Clause, at: int) -> tuple[Place | None, bool]:
         if start <= words[at].start < end:
             return (words[at].start, end), True
     if (found := measure_at(clause, at)) is not None:
-        return found[0], True
+        place, noun, after = found
+        range_ = after < len(words) and words[after].low == "to" and not noun and "from" not in clause.lows
+        beyond = measure_at(clause, after + 1) if range_ else None  # "8 to 10 am" is one value
+        return (place if beyond is None else (place[0], beyond[0][1])), True
     phrase = phrase_at(clause, at)
     return (None, False) if phrase is None else ((phrase.start, phrase.end), False)
 
@@ -134,6 +142,20 @@ def made(parsed: Parsed, name: str, place: Place, **more: object) -> Said:
     since = since_beside(parsed.clause, place)
     span = min(parsed.clause.start, place[0]), place[1]
     said = Said(parsed.who, name, place, span, Learned.STATEMENT, denied=parsed.denied, since=since)
+    return replace(said, **more)  # type: ignore[arg-type]
+
+
+def told(parsed: Parsed, predicate: str, phrase: Phrase, learned: Learned, **more: object) -> Said:
+    """Return what a clause says with a noun phrase as its value; ``more`` are other fields of ``Said``.
+
+    What ended is told by its whole clause: "I don't like tea any more" says when it ceased to be so.
+    """
+    value = phrase.start, phrase.end
+    last = parsed.words[-1].end if parsed.ended else parsed.words[parsed.at].end
+    span = parsed.clause.start, max(phrase.end, last)
+    since = since_beside(parsed.clause, value)
+    tier = Learned.CORRECTION if parsed.ended else learned
+    said = Said(parsed.who, predicate, value, span, tier, since=since, denied=parsed.denied)
     return replace(said, **more)  # type: ignore[arg-type]
 
 

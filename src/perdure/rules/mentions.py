@@ -53,6 +53,8 @@ _SPELT: Final = listed(
 """Capitals that name nobody."""
 _PLAIN: Final = STOP_WORDS | MODALS | NEGATIONS | CALENDAR | TURNING | frozenset(NUMBER_WORDS)
 """Words that are names only with a capital that no sentence's beginning explains: Will, May."""
+_RECURRING: Final = frozenset(f"{day}s" for day in CALENDAR if day.endswith("day"))
+"""Days that come again: on Fridays."""
 _HEADING: Final = 5
 _SHOUTED: Final = 0.7
 _TITLED: Final = 0.9
@@ -261,4 +263,6 @@ def _links(link: Piece, piece: Piece, gap: str) -> bool:
 def _no_name(piece: Piece, first: Container[int]) -> bool:
     """Whether a capitalised word by itself is no name."""
     lower = normal(piece.text)
+    if lower in _RECURRING:
+        return True
     return len(lower) < 2 or lower in _SPELT or lower in _TITLES or (lower in _OPENING and piece.start in first)  # noqa: PLR2004

@@ -86,7 +86,7 @@ class Parsed:
 CHANGING: Final = listed("""
     changed switched moved increased decreased extended adjusted updated raised lowered reduced pushed postponed bumped
     cut upgraded improved reached grew rose dropped fell rescheduled changes shifted expanded relocated went grown risen
-    transitioned migrated hit
+    transitioned migrated hit downgraded
     """)
 """Verbs after which "to" names what holds from now on."""
 MOVING: Final = listed("move relocate")
@@ -106,7 +106,8 @@ COUNTING: Final = listed("complete finish read write collect reach solve save re
 """Verbs whose number grows: twelve problems completed replace ten."""
 HABITS: Final = listed("""
     use play speak study drive volunteer teach run practice practise collect eat drink take follow own coach manage lead
-    attend train commute smoke swim cook bake paint draw write raise grow keep belong specialise specialize major
+    attend train commute smoke subscribe swim cook bake paint draw write raise grow keep belong specialise specialize
+    major
     """)
 """Verbs that say in the present what somebody does as a rule."""
 NOT_EVENTS: Final = listed("""
@@ -135,6 +136,29 @@ RELATIONS: Final = listed("""
     dog cat puppy kitten horse aunt uncle cousin niece nephew grandmother grandfather grandma grandpa roommate neighbor
     neighbour colleague coworker teacher mentor doctor therapist child kid fiance fiancee pet parrot rabbit hamster
     """)
+KIN: Final = listed("""
+    sister brother mother father mom dad mum son daughter wife husband partner girlfriend boyfriend aunt uncle cousin
+    niece nephew grandmother grandfather grandma grandpa child kid fiance fiancee dog cat puppy kitten pet parrot rabbit
+    hamster mother-in-law father-in-law sister-in-law brother-in-law stepmother stepfather parent parents
+    """)
+"""Relations of whom more is said than their name: what is said is kept as the speaker's, "my daughter is allergic"."""
+ONLY: Final = listed("""
+    mother father mom dad mum wife husband partner girlfriend boyfriend boss manager doctor therapist mentor fiance
+    fiancee mother-in-law father-in-law
+    """)
+"""Relations of which there is one at a time."""
+ROLES: Final = listed("""
+    contact contact_person person manager lead ceo cto cfo coo director head founder owner president chair captain coach
+    administrator admin maintainer supervisor representative buyer
+    """)
+"""Offices that somebody holds."""
+THINGS: Final = listed("car bike motorbike phone laptop camera guitar watch tv computer printer tablet van truck boat")
+"""Possessions that are of a make: "my car is a 2017 Toyota"."""
+PLACES: Final = listed("""
+    office headquarter headquarters hq warehouse store shop school house apartment flat studio gym factory plant lab
+    restaurant hotel branch clinic doc documentation repo repository code site venue
+    """)
+"""What is somewhere."""
 STATES: Final = {
     **dict.fromkeys(listed("married single divorced engaged widowed separated"), "marital_status"),
     **dict.fromkeys(listed("vegan vegetarian pescatarian lactose-intolerant gluten-free celiac"), "diet"),

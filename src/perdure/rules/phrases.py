@@ -32,10 +32,15 @@ _ENDS: Final = listed("""
 _NO_VALUE: Final = listed("""
     it that this them you me us him her there so how what why who where when all everything something anything nothing
     everyone someone things stuff one ones more lot lots bit most much many both myself yourself ourselves themselves
-    himself herself each your yours here to not that's it's same kind sort way
+    himself herself each your yours here to not that's it's what's same kind sort way
     """)
 WEEKDAYS: Final = listed("monday tuesday wednesday thursday friday saturday sunday weekday weekend")
 DAYPARTS: Final = listed("morning afternoon evening night noon midday")
+_OTHER_ACTS: Final = listed("""
+    it get go my works lives goes plays likes loves hates wants uses runs teaches studies speaks prefers gets makes
+    takes needs
+    """)
+"""After "and" they begin another act: "lives in Lyon and works at Acme"."""
 _LONGEST: Final = 10
 _RATES: Final = listed("daily weekly monthly yearly annual")
 
@@ -74,9 +79,20 @@ def is_name(word: Word) -> bool:
     )
 
 
+def coded(word: Word) -> bool:
+    """Return whether a word is written like a name that programs use: ``pg-stage-2``, ``docs.acme.dev``."""
+    inner = word.said[1:]
+    if any(c in inner for c in "_/.@:") or (word.said[0] == "#" and inner):
+        return True
+    digits = any(c.isdecimal() for c in word.said)
+    return digits and (word.said[0].isalpha() or ("-" in inner and word.said.replace("-", "").isdecimal()))
+
+
 def is_number(low: str) -> bool:
     """Return whether a word is a number, in digits or words."""
-    return low.lstrip("$€£~").replace(",", "")[:1].isdecimal() or NUMBER_WORDS.get(low, "").isdecimal()
+    if low[:1].isalpha():
+        return NUMBER_WORDS.get(low, "").isdecimal()
+    return low.lstrip("$€£~").replace(",", "")[:1].isdecimal()
 
 
 def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
@@ -110,7 +126,7 @@ def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
             joined = False  # "going to concerts" is one thing, its preposition no end
         elif low in _ENDS or low in PREPOSITIONS or (short and low in {"of", "and", "or"}):
             break
-        if low in {"and", "or", "&"} and not _goes_on(words, stop):
+        if (low == "any" and _no_more(words, stop)) or (low in {"and", "or", "&"} and not _goes_on(words, stop)):
             break
         if any(s <= words[stop].start < e for s, e in days):
             break
@@ -125,12 +141,16 @@ def text_gap(one: Word, other: Word) -> bool:
     return other.start - one.end > 2  # noqa: PLR2004
 
 
+def _no_more(words: Sequence[Word], at: int) -> bool:
+    return at + 1 < len(words) and words[at + 1].low in {"more", "longer"}
+
+
 def _goes_on(words: Sequence[Word], at: int) -> bool:
     """Return whether "and" joins another noun rather than another act."""
     if at + 1 >= len(words):
         return False
     low = words[at + 1].low
-    return low not in _ENDS and low not in PREPOSITIONS and not past_form(low) and low not in {"it", "get", "go", "my"}
+    return low not in _ENDS and low not in PREPOSITIONS and not past_form(low) and low not in _OTHER_ACTS
 
 
 def name_of(lows: Sequence[str]) -> str:

@@ -19,6 +19,8 @@ UNNAMED: Final = "value"
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,99}")
 _WORDS: Final = re.compile(r"[^\W_]+")
+_SPELT: Final = {"favourite": "favorite", "colour": "color", "centre": "center", "licence": "license"}
+"""One spelling for both sides of the ocean."""
 _MOST: Final = 1000
 
 
@@ -47,19 +49,33 @@ SHIPPED: Final[Mapping[str, Predicate]] = {
         "preference", "day_preference delivery_day_preference time_preference delivery_time_preference diet favorite"
     ),
     **_rows("policy", "policy rule", many=True),
-    **_rows("policy", "payment_term delivery_day delivery_time return_policy"),
+    **_rows("policy", "payment_term payment_method delivery_day delivery_time return_policy"),
     **_rows("contact", "contact friend", many=True),
     **_rows("contact", "email phone website handle contact_person manager"),
-    **_rows("address", "home hometown birthplace address location country city"),
+    **_rows("address", "home hometown birthplace address location country city headquarter hq"),
     **_rows("job", "employer occupation role salary title department"),
     **_rows("job", "skill", many=True),
     **_rows("name", "name nickname"),
-    **_rows("date", "birthday deadline anniversary due_date start_date end_date release_date launch_date meeting_date"),
-    **_rows("measure", "age height weight budget price cost count goal target accuracy response_time limit rate score"),
+    **_rows(
+        "date",
+        "birthday deadline anniversary due_date start_date end_date release_date launch_date meeting_date birth_year",
+    ),
+    **_rows(
+        "measure",
+        "age height weight budget price cost count goal target accuracy response_time limit rate score dose "
+        "lead_time build_time",
+    ),
     **_rows("status", "status marital_status stage progress version plan mood"),
     **_rows("possession", "have own pet allergy", many=True),
     **_rows("hobby", "hobby sport play practice collect", many=True),
     **_rows("activity", "do visit attend join start finish meet use try", many=True),
+    **_rows(
+        "setting",
+        "timezone editor branch database framework language port host url repository repo path indentation "
+        "theme shell os browser version platform stack toolchain linter formatter tracker domain username blood_type "
+        "package_manager log_level channel tier "
+        "runner registry provider region encoding engine license",
+    ),
     **_rows("description", "is description", many=True),
     **_rows("value", UNNAMED),
 }
@@ -67,9 +83,10 @@ SHIPPED: Final[Mapping[str, Predicate]] = {
 
 SYNONYMS: Final[Mapping[str, str]] = {
     **{
-        "_".join(singular(word) for word in other.split("_")): name
+        "_".join(_SPELT.get(singular(word), singular(word)) for word in other.split("_")): name
         for name, others in {
-            "home": "live_in live_at reside_in residence based_in move_to relocate_to home_address home_city",
+            "home": "live_in live_at reside_in residence based_in located_in move_to relocate_to home_address "
+            "home_city",
             "hometown": "from come_from be_from",
             "birthplace": "born_in grow_up_in",
             "employer": "work_at work_for company workplace employed_by",
@@ -97,14 +114,57 @@ SYNONYMS: Final[Mapping[str, str]] = {
             "start": "begin take_up kick_off",
             "use": "rely_on work_with",
             "own": "possess",
-            "favorite_color": "favourite_colour favorite_colour",
             "skill": "speak code_in program_in",
+            "timezone": "time_zone tz",
+            "payment_method": "pay_by pay_with",
             "goal": "aim objective",
         }.items()
         for other in others.split()
     },
 }
 """What means the same -> the predicate; both in normal form."""
+
+
+_LIKING: Final = frozenset({"preference", "like", "enjoy", "fan", "interest", "favorite"})
+_ASKED: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(("want", "like", "prefer", "enjoy", "love", "favorite", "favourite", "wish", "taste"), _LIKING),
+    **dict.fromkeys(("hate", "dislike", "avoid"), frozenset({"dislike"})),
+    **{
+        word: frozenset(names.split())
+        for word, names in {
+            "old": "age birth birthday",
+            "tall": "height",
+            "heavy": "weight",
+            "weigh": "weight",
+            "much": "price cost budget rent salary fee amount dose rate",
+            "cost": "price cost rent fee",
+            "pay": "payment method term price salary",
+            "earn": "salary income",
+            "many": "count",
+            "born": "birthplace birthday birth",
+            "boss": "manager boss",
+            "manager": "manager boss lead",
+            "married": "marital status husband wife",
+            "spouse": "husband wife partner",
+            "reach": "contact phone email",
+            "allergic": "allergy",
+            "eat": "diet eat allergy",
+            "language": "skill language",
+            "located": "location address home",
+            "office": "office location address",
+            "deliver": "delivery day time",
+            "delivery": "delivery day time",
+            "ship": "delivery day time",
+            "due": "deadline date",
+            "expire": "end date",
+            "end": "end date",
+            "start": "start date",
+            "medication": "dose take",
+            "medicine": "dose take",
+        }.items()
+    },
+}
+"""Word of a question -> words of the predicates that answer it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +185,7 @@ class Predicates:
         Args:
             words: As said or in normal form: ``Delivery days``, ``works at`` comes as ``work_at``.
         """
-        parts = [singular(word) for word in _WORDS.findall(words.casefold())]
-        known = "_".join(parts) or UNNAMED
+        known = "_".join(_parts(words)) or UNNAMED
         seen: set[str] = set()
         while known in self.synonyms and known not in seen:
             seen.add(known)
@@ -144,12 +203,18 @@ class Predicates:
     def asked(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.
 
+        "What does she want?" asks for whatever she prefers, likes or enjoys; "how old" for an age, "how many" for a
+        count. What no predicate is called by means nothing here.
+
         Args:
-            words: Of the question, lower case.
+            words: Of the question, lower case; each may be given by itself to see what it means.
         """
-        found = set()
+        found: set[str] = set()
         for word in words:
             verb = base_verb(word) or word
+            for form in (word, verb, singular(word)):
+                found |= _ASKED.get(form, frozenset())
+                found |= {form} if form in self.table else set()
             for form in (word, verb, *(f"{verb}_{place}" for place in ("in", "at", "for", "as", "to"))):
                 if (name := self.synonyms.get(form)) is not None:
                     found |= set(name.split("_"))
@@ -200,6 +265,12 @@ def predicates_from(data: Mapping[str, Any], name: str) -> Predicates:
     return Predicates(synonyms, table)
 
 
+def _parts(words: str) -> list[str]:
+    """Return the words of a name as singulars, in one spelling."""
+    forms = (singular(word) for word in _WORDS.findall(words.casefold()))
+    return [_SPELT.get(form, form) for form in forms]
+
+
 def _table(data: Mapping[str, Any], key: str, name: str, problems: list[str]) -> Mapping[str, Any]:
     found = data.get(key, {})
     if not isinstance(found, Mapping) or len(found) > _MOST:
@@ -212,7 +283,7 @@ def _named(words: Any) -> str:
     """Return a name in normal form, refusing what has none."""
     if not isinstance(words, str):
         raise TypeError("a name must be a text.")
-    name = "_".join(singular(word) for word in _WORDS.findall(words.casefold()))
+    name = "_".join(_parts(words))
     if not _NAME.fullmatch(name):
         raise ValueError(f"{words[:40]!r} is no name: use up to 100 Latin letters, digits and _.")
     return name

@@ -9,80 +9,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from perdure.records.instant import Instant
 from perdure.records.knowledge import Learned
-from perdure.rules.attributes import attributes, changes
-from perdure.rules.clauses import Clause
+from perdure.rules.being import promoted
+from perdure.rules.being import states as states_in
+from perdure.rules.changing import changes
+from perdure.rules.ending import ended, ending, verb_name
+from perdure.rules.habits import routine
 from perdure.rules.lemmas import base_verb, past_form, singular
-from perdure.rules.measuring import counts, noted, owned
-from perdure.rules.naming_verbs import (
-    EMPTY_HEADS,
-    HABITS,
-    JOBS,
-    NOT_EVENTS,
-    PREFERRING,
-    RELATIONS,
-    STATES,
-    STOPPING,
-    Parsed,
-    Place,
-    Said,
-)
-from perdure.rules.phrases import (
-    PARTICLES,
-    PEOPLE,
-    VERB_PREPOSITIONS,
-    Phrase,
-    day_named,
-    is_name,
-    is_number,
-    name_of,
-    phrase_at,
-)
+from perdure.rules.measuring import counts, measure_at, told, value_at
+from perdure.rules.naming_verbs import EMPTY_HEADS, HABITS, NOT_EVENTS, PREFERRING, STATES, Parsed, Said
+from perdure.rules.phrases import PARTICLES, Phrase, day_named, is_name, name_of, phrase_at
+from perdure.rules.plain_values import inside
 from perdure.rules.predicates import Predicates
 from perdure.rules.words import listed
 
-__all__ = ["acts", "attributes", "noted", "policies"]
-
 _POINTING: Final = listed("your this that these those the it you its being when what how seeing hearing having")
 _BE: Final = listed("am is are was were been")
-_NEXT: Final = listed("before after until at on by past between")
-_COMMON: Final = listed(
-    "ship call deliver send email use invoice schedule pay order book deploy contact knock bill text"
-)
-"""Verbs of a rule that is told without a subject: "always ship on Friday"."""
-_INTERESTED: Final = {
-    "interested": "interest",
-    "passionate": "interest",
-    "keen": "interest",
-    "into": "enjoy",
-    "fond": "like",
-}
-
-
-def policies(clause: Clause, predicates: Predicates) -> list[Said]:
-    """Return a rule that is told: "always ship on Friday", "we never call before 9"."""
-    words = clause.words
-    at = 1 if words[0].low in {"we", "they", "please", "you"} and len(words) > 1 else 0
-    if at + 2 >= len(words) or words[at].low not in {"always", "never"}:
-        return []
-    verb = words[at + 1].low
-    if verb != base_verb(verb) or (at == 0 and verb not in _COMMON) or verb in NOT_EVENTS - _COMMON:
-        return []
-    who = words[0].said if words[0].low in {"we", "they"} else "we"
-    denied, after = words[at].low == "never", at + 2
-    place = words[after - 1].start, words[-1].end
-    predicate, kind = "policy", ""
-    rest = Phrase(words[after:])
-    days = day_named(rest) if len(rest.words) <= 4 else None  # noqa: PLR2004
-    if days is not None:
-        day, named = days
-        predicate, place = predicates.name(f"{verb}_{named}"), (day.start, day.end)
-        kind = "policy"
-    elif words[after].low in _NEXT and after + 1 < len(words) and is_number(words[after + 1].low):
-        predicate, place, kind = predicates.name(f"{verb}_time"), (words[after].start, words[-1].end), "policy"
-    span = words[0].start, words[-1].end
-    return [Said(who, predicate, place, span, Learned.PREFERENCE, denied=denied, kind=kind)]
+_OFTEN: Final = listed("daily every each twice once for at before with")
+"""Words after what is taken that show it to be a medicine."""
+_NO_MEDICINE: Final = listed("care part place notes photos pictures time turns classes lessons pride")
+_DOSES: Final = listed("mg mcg g ml iu units unit tablet tablets pill pills drop drops puff puffs capsule capsules")
 
 
 def acts(parsed: Parsed, predicates: Predicates) -> list[Said]:
@@ -93,84 +39,100 @@ def acts(parsed: Parsed, predicates: Predicates) -> list[Said]:
     if parsed.who.lower() == "it" or low == "to":
         return []
     if set(parsed.aux) & _BE and not low.endswith("ing"):
-        return _states(parsed, predicates)
+        return states_in(parsed, predicates)
     if parsed.phrase is not None and parsed.phrase.lows[0] == "the":
         return []
-    ended = _ending(parsed, low)
-    return _verbs(parsed, low, predicates) if ended is None else _ended(parsed, ended, predicates)
+    over = ending(parsed, low)
+    if over is not None:
+        return ended(parsed, over, predicates)
+    return routine(parsed, predicates) or _verbs(parsed, low, predicates)
 
 
 def _verbs(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]:
     lemma = base_verb(low)
     if lemma in PREFERRING:
         return _preferences(parsed, lemma, predicates)
-    if lemma in {"have", "own", "get"}:
+    if lemma in {"have", "own"} or (lemma == "get" and not parsed.words[parsed.at + 1 :]):
         return _possessions(parsed, low, predicates)
-    return _acted(parsed, lemma, predicates)
+    if lemma == "get":
+        return _became(parsed) or _possessions(parsed, low, predicates)
+    return _plainly(parsed, lemma, low, predicates) or _acted(parsed, lemma, predicates)
 
 
-def _ending(parsed: Parsed, low: str) -> int | None:
-    """Return where begins what holds no more: after "no longer", "used to", "stopped", "gave up"; else None.
-
-    Beyond the last word where the clause says only that nothing ended: "never gives up".
-    """
-    lemma, at = base_verb(low), parsed.at
-    if (low == "no" and _follows(parsed, "longer")) or (low == "used" and _follows(parsed, "to")):
-        return at + 2
-    given = lemma == "give" and _follows(parsed, "up")
-    if lemma not in STOPPING and not given:
-        return None
-    after = at + 1 + given
-    return after if not parsed.denied and (_gerund(parsed, after) or lemma != "stop") else len(parsed.words)
-
-
-def _follows(parsed: Parsed, low: str) -> bool:
-    after = parsed.words[parsed.at + 1 : parsed.at + 2]
-    return bool(after) and after[0].low == low
-
-
-def _gerund(parsed: Parsed, at: int) -> bool:
-    return at < len(parsed.words) and parsed.words[at].low.endswith("ing")
-
-
-def _since(parsed: Parsed, value: Place) -> Instant | None:
-    """Return the day that the clause names beside its value."""
-    return next((at for start, end, at in parsed.clause.at if end <= value[0] or start >= value[1]), None)
-
-
-def _said(parsed: Parsed, predicate: str, phrase: Phrase, learned: Learned, **more: object) -> Said:
-    value = phrase.start, phrase.end
-    span = parsed.clause.start, max(phrase.end, parsed.words[parsed.at].end)
-    since = _since(parsed, value)
-    made = Said(parsed.who, predicate, value, span, learned, since=since, denied=parsed.denied)
-    return _with(made, **more)
-
-
-def _with(said: Said, **more: object) -> Said:
-    return replace(said, **more)  # type: ignore[arg-type]
-
-
-def _ended(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
-    """Return what holds no more: "no longer smokes", "stopped smoking", "used to live in Lyon"."""
-    if at >= len(parsed.words):
+def _became(parsed: Parsed) -> list[Said]:
+    """Return what somebody became: "got promoted to manager", "got married"."""
+    words, at = parsed.words, parsed.at + 1
+    low = words[at].low
+    if low == "promoted":
+        return promoted(parsed, at + 1)
+    if STATES.get(low) != "marital_status" or parsed.words[parsed.at].low != "got" or parsed.denied:
         return []
-    verb = base_verb(parsed.words[at].low)
-    if verb in {"be", "have"} or parsed.words[at].low in {"a", "the", "my"}:
-        phrase = phrase_at(parsed.clause, at + (verb in {"be", "have"}))
-        name = {"be": "is", "have": "have"}.get(verb, "use")
-    elif verb in PREFERRING:
-        phrase, name = phrase_at(parsed.clause, at + 1), PREFERRING[verb]
-    else:
-        name, after = _verb_name(parsed, at, verb)
-        phrase = phrase_at(parsed.clause, after)
-        if phrase is None:
-            phrase, name = Phrase(parsed.words[at : at + 1]), "do"
-    if phrase is None:
+    return [told(parsed, "marital_status", Phrase(words[at : at + 1]), Learned.CORRECTION, many=False)]
+
+
+def _plainly(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> list[Said]:
+    """Return what some verbs say with little else: "weigh 72 kg", "speak Portuguese", "take 20 mg of lisinopril"."""
+    at = parsed.at + 1
+    phrase = phrase_at(parsed.clause, at) if at < len(parsed.words) else None
+    if lemma in {"stand", "bear"}:
+        return _unbearable(parsed, phrase)
+    if at >= len(parsed.words) or (parsed.aux and not parsed.denied) or low not in (lemma, f"{lemma}s"):
         return []
-    known = predicates.name(name)
-    plain = predicates.row(known).type == "attribute"
-    more: dict[str, object] = {"kind": "activity", "many": True} if plain else {}
-    return [_said(parsed, known, phrase, Learned.CORRECTION, denied=True, **more)]
+    found: list[Said] = []
+    match lemma:
+        case "weigh":
+            found = _weight(parsed, at)
+        case "take":
+            found = _medicine(parsed, phrase, at)
+        case "speak" if phrase is not None and is_name(phrase.words[0]):
+            found = [told(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
+        case "go" | "pay" if parsed.words[at].low == "by":
+            found = _by(parsed, lemma, at)
+    return found
+
+
+def _unbearable(parsed: Parsed, phrase: Phrase | None) -> list[Said]:
+    """Return what somebody "can't stand"."""
+    if phrase is None or not {"can't", "cannot"} & set(parsed.aux):
+        return []
+    if parsed.words[parsed.at + 1].low in _POINTING | PARTICLES:
+        return []
+    return [told(parsed, "dislike", phrase, Learned.PREFERENCE, many=True)]
+
+
+def _weight(parsed: Parsed, at: int) -> list[Said]:
+    place, measured = value_at(parsed.clause, at)
+    if place is None or not measured or parsed.denied:
+        return []
+    return [told(parsed, "weight", Phrase(tuple(inside(parsed, place))), Learned.STATEMENT)]
+
+
+def _by(parsed: Parsed, lemma: str, at: int) -> list[Said]:
+    """Return "goes by Sam" and "pays by bank transfer"."""
+    phrase = phrase_at(parsed.clause, at + 1)
+    if phrase is None or (lemma == "go" and not is_name(phrase.words[0])):
+        return []
+    name = "nickname" if lemma == "go" else "payment_method"
+    return [told(parsed, name, phrase, Learned.STATEMENT, many=False)]
+
+
+def _medicine(parsed: Parsed, phrase: Phrase | None, at: int) -> list[Said]:
+    """Return a medicine or its dose: a dose replaces the one before, a medicine is one more."""
+    words = parsed.words
+    found = measure_at(parsed.clause, at)
+    if found is not None and found[1][:1] and found[1][0] in _DOSES and not parsed.denied:
+        of = next((i for i in range(at, min(len(words), at + 4)) if words[i].low == "of"), None)
+        name = None if of is None else phrase_at(parsed.clause, of + 1, short=True)
+        if of is None or name is None:
+            return []
+        stop = next((i for i, w in enumerate(name.words) if w.low in _OFTEN), len(name.words))
+        name, dose = Phrase(name.words[: max(stop, 1)]), Phrase(words[at:of])
+        said = told(parsed, f"{name_of(name.lows)}_dose", dose, Learned.STATEMENT, kind="measure", many=False)
+        return [replace(said, span=(said.span[0], name.end))]
+    if phrase is None or len(phrase.words) != 1 or phrase.words[0] is not words[at] or phrase.lows[0] in _NO_MEDICINE:
+        return []
+    after = words[at + 1].low if at + 1 < len(words) else ""
+    return [told(parsed, "take", phrase, Learned.STATEMENT, kind="activity", many=True)] if after in _OFTEN else []
 
 
 def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
@@ -187,7 +149,7 @@ def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Sai
         return []
     if lemma == "prefer":
         return [_preferred(parsed, phrase, predicates)]
-    return [_said(parsed, predicates.name(PREFERRING[lemma]), phrase, Learned.PREFERENCE, many=True)]
+    return [told(parsed, predicates.name(PREFERRING[lemma]), phrase, Learned.PREFERENCE, many=True)]
 
 
 def _preferred(parsed: Parsed, phrase: Phrase, predicates: Predicates) -> Said:
@@ -198,16 +160,16 @@ def _preferred(parsed: Parsed, phrase: Phrase, predicates: Predicates) -> Said:
         wider = Phrase((*phrase.words, *parsed.words[last + 1 : last + 3]))
     if (days := day_named(wider)) is not None:
         day, named = days
-        made = _said(
+        made = told(
             parsed, predicates.name(f"{named}_preference"), day, Learned.PREFERENCE, kind="preference", many=False
         )
-        return _with(made, span=(parsed.clause.start, wider.end))
+        return replace(made, span=(parsed.clause.start, wider.end))
     name = "preference"
     if last + 2 <= len(parsed.words) - 1 and parsed.words[last + 1].low == "for":
         topic = phrase_at(parsed.clause, last + 2, short=True)
         if topic is not None and len(topic.words) <= 3:  # noqa: PLR2004
             name = f"{name_of(topic.lows)}_preference"
-    return _said(parsed, predicates.name(name), phrase, Learned.PREFERENCE, kind="preference")
+    return told(parsed, predicates.name(name), phrase, Learned.PREFERENCE, kind="preference")
 
 
 def _possessions(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]:
@@ -224,7 +186,7 @@ def _possessions(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]
     phrase = phrase_at(parsed.clause, after, short=True)
     if phrase is None or set(phrase.lows) & EMPTY_HEADS or len(phrase.words) > 5:  # noqa: PLR2004
         return []
-    made = [_said(parsed, predicates.name("have"), phrase, Learned.STATEMENT, many=True)]
+    made = [told(parsed, predicates.name("have"), phrase, Learned.STATEMENT, many=True)]
     return made + _called(parsed, phrase)
 
 
@@ -236,83 +198,8 @@ def _called(parsed: Parsed, phrase: Phrase) -> list[Said]:
         at = parsed.words.index(phrase.words[inside[0]])
     if at + 1 < len(parsed.words) and parsed.words[at].low in {"named", "called"} and is_name(parsed.words[at + 1]):
         kind = singular(parsed.words[at - 1].low)
-        return [_said(parsed, f"{kind}_name", Phrase(parsed.words[at + 1 : at + 2]), Learned.STATEMENT, kind="name")]
+        return [told(parsed, f"{kind}_name", Phrase(parsed.words[at + 1 : at + 2]), Learned.STATEMENT, kind="name")]
     return []
-
-
-def _states(parsed: Parsed, predicates: Predicates) -> list[Said]:
-    """Return what somebody is."""
-    words, at = parsed.words, parsed.at
-    low, learned = words[at].low, Learned.STATEMENT
-    past = bool(set(parsed.aux) & {"was", "were"})
-    aged = is_number(low) and (at + 1 == len(words) or [w.low for w in words[at + 1 : at + 3]] == ["years", "old"])
-    if (low in STATES and not past) or (aged and parsed.phrase is None):
-        return [_said(parsed, STATES.get(low, "age"), Phrase(words[at : at + 1]), learned)]
-    if low in {"called", "named"}:
-        return _named(parsed)
-    follows = words[at + 1].low if at + 1 < len(words) else ""
-    if low in {"born", "based", "from"} or (low == "allergic" and follows == "to"):
-        return _placed(parsed, low, follows, predicates)
-    if low in _INTERESTED and not past:
-        return _interested(parsed, low, follows, predicates)
-    return _described(parsed, predicates) if low in {"a", "an"} and not past else []
-
-
-def _placed(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
-    phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "from"))
-    if phrase is None or not (is_name(phrase.words[0]) or low == "allergic"):
-        return []
-    name = {"from": "from", "allergic": "allergy"}.get(low, f"{low}_{follows}")
-    return [_said(parsed, predicates.name(name), phrase, Learned.STATEMENT)]
-
-
-def _interested(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
-    phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "into"))
-    if phrase is None or set(phrase.lows) & EMPTY_HEADS or follows == "to":
-        return []
-    return [_said(parsed, predicates.name(_INTERESTED[low]), phrase, Learned.PREFERENCE)]
-
-
-def _named(parsed: Parsed) -> list[Said]:
-    """Return a name: "my sister is called Ann", "I'm called Ann"."""
-    name = phrase_at(parsed.clause, parsed.at + 1, short=True)
-    if name is None or not is_name(name.words[0]):
-        return []
-    if parsed.phrase is None:
-        return [_said(parsed, "name", name, Learned.STATEMENT)]
-    owner, named = owned(parsed.phrase)
-    if named.rpartition("_")[2] in RELATIONS:
-        return [_said(parsed, f"{named}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
-    return [_said(parsed, "name", name, Learned.STATEMENT)]
-
-
-def _described(parsed: Parsed, predicates: Predicates) -> list[Said]:
-    """Return "a nurse", "a big fan of jazz"; of others than the speaker any description."""
-    phrase = phrase_at(parsed.clause, parsed.at)
-    if phrase is None:
-        return []
-    lows = phrase.lows
-    if "fan" in lows[:4] and "of" in lows[:5]:
-        liked = Phrase(phrase.words[lows.index("of") + 1 :]) if lows.index("of") + 1 < len(lows) else None
-        return [_said(parsed, "fan", liked, Learned.PREFERENCE, many=True)] if liked else []
-    head = singular(lows[lows.index("of") - 1] if "of" in lows and lows.index("of") else lows[-1])
-    if head in JOBS:
-        return [_said(parsed, "occupation", phrase, Learned.STATEMENT, many=True, kind="job")]
-    if parsed.who.lower() in PEOPLE or set(lows) & EMPTY_HEADS or parsed.phrase is not None:
-        return []
-    return [_said(parsed, predicates.name("is"), phrase, Learned.STATEMENT, many=True)]
-
-
-def _verb_name(parsed: Parsed, at: int, lemma: str) -> tuple[str, int]:
-    """Return what a verb with its particle and preposition is called, and where its object begins."""
-    name, after = lemma, at + 1
-    words = parsed.words
-    if after < len(words) and words[after].low in PARTICLES:
-        name, after = f"{name}_{words[after].low}", after + 1
-    day = any(s <= words[after].start < e for s, e, _ in parsed.clause.at) if after < len(words) else False
-    if after < len(words) and not day and words[after].low in VERB_PREPOSITIONS:
-        name, after = f"{name}_{words[after].low}", after + 1
-    return name, after
 
 
 _PLACED: Final = {
@@ -342,7 +229,7 @@ def _something(parsed: Parsed, at: int) -> bool:
 def _acted(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
     """Return what somebody does as a rule, is doing, or did."""
     low = parsed.words[parsed.at].low
-    name, after = _verb_name(parsed, parsed.at, lemma)
+    name, after = verb_name(parsed, parsed.at, lemma)
     placed = name in _PLACED
     made = lemma in _MAKING and past_form(low) and not parsed.denied and _something(parsed, after)
     if (lemma in NOT_EVENTS and not placed and not made) or not _happens(parsed, lemma, low, rule=placed):
@@ -357,7 +244,18 @@ def _acted(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
         return []
     plain = predicates.row(known).type == "attribute"
     sort: dict[str, object] = {"kind": "activity", "many": True} if plain else {}
-    return [_said(parsed, known, phrase, Learned.STATEMENT, **sort)]
+    found = [told(parsed, known, phrase, Learned.STATEMENT, **sort)]
+    hired = name == "work_as" or (lemma == "start" and phrase.lows[-1] == "job")
+    return found + (_for_whom(parsed, phrase) if hired else [])
+
+
+def _for_whom(parsed: Parsed, job: Phrase) -> list[Said]:
+    """Return whom somebody works for: "work as a data engineer at Initech", "started a job at Globex"."""
+    after = parsed.words.index(job.words[-1]) + 1
+    if after + 1 >= len(parsed.words) or parsed.words[after].low not in {"at", "for"}:
+        return []
+    firm = phrase_at(parsed.clause, after + 1, short=True)
+    return [told(parsed, "employer", firm, Learned.STATEMENT)] if firm is not None and is_name(firm.words[0]) else []
 
 
 def _tells(parsed: Parsed, phrase: Phrase, after: int) -> bool:
