@@ -14,6 +14,7 @@ _FILES: Final = {
     "hooks": "tests/operations/test_hooks.py",
     "cli": "tests/interfaces/test_facts_cli.py",
     "mcp": "tests/interfaces/test_facts_mcp.py",
+    "time": "tests/operations/test_facts_in_time.py",
     "docs": "tests/test_documents.py",
     "fence": "tests/stores/test_fence.py",
 }
@@ -281,5 +282,17 @@ BEHAVIOURS: Final = [
         "issue 5",
         "The commands about facts in the README run.",
         "docs:test_the_commands_about_facts_in_the_readme_run",
+    ),
+    _kept(
+        "KN81",
+        "design §5",
+        "Belief runs from the instant of learning to that of unlearning: no belief ends before it begins.",
+        "time:test_what_is_taken_in_later_was_believed_by_nobody_before",
+    ),
+    _kept(
+        "KN82",
+        "design §5",
+        "What was known before talk was taken in is what known_at answers, whatever the days of that talk.",
+        "time:test_what_was_known_before_talk_was_taken_in_is_what_recall_says",
     ),
 ]

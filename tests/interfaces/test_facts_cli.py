@@ -110,12 +110,16 @@ def test_a_correction_replaces_and_the_timeline_shows_both(place):
     assert (was["value"], was["state"], was["remarks"]) == ("Friday", "superseded", "replaced by Thursday")
     assert (is_["value"], is_["state"], is_["remarks"]) == ("Thursday", "active", "replaces Friday")
     today = NOW.date().isoformat()
-    assert was["believed"].endswith(f"to {today}")
+    begun = (NOW - timedelta(days=200)).date().isoformat()
+    assert (was["true"], was["believed"]) == (f"{begun} to {today}", f"on {today} only")  # it was taken in today
     assert is_["true"] == f"since {today}"
     facts = data("timeline", "gai-media")["facts"]
     assert [f["value"] for f in facts if f["predicate"] == now["predicate"]] == ["Friday", "Thursday"]
     assert "says that already" in ran("correct", now["id"], "Thursday", code=1)
     assert "is superseded" in ran("confirm", friday["id"], code=1)
+    ran("deny", now["id"])
+    (denied,) = (r for r in table(ran("timeline", "Gai Media")) if r["id"] == now["id"])
+    assert (denied["true"], denied["believed"], denied["state"]) == ("never", f"on {today} only", "invalidated")
 
 
 def test_the_questions_of_a_day_are_answered(place):

@@ -75,3 +75,67 @@ def test_messages_are_as_they_were_stored(memory):
         return len(memory.recall("Gai Media deliveries", kinds=["episode"], limit=20, touch=False, **when).hits)
 
     assert (heard(), heard(as_of=day(20)), heard(known_at=day(20)), heard(known_at=day(-1))) == (2, 1, 1, 0)
+
+
+@pytest.fixture
+def imported(opening, clock):
+    """Day 0, live: NET30. Day 300: talk of days 10 and 80 is taken in, Friday first and then Thursday, and NET60."""
+    memory = opening(KNOWLEDGE)
+    take_in(memory, (0, "Remember, Gai Media's payment terms are NET30."))
+    clock.passes(days=300)
+    take_in(
+        memory,
+        (10, "Remember, Gai Media prefers Friday deliveries."),
+        (80, "Actually, Gai Media switched to Thursday deliveries."),
+        (90, "Actually, Gai Media's payment terms are NET60."),
+    )
+    return memory
+
+
+def take_in(memory, *turns):
+    memory.ingest([{"content": text, "at": day(n).isoformat()} for n, text in turns], session=f"s{turns[0][0]}")
+
+
+def test_what_is_taken_in_later_was_believed_by_nobody_before(imported):
+    """Belief runs from the instant of learning to the instant of unlearning; the messages' days are when it was true."""
+    line = {f.value: f for f in imported.timeline("Gai Media").facts}
+    stored = "2026-10-28 00:00 UTC"  # day 300
+    true = {value: (f.valid_from[:10], f.valid_to[:10]) for value, f in line.items()}
+    assert true == {
+        "NET30": ("2026-01-01", "2026-04-01"),
+        "Friday": ("2026-01-11", "2026-03-22"),
+        "Thursday": ("2026-03-22", ""),
+        "NET60": ("2026-04-01", ""),
+    }
+    believed = {value: (f.believed_from, f.believed_to) for value, f in line.items()}
+    assert believed == {
+        "NET30": ("2026-01-01 00:00 UTC", stored),
+        "Friday": (stored, stored),
+        "Thursday": (stored, ""),
+        "NET60": (stored, ""),
+    }
+    assert list(line) == ["NET30", "Friday", "Thursday", "NET60"]  # in the order in which they were true
+    told = imported.why(line["Friday"].id).fact
+    assert (told.believed_from, told.believed_to) == (stored, stored)
+
+
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [
+        ({"known_at": 200}, ["NET30"]),  # days after the message that ends it, and before anybody heard of that
+        ({"known_at": 299, "as_of": 120}, ["NET30"]),
+        ({"known_at": 300}, ["NET60", "Thursday"]),
+        ({"as_of": 50}, ["Friday", "NET30"]),
+        ({"as_of": 85}, ["NET30", "Thursday"]),
+        ({"as_of": 120}, ["NET60", "Thursday"]),
+    ],
+)
+def test_what_was_known_before_talk_was_taken_in_is_what_recall_says(imported, when, expected):
+    hits = imported.recall(
+        "Which deliveries and payment terms has Gai Media?",
+        limit=20,
+        kinds=["fact"],
+        touch=False,
+        **{name: day(number) for name, number in when.items()},
+    ).hits
+    assert sorted(h.memory.content.rpartition(": ")[2] for h in hits) == expected

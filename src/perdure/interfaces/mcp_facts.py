@@ -251,6 +251,7 @@ def _told(found: list[FactLine] | tuple[FactLine, ...]) -> str:
     for f in found:
         marks = [f.id, f.state, f"confidence {f.confidence:.2f}", f"true from {iso_of(f.valid_from)}"]
         marks += [f"to {iso_of(f.valid_to)}"] if f.valid_to else []
+        marks += [f"believed from {iso_of(f.believed_from)} to {iso_of(f.believed_to)}"] if f.believed_to else []
         marks += [f"contested by {', '.join(f.contested)}"] if f.contested else []
         marks += [f"replaced by {', '.join(f.superseded_by)}"] if f.superseded_by else []
         words = [f"{f.name}: {f.predicate.replace('_', ' ')}: {f.value}"]

@@ -54,7 +54,7 @@ def show_timeline(out: Console, found: Timeline) -> None:
     table = new_table("id", "true", "believed", "what", "value", "state", "sure", "remarks")
     values = {f.id: brief(f.value, _VALUE) for f in found.facts}
     for f in found.facts:
-        true, believed = _period(f.valid_from, f.valid_to), _period(f.believed_from, f.believed_to)
+        true, believed = _true(f.valid_from, f.valid_to), _period(f.believed_from, f.believed_to)
         sure = f"{f.confidence:.2f}" if f.state in _BELIEVED else "-"
         what = f.predicate.replace("_", " ")
         row = (f.id, true, believed, what, values[f.id], f.state, sure, "; ".join(_links(f, values)))
@@ -82,7 +82,7 @@ def show_sheet(out: Console, sheet: AnswerSheet) -> None:
 
 def show_reasons(out: Console, r: FactReasons) -> None:
     """Draw why a fact is believed or not."""
-    true = f"true {_period(r.valid_from, r.valid_to)}, believed {_period(r.believed_from, r.believed_to)}"
+    true = f"true {_true(r.valid_from, r.valid_to)}, believed {_period(r.believed_from, r.believed_to)}"
     out.print(shown(f"\nThis fact is {r.state}. It {r.learned}; word of: {r.trust}; {true}."))
     for sentence in r.next:
         out.print(shown(f"  {sentence}"))
@@ -137,8 +137,15 @@ def _quote(f: FactLine) -> str:
     return f'"{brief(f.sources[-1][1], _QUOTE)}"' if f.sources else f"({f.learned})"
 
 
+def _true(begin: str, end: str) -> str:
+    """When something was true; what ended as it began never was."""
+    return "never" if begin == end else _period(begin, end)
+
+
 def _period(begin: str, end: str) -> str:
-    return f"{_day(begin)} to {_day(end)}" if end else f"since {_day(begin)}"
+    if not end:
+        return f"since {_day(begin)}"
+    return f"on {_day(begin)} only" if _day(begin) == _day(end) else f"{_day(begin)} to {_day(end)}"
 
 
 def _day(moment: str) -> str:

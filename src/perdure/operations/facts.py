@@ -15,7 +15,7 @@ from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory
 from perdure.records.results_facts import FactLine, Timeline
 from perdure.rules.fact_records import SUPERSEDES, ready_question
-from perdure.rules.fact_states import FactState, is_aging, state_of, validated_at
+from perdure.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
 from perdure.rules.naming import Names
 from perdure.rules.signals import views
 
@@ -58,6 +58,9 @@ def facts(
 
 def timeline(ctx: Context, namespace: str, entity: str) -> Timeline:
     """Return what was true of an entity, and believed, in the order of time.
+
+    When it was true goes by the days of the messages, when it was believed by the instants of learning: what is taken in
+    later was believed by nobody before, and no belief ends before it begins.
 
     Raises:
         NotFound: There is no such entity.
@@ -125,7 +128,7 @@ def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequen
         valid_from=_when(fact.valid_from),
         valid_to=_when(fact.valid_to),
         believed_from=_when(state.recorded_ms),
-        believed_to=_when(fact.retired),
+        believed_to=_when(believed_until(fact, state)),
         supersedes=tuple(o for k, o in linked if (o, k) not in incoming),
         superseded_by=tuple(o for k, o in linked if (o, k) in incoming),
         contested=tuple(rivals),

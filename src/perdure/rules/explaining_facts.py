@@ -15,7 +15,7 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.report import Entry
 from perdure.records.results_why import Checked, Clash, FactReasons, Said, Surer
 from perdure.rules.fact_records import learned_word
-from perdure.rules.fact_states import FactState, is_aging, state_of, validated_at
+from perdure.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
 
 
 def reasons(
@@ -49,7 +49,7 @@ def reasons(
         valid_from=_when(fact.valid_from),
         valid_to=_when(fact.valid_to),
         believed_from=text_of(memory.state.recorded_ms),
-        believed_to=_when(fact.retired),
+        believed_to=_when(believed_until(fact, memory.state)),
         sources=tuple(_said(fact, sources)),
         confidence=tuple(_surer(memory.id, history)),
         conflicts=tuple(_clash(memory.id, d) for d in sorted(conflicts, key=lambda d: (d.data["at_ms"], d.id, d.name))),
