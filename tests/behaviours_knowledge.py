@@ -295,4 +295,58 @@ BEHAVIOURS: Final = [
         "What was known before talk was taken in is what known_at answers, whatever the days of that talk.",
         "time:test_what_was_known_before_talk_was_taken_in_is_what_recall_says",
     ),
+    _kept(
+        "KN83",
+        "issue 5 (11)",
+        "A sheet about somebody leaves out what others have under the same predicate.",
+        "sheet:test_a_sheet_about_somebody_leaves_out_what_others_have_under_the_same_predicate",
+    ),
+    _kept(
+        "KN84",
+        "issue 5 (11)",
+        "A fact of another belongs on a sheet where it names whom the question names.",
+        "sheet:test_a_fact_of_another_belongs_where_it_names_whom_the_question_names",
+    ),
+    _kept(
+        "KN85",
+        "issue 5 (11)",
+        "In a question the first person is whoever speaks.",
+        "sheet:test_the_first_person_is_whoever_speaks",
+    ),
+    _kept(
+        "KN86",
+        "issue 5 (11)",
+        "What is asked of somebody and not known is said in those words.",
+        "sheet:test_what_is_asked_of_somebody_and_not_known_is_said_in_those_words",
+    ),
+    _kept(
+        "KN87",
+        "issue 5 (11)",
+        "What others have comes last, and only where nothing of whom is named answers.",
+        "sheet:test_what_others_have_comes_last_where_nothing_of_whom_is_named_answers",
+    ),
+    _kept(
+        "KN88",
+        "issue 5 (5)",
+        "A sheet leaves out no side of a conflict and nothing that was replaced by what it shows.",
+        "sheet:test_no_side_of_a_conflict_and_nothing_that_was_replaced_is_left_out",
+    ),
+    _kept(
+        "KN89",
+        "issue 5 (11)",
+        "A question's word is known where a predicate, a form or a day covers it.",
+        "sheet:test_a_word_is_known_where_a_predicate_a_form_or_a_day_covers_it",
+    ),
+    _kept(
+        "KN90",
+        "design §5",
+        "A sheet answers about another time on both axes, with what was contested then.",
+        "time:test_an_answer_sheet_looks_back_on_both_axes",
+    ),
+    _kept(
+        "KN91",
+        "design §5",
+        "A timeline is told as it was known at an instant.",
+        "time:test_a_timeline_as_it_was_known",
+    ),
 ]

@@ -199,3 +199,10 @@ def test_an_answer_sheet_as_text_and_as_data(place):
     assert sheet["known"][0]["says"].endswith("Thursday")
     assert len(data("answer-sheet", "When does Gai Media want deliveries?", "--tokens", "120")["text"]) < len(text)
     assert data("answer-sheet", "What is the boiling point of tungsten?", code=3)["nothing_known"]
+    then = (NOW - timedelta(days=100)).isoformat()
+    before = data("answer-sheet", "When does Gai Media want deliveries?", "--as-of", then)
+    assert [s["says"].rpartition(": ")[2] for s in before["known"]] == ["Friday"]
+    assert "Thursday" not in before["text"]
+    # the messages of then were taken in today: nobody knew anything
+    assert data("answer-sheet", "When does Gai Media want deliveries?", "--known-at", then, code=3)["nothing_known"]
+    assert data("timeline", "Gai Media", "--known-at", then)["facts"] == []
