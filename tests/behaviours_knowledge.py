@@ -14,6 +14,7 @@ _FILES: Final = {
     "hooks": "tests/operations/test_hooks.py",
     "cli": "tests/interfaces/test_facts_cli.py",
     "mcp": "tests/interfaces/test_facts_mcp.py",
+    "profiles": "tests/operations/test_profiles.py",
     "time": "tests/operations/test_facts_in_time.py",
     "docs": "tests/test_documents.py",
     "fence": "tests/stores/test_fence.py",
@@ -348,5 +349,17 @@ BEHAVIOURS: Final = [
         "design §5",
         "A timeline is told as it was known at an instant.",
         "time:test_a_timeline_as_it_was_known",
+    ),
+    _kept(
+        "KN92",
+        "issue 5 (8)",
+        "A summary's sentences end once, and no figure in it ages.",
+        "profiles:test_its_sentences_end_once_and_no_figure_in_it_ages",
+    ),
+    _kept(
+        "KN93",
+        "issue 5 (8)",
+        "A summary says how sure a fact is in a word, as of its day.",
+        "profiles:test_how_sure_a_fact_is_is_said_in_a_word_as_of_a_day",
     ),
 ]

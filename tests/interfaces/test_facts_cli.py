@@ -163,13 +163,13 @@ def test_a_summary_is_previewed_planned_and_applied(place):
     done = data("summarize", "--apply")
     (kept,) = data("list", "--kind", "summary")
     assert kept["id"] == done["made"][0]["id"]
-    assert "Gai Media:" in kept["content"]
+    assert kept["content"].startswith(f"Gai Media, as of {NOW.date().isoformat()}: ")
     assert "Read again" in ran("apply", "plan.json", code=1)
     ran("undo", done["operations"][0])
     assert data("list", "--kind", "summary") == []
     assert "summarize in default" in ran("plan", "summarize", "-o", "again.json")
     (applied,) = data("apply", "again.json")["plans"]
-    assert "Gai Media:" in data("list", "--kind", "summary")[0]["content"]
+    assert "Gai Media, as of" in data("list", "--kind", "summary")[0]["content"]
     assert "No summary is due." in ran("summarize")
     assert applied["operation"] == "summarize"
 
