@@ -15,6 +15,7 @@ _FILES: Final = {
     "cli": "tests/interfaces/test_facts_cli.py",
     "mcp": "tests/interfaces/test_facts_mcp.py",
     "profiles": "tests/operations/test_profiles.py",
+    "domain": "tests/operations/test_domain.py",
     "time": "tests/operations/test_facts_in_time.py",
     "docs": "tests/test_documents.py",
     "fence": "tests/stores/test_fence.py",
@@ -361,5 +362,35 @@ BEHAVIOURS: Final = [
         "issue 5 (8)",
         "A summary says how sure a fact is in a word, as of its day.",
         "profiles:test_how_sure_a_fact_is_is_said_in_a_word_as_of_a_day",
+    ),
+    _kept(
+        "KN94",
+        "issue 5 (11)",
+        "A link is told from the end that is asked about.",
+        "why:test_a_link_is_told_from_the_end_that_is_asked_about",
+    ),
+    _kept(
+        "KN95",
+        "issue 5 (11)",
+        "How a conflict was decided is told in words.",
+        "why:test_how_a_conflict_was_decided_is_told_in_words",
+    ),
+    _kept(
+        "KN96",
+        "issue 5 (6)",
+        "why tells what a database has, on both sides of a conflict that it decided.",
+        "domain:test_why_tells_what_the_database_has_on_both_sides_of_a_conflict",
+    ),
+    _kept(
+        "KN97",
+        "issue 5 (11)",
+        "perdure why begins with the fact, and tells each reason once.",
+        "cli:test_why_begins_with_the_fact_and_tells_each_reason_once",
+    ),
+    _kept(
+        "KN98",
+        "issue 5 (8)",
+        "A summary is no source beside what it sums up.",
+        "sheet:test_a_summary_is_no_source_beside_what_it_sums_up",
     ),
 ]

@@ -122,6 +122,27 @@ def test_a_correction_replaces_and_the_timeline_shows_both(place):
     assert (denied["true"], denied["believed"], denied["state"]) == ("never", f"on {today} only", "invalidated")
 
 
+def test_why_begins_with_the_fact_and_tells_each_reason_once(place):
+    friday = the("delivery", "Friday")
+    now = data("correct", friday["id"], "Thursday")["id"]
+    told = ran("why", now)
+    first, says = [line for line in told.splitlines() if line][:2]
+    assert first.startswith(f"fact {now} is active")
+    assert says == "Gai Media: delivery day preference: Thursday"
+    assert "by a person in answer, not in a message" in told
+    assert f"of {friday['id']}: a correction wins; Friday was replaced" in told
+    assert told.index("\nConfidence") < told.index("\nimportance ")
+    history = told.partition("\nHistory\n")[2].splitlines()
+    assert len(history) == len(set(history)) > 1
+    ran("summarize", "--apply")
+    (summary,) = data("list", "--kind", "summary")
+    lines = ran("why", summary["id"]).splitlines()
+    assert summary["content"] in lines
+    stands = [line for line in lines if " stands for " in line and line.startswith("  2")]
+    assert len(stands) <= 4 < len([e for e in data("why", summary["id"])["history"] if " stands for " in e["because"]])
+    assert re.search(r"summarize \S+: and \d+ more$", lines[-1])
+
+
 def test_the_questions_of_a_day_are_answered(place):
     asked = data("review")
     friday = the("delivery", "Friday")

@@ -260,6 +260,19 @@ def test_a_word_is_known_where_a_predicate_a_form_or_a_day_covers_it(people, clo
     assert people.answer_sheet(question).unknown == unknown
 
 
+def test_a_summary_is_no_source_beside_what_it_sums_up(people, clock):
+    for day in range(4):
+        said(
+            people, clock, f"Rita asked about the peanuts of day {day} and whether her colleagues eat them.", f"d{day}"
+        )
+    assert [s.entity for s in people.summarize().made] == ["rita"]
+    for fact in people.facts("rita"):
+        people.deny(fact.id)  # the summary still says so until it is made anew
+    sheet = people.answer_sheet("What is Rita allergic to?")
+    assert "as of 2026" not in sheet.text
+    assert sheet.known == ()
+
+
 def test_a_fact_that_somebody_stored_by_hand_is_on_the_sheet(people):
     people.remember("Ana and Bob are allergic to cats.", kind="fact")
     assert "Ana and Bob are allergic to cats." in says(people.answer_sheet("What is Ana allergic to?").memories)

@@ -10,6 +10,7 @@ from perdure.operations.entities import names_of
 from perdure.operations.facts import every, lines
 from perdure.operations.facts_recalled import contested
 from perdure.operations.ports import Context
+from perdure.operations.profiles import SOURCE as SUMMARIZED
 from perdure.operations.recall import recall
 from perdure.records.document import Shelf
 from perdure.records.instant import text_of
@@ -115,7 +116,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
 def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters) -> _Found:
     found = recall(ctx, query, namespace, HITS, then, touch=False).hits
     # What a later message says otherwise is no answer; asked about another time, it may be just that.
-    hits = [h.memory for h in found if then.looks_back or not h.updated_by]
+    hits = [h.memory for h in found if (then.looks_back or not h.updated_by) and not _is_profile(h.memory)]
     asked = _asked(ctx, namespace, query, names)
     about = ctx.store.around.documents_of(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
     subjects = {names.standing(d.name) for d in about} | asked.named
@@ -137,6 +138,11 @@ def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters
     records = {r.id: r for r in ctx.store.get(namespace, sources)} if sources else {}
     on_it = {f.id for f in shown}
     return _Found(asked, [m for m in told.memories if m.id not in on_it], told.own, facts, also, gone, records)
+
+
+def _is_profile(m: Memory) -> bool:
+    """Whether a memory sums up an entity: what it says stands on the sheet itself, as sure as it is by now."""
+    return m.kind is Kind.SUMMARY and m.source == SUMMARIZED
 
 
 def _asked(ctx: Context, namespace: str, query: str, names: Names) -> Asked:

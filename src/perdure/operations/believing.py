@@ -216,8 +216,9 @@ class Believing:
             return
         fact = self.knowing.facts[fact.id]
         sources = (*fact.sources, Source(said.memory, claim.span))
-        self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), "said there")
-        self.knowing.link(link(DERIVED, fact.id, said.memory, f"said as: {claim.span.quote}"))
+        because = f"said as: {claim.span.quote}"
+        self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), because)
+        self.knowing.link(link(DERIVED, fact.id, said.memory, because))
 
     def _conflict(self, decision: Decision, made: str, said: Said) -> None:
         """Write down what a new fact does to those that it contradicts."""

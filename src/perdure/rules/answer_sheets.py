@@ -67,7 +67,10 @@ def _text(sheet: AnswerSheet) -> str:
     lines += _section("Known", [_believed(s) for s in sheet.known])
     aging = [f"{_believed(s)}\n  Ask: {flat(s.question, _LONGEST)}" for s in sheet.aging]
     lines += _section("Known, but nobody has confirmed it for long", aging)
-    contested = ["- One of these:\n" + "\n".join(f"  {_believed(s)}" for s in sides) for sides in sheet.contested]
+    contested = [
+        "- One of these:\n" + "\n".join(f"  {_believed(s)}".replace("\n", "\n  ") for s in sides)
+        for sides in sheet.contested
+    ]
     lines += _section("Contested: nobody has said yet which is right", contested)
     lines += _section("Out of date: do not rely on it", [_past(s) for s in sheet.outdated])
     lines += _section("Said in other memories, as it was then", [_remembered(s) for s in sheet.memories])
