@@ -1,4 +1,4 @@
-"""Answer sheets on LoCoMo and BEAM with facts learned: how long, whether the evidence is on them, how much is of others.
+"""Answer sheets on LoCoMo and BEAM, facts learned: how long, whether the evidence is there, how much is of others.
 
 Usage: python benchmarks/sheets.py. Every conversation is a namespace of its own, and every fourth question of LoCoMo
 is asked. A turn that answers is on a sheet where it stands there itself or where a fact quotes it. Where a question of
