@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from perdure.operations import answer_sheet as answer_sheets
 from perdure.operations import answering, facts, profiles
@@ -65,34 +66,50 @@ class FactVerbs:
             limit=asking.limit(limit),
         )
 
-    def timeline(self, entity: str, *, namespace: str = "default") -> Timeline:
+    def timeline(self, entity: str, *, namespace: str = "default", known_at: datetime | None = None) -> Timeline:
         """Return what was true of an entity, and when it was believed, in the order of time.
+
+        When it was true goes by the days of the messages, when it was believed by the instants of learning.
 
         Args:
             entity: Its id or a name.
             namespace: Where.
+            known_at: The timeline as it was known then; how sure it is stays as of today.
 
         Raises:
             NotFound: Nobody is called that.
             InvalidInput: Several are.
         """
         name = intake.checked_text(entity, "entity", longest=1000)
-        return facts.timeline(self._context, intake.checked_namespace(namespace), name)
+        then = asking.filters(known_at=known_at, policy=self._context.policy)
+        return facts.timeline(self._context, intake.checked_namespace(namespace), name, then)
 
-    def answer_sheet(self, query: str, namespace: str = "default", *, budget_tokens: int | None = None) -> AnswerSheet:
+    def answer_sheet(
+        self,
+        query: str,
+        namespace: str = "default",
+        *,
+        budget_tokens: int | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> AnswerSheet:
         """Return everything that is known about a question, sorted by how far it may be relied on. No access.
 
         What is known and how sure, from which words of which message, what is contested (all sides), what is out of
-        date (and until when it was believed), what is ageing (with its question), and what is not known.
+        date (and until when it was believed), what is ageing (with its question), and what is not known. Where the
+        question names somebody, facts of others are left out, unless they name that one too.
 
         Args:
             query: A question in plain words.
             namespace: Where.
             budget_tokens: Most tokens of ``text``, 50 or more; 1,000 if None. Other memories are left out first, both
                 sides of a conflict last; ``left_out`` counts them.
+            as_of, known_at: What was true then, as far as is known; what was known then. How sure it is stays as of
+                today, and nothing is asked.
         """
         place, asked = intake.checked_namespace(namespace), asking.question(query)
-        return answer_sheets.answer_sheet(self._context, place, asked, asking.budget(budget_tokens))
+        then = asking.filters(as_of=as_of, known_at=known_at, policy=self._context.policy)
+        return answer_sheets.answer_sheet(self._context, place, asked, asking.budget(budget_tokens), then)
 
     def summarize(self, namespace: str = "default", *, dry_run: bool = False) -> Summaries:
         """Make the summaries of entities that are due: enough was said about them, or a fact has changed since.

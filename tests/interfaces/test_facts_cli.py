@@ -110,12 +110,37 @@ def test_a_correction_replaces_and_the_timeline_shows_both(place):
     assert (was["value"], was["state"], was["remarks"]) == ("Friday", "superseded", "replaced by Thursday")
     assert (is_["value"], is_["state"], is_["remarks"]) == ("Thursday", "active", "replaces Friday")
     today = NOW.date().isoformat()
-    assert was["believed"].endswith(f"to {today}")
+    begun = (NOW - timedelta(days=200)).date().isoformat()
+    assert (was["true"], was["believed"]) == (f"{begun} to {today}", f"on {today} only")  # it was taken in today
     assert is_["true"] == f"since {today}"
     facts = data("timeline", "gai-media")["facts"]
     assert [f["value"] for f in facts if f["predicate"] == now["predicate"]] == ["Friday", "Thursday"]
     assert "says that already" in ran("correct", now["id"], "Thursday", code=1)
     assert "is superseded" in ran("confirm", friday["id"], code=1)
+    ran("deny", now["id"])
+    (denied,) = (r for r in table(ran("timeline", "Gai Media")) if r["id"] == now["id"])
+    assert (denied["true"], denied["believed"], denied["state"]) == ("never", f"on {today} only", "invalidated")
+
+
+def test_why_begins_with_the_fact_and_tells_each_reason_once(place):
+    friday = the("delivery", "Friday")
+    now = data("correct", friday["id"], "Thursday")["id"]
+    told = ran("why", now)
+    first, says = [line for line in told.splitlines() if line][:2]
+    assert first.startswith(f"fact {now} is active")
+    assert says == "Gai Media: delivery day preference: Thursday"
+    assert "by a person in answer, not in a message" in told
+    assert f"of {friday['id']}: a correction wins; Friday was replaced" in told
+    assert told.index("\nConfidence") < told.index("\nimportance ")
+    history = told.partition("\nHistory\n")[2].splitlines()
+    assert len(history) == len(set(history)) > 1
+    ran("summarize", "--apply")
+    (summary,) = data("list", "--kind", "summary")
+    lines = ran("why", summary["id"]).splitlines()
+    assert summary["content"] in lines
+    stands = [line for line in lines if " stands for " in line and line.startswith("  2")]
+    assert len(stands) <= 4 < len([e for e in data("why", summary["id"])["history"] if " stands for " in e["because"]])
+    assert re.search(r"summarize \S+: and \d+ more$", lines[-1])
 
 
 def test_the_questions_of_a_day_are_answered(place):
@@ -159,13 +184,13 @@ def test_a_summary_is_previewed_planned_and_applied(place):
     done = data("summarize", "--apply")
     (kept,) = data("list", "--kind", "summary")
     assert kept["id"] == done["made"][0]["id"]
-    assert "Gai Media:" in kept["content"]
+    assert kept["content"].startswith(f"Gai Media, as of {NOW.date().isoformat()}: ")
     assert "Read again" in ran("apply", "plan.json", code=1)
     ran("undo", done["operations"][0])
     assert data("list", "--kind", "summary") == []
     assert "summarize in default" in ran("plan", "summarize", "-o", "again.json")
     (applied,) = data("apply", "again.json")["plans"]
-    assert "Gai Media:" in data("list", "--kind", "summary")[0]["content"]
+    assert "Gai Media, as of" in data("list", "--kind", "summary")[0]["content"]
     assert "No summary is due." in ran("summarize")
     assert applied["operation"] == "summarize"
 
@@ -195,3 +220,10 @@ def test_an_answer_sheet_as_text_and_as_data(place):
     assert sheet["known"][0]["says"].endswith("Thursday")
     assert len(data("answer-sheet", "When does Gai Media want deliveries?", "--tokens", "120")["text"]) < len(text)
     assert data("answer-sheet", "What is the boiling point of tungsten?", code=3)["nothing_known"]
+    then = (NOW - timedelta(days=100)).isoformat()
+    before = data("answer-sheet", "When does Gai Media want deliveries?", "--as-of", then)
+    assert [s["says"].rpartition(": ")[2] for s in before["known"]] == ["Friday"]
+    assert "Thursday" not in before["text"]
+    # the messages of then were taken in today: nobody knew anything
+    assert data("answer-sheet", "When does Gai Media want deliveries?", "--known-at", then, code=3)["nothing_known"]
+    assert data("timeline", "Gai Media", "--known-at", then)["facts"] == []

@@ -250,6 +250,12 @@ def test_facts_timelines_sheets_and_summaries(place, facts, mode):
         assert [s["id"] for s in sheet.structured_content["known"]] == [done["id"]]
         assert [s["id"] for s in sheet.structured_content["outdated"]] == [gai.id]
         assert "Out of date" in sheet.content[0].text
+        then = (NOW - timedelta(days=100)).isoformat()
+        before = await call(client, "answer_sheet", query=QUESTION, as_of=then)
+        assert [s["id"] for s in before["known"]] == [gai.id]
+        assert (await call(client, "answer_sheet", query=QUESTION, known_at=then))["nothing_known"]
+        assert (await call(client, "timeline", entity="Gai Media", known_at=then))["facts"] == []
+        assert (await refused(client, "answer_sheet", query=QUESTION, as_of="June"))["error"] == "InvalidInput"
         assert (await call(client, "summarize"))["dry_run"]
         ursa = facts["Ursa Foods"].id
         assert (await call(client, "confirm", id=ursa))["status"] == "active"

@@ -158,3 +158,121 @@ def test_a_question_may_name_its_predicate_by_a_verb(memory, clock):
     assert [s.says for s in sheet.outdated] == ["Ana: home: Lisbon"]
     hits = memory.recall("Where does Ana live?", touch=False).hits
     assert home.id in [h.memory.id for h in hits]
+
+
+@pytest.fixture
+def people(memory, clock):
+    """Four people, whose facts are under the same predicates."""
+    for words in (
+        "Remember, Ana is allergic to penicillin.",
+        "Remember, Rita is allergic to peanuts.",
+        "Remember, Ana lives in Lisbon.",
+        "Remember, Rita works at Contoso.",
+        "Remember, Ana's phone number is 555-1234.",
+        "Ana's sister is Rita.",
+        "Remember, I am allergic to pollen.",
+        "Remember, Gai Media prefers Friday deliveries.",
+    ):
+        said(memory, clock, words)
+    return memory
+
+
+def says(statements):
+    return [s.says for s in statements]
+
+
+def test_a_sheet_about_somebody_leaves_out_what_others_have_under_the_same_predicate(people):
+    for question in ("What is Rita allergic to?", "What is Rita's allergy?"):
+        sheet = people.answer_sheet(question)
+        assert says(sheet.known) == ["Rita: allergy: peanuts"]
+        assert "penicillin" not in sheet.text
+        assert "pollen" not in sheet.text
+        assert (sheet.also, sheet.unknown) == ((), ())
+    both = people.answer_sheet("What are Ana and Rita allergic to?")
+    assert sorted(says(both.known)[:2]) == ["Ana: allergy: penicillin", "Rita: allergy: peanuts"]
+
+
+def test_a_fact_of_another_belongs_where_it_names_whom_the_question_names(people):
+    sheet = people.answer_sheet("Who is Rita's sister?")
+    assert says(sheet.known)[0] == "Ana: sister name: Rita"
+    assert sheet.unknown == ()
+
+
+def test_the_first_person_is_whoever_speaks(people):
+    assert says(people.answer_sheet("What is my allergy?").known)[0] == "user: allergy: pollen"
+    assert "pollen" not in people.answer_sheet("Please tell me what Rita is allergic to.").text
+    both = people.answer_sheet("What are Rita and I allergic to?")
+    assert {"Rita: allergy: peanuts", "user: allergy: pollen"} <= set(says(both.known))
+    assert "penicillin" not in both.text
+
+
+def test_what_is_asked_of_somebody_and_not_known_is_said_in_those_words(people):
+    sheet = people.answer_sheet("Where does Rita live?")
+    assert "Nothing is known about Rita's home." in sheet.unknown
+    assert "Lisbon" not in sheet.text.partition("Of others, because nothing above answers")[0]
+    assert "Contoso" in sheet.text  # what is known of her stays
+    assert not sheet.nothing_known
+    assert people.answer_sheet("What is Gai Media's turnover?").unknown == (
+        "Nothing is known about Gai Media's turnover.",
+    )
+
+
+def test_what_others_have_comes_last_where_nothing_of_whom_is_named_answers(people):
+    sheet = people.answer_sheet("What is Rita's phone number?")
+    assert "Nothing is known about Rita's phone number." in sheet.unknown
+    assert says(sheet.also) == ["Ana: phone: 555-1234"]
+    assert sheet.text.index("Of others, because nothing above answers") < sheet.text.index("555-1234")
+    assert "555-1234" not in people.answer_sheet("What is Rita allergic to?").text
+    of_ana = people.answer_sheet("What is Ana's phone number?")
+    assert (says(of_ana.known), of_ana.also, of_ana.unknown) == (["Ana: phone: 555-1234"], (), ())
+
+
+def test_no_side_of_a_conflict_and_nothing_that_was_replaced_is_left_out(people, clock):
+    clock.passes(days=1)
+    said(people, clock, "Remember, Rita works at Fabrikam.", session="s2")
+    ((*sides,),) = people.answer_sheet("Where does Rita work?").contested
+    assert sorted(says(sides)) == ["Rita: employer: Contoso", "Rita: employer: Fabrikam"]
+    people.confirm(next(s.id for s in sides if s.says.endswith("Fabrikam")))
+    sheet = people.answer_sheet("Where does Rita work?")
+    assert (says(sheet.known), says(sheet.outdated)) == (["Rita: employer: Fabrikam"], ["Rita: employer: Contoso"])
+    assert sheet.known[0].id in sheet.outdated[0].replaced_by
+
+
+def test_an_alias_names_its_entity(people):
+    people.alias("rita", "Margarita Lopez")
+    sheet = people.answer_sheet("What is Margarita Lopez allergic to?")
+    assert says(sheet.known) == ["Rita: allergy: peanuts"]
+    assert sheet.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("When does Gai Media want deliveries?", ()),  # whoever asks for a wish asks for a preference
+        ("On which days did Gai Media prefer deliveries?", ()),  # forms of its words
+        ("Where does Bea reside?", ()),  # by its predicate, which nobody said by that word
+        ("What did Bea say in January 2026 about Bea's home?", ()),  # when it was said
+        ("Which carrier brings the deliveries to Gai Media?", ("Nothing above holds the words: carrier, brings.",)),
+    ],
+)
+def test_a_word_is_known_where_a_predicate_a_form_or_a_day_covers_it(people, clock, question, unknown):
+    said(people, clock, "Remember, Bea's home is Braga.", session="s3")
+    assert people.answer_sheet(question).unknown == unknown
+
+
+def test_a_summary_is_no_source_beside_what_it_sums_up(people, clock):
+    for day in range(4):
+        said(
+            people, clock, f"Rita asked about the peanuts of day {day} and whether her colleagues eat them.", f"d{day}"
+        )
+    assert [s.entity for s in people.summarize().made] == ["rita"]
+    for fact in people.facts("rita"):
+        people.deny(fact.id)  # the summary still says so until it is made anew
+    sheet = people.answer_sheet("What is Rita allergic to?")
+    assert "as of 2026" not in sheet.text
+    assert sheet.known == ()
+
+
+def test_a_fact_that_somebody_stored_by_hand_is_on_the_sheet(people):
+    people.remember("Ana and Bob are allergic to cats.", kind="fact")
+    assert "Ana and Bob are allergic to cats." in says(people.answer_sheet("What is Ana allergic to?").memories)

@@ -107,3 +107,17 @@ def test_an_unreachable_database_says_so_and_changes_nothing(talked, domain, tmp
     hit = talked.recall("Which delivery day does Gai Media prefer?", kinds=["fact"]).hits[0]
     assert "Friday" in hit.memory.content
     assert hit.question
+
+
+def test_why_tells_what_the_database_has_on_both_sides_of_a_conflict(talked):
+    (verdict,) = [v for v in talked.verify().verdicts if v.outcome == "disagrees"]
+    (winner,) = (f.id for f in talked.facts("Gai Media", predicate="delivery day preference"))
+    for identity, mine, theirs in ((verdict.id, "Friday", "Thursdays"), (winner, "Thursdays", "Friday")):
+        told = talked.why(identity).fact
+        (clash,) = told.conflicts
+        assert (clash.value, clash.other_value, clash.told) == (
+            mine,
+            theirs,
+            "an authority wins; Friday was invalidated",
+        )
+        assert [(c.authority, c.value) for c in told.checks] == [("sales", "Thursdays")]

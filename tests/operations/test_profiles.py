@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 
 import pytest
@@ -44,7 +45,8 @@ def test_three_sessions_or_twenty_messages_make_a_summary(memory, clock, session
 def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
     told(memory, clock, 4)
     (made,) = memory.summarize().made
-    assert made.text.startswith("Gai Media: delivery day preference: Friday (0.53)")  # 28 days: 0.7 x e^-0.28
+    head = "Gai Media, as of 2026-01-29: delivery day preference: Friday (perhaps). "
+    assert made.text.startswith(head)  # 28 days: 0.7 x e^-0.28 is 0.53
     assert "Spoken of in 4 sessions, every 7 days, last on 2026-01-22." in made.text
     assert "2026-01-22: Gai Media asked about order 32 by mail today." in made.text
     (fact,) = memory.facts("Gai Media")
@@ -66,6 +68,27 @@ def test_it_is_never_longer_than_half_of_what_it_stands_for(memory, clock, sessi
     (made,) = memory.summarize().made
     whole = sum(counted(memory.get(i).content) for i in made.sources)
     assert 0 < counted(made.text) <= whole / 2
+
+
+@pytest.mark.parametrize("end", [".", "!", "?", "...", " (paid)", ""])
+def test_its_sentences_end_once_and_no_figure_in_it_ages(memory, clock, end):
+    told(memory, clock, 3, messages=6)
+    say(memory, clock, "Remember, Gai Media prefers Friday deliveries.", "s8")
+    say(memory, clock, f"Another word from Gai Media on deliveries{end}", "s9")
+    (made,) = memory.summarize().made
+    assert "(sure, said 2 times)" in made.text  # 0.7 and 0.15 more, said today
+    assert f"deliveries{end}" in made.text
+    assert ".." not in made.text.replace("...", "")
+    assert not re.search(r"[!?…]\.|\.{4}|0\.\d", made.text)
+    assert memory.get(made.id).metadata["as_of"].startswith("2026-01-22")
+
+
+@pytest.mark.parametrize(("days", "word"), [(0, "likely"), (40, "perhaps"), (60, "doubtful")])
+def test_how_sure_a_fact_is_is_said_in_a_word_as_of_a_day(memory, clock, days, word):
+    told(memory, clock, 3, days=0)  # 0.7, as it was said once
+    clock.passes(days=days)
+    (made,) = memory.summarize().made
+    assert f"as of {clock().date().isoformat()}: delivery day preference: Friday ({word})" in made.text
 
 
 def test_it_is_made_anew_when_a_fact_changes_and_takes_the_place_of_the_earlier_one(memory, clock):
@@ -137,5 +160,9 @@ def test_a_model_may_write_it_where_it_adds_nothing(opening, clock, said, taken)
     memory._context.model = ScriptedModel(said)
     with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
         (made,) = memory.summarize().made
-    assert (made.text == said.get("summary")) if taken else made.text.startswith("Gai Media: delivery day")
+    assert (
+        (made.text == said.get("summary"))
+        if taken
+        else made.text.startswith("Gai Media, as of 2026-01-22: delivery day")
+    )
     assert made.key_facts["delivery_day_preference"]["value"] == "Friday"

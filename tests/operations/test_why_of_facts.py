@@ -148,6 +148,31 @@ def test_a_correction_by_a_person_has_no_message_and_says_so(memory, clock):
     assert [c.strategy for c in told.conflicts] == ["trust_correction"]
 
 
+def test_a_link_is_told_from_the_end_that_is_asked_about(memory, clock):
+    """Who reads about the message hears what it is the source of; about the fact, what it is derived from."""
+    fact = friday(memory, clock)
+    (message,) = (m.id for m in memory.list(kinds=["episode"]))
+    assert [(kind, other) for kind, other, _ in memory.why(fact).links] == [("derived_from", message)]
+    assert [(kind, other) for kind, other, _ in memory.why(message).links] == [("source_of", fact)]
+    now = memory.correct(fact, "Thursday")
+    assert ("superseded_by", now.id) in [(kind, other) for kind, other, _ in memory.why(fact).links]
+    assert memory.why(now.id).says == "Gai Media: delivery day preference: Thursday"
+
+
+def test_how_a_conflict_was_decided_is_told_in_words(memory, clock):
+    fact = friday(memory, clock)
+    clock.passes(days=1)
+    said(memory, clock, "Remember, Gai Media prefers Monday deliveries.", session="s2")
+    assert [c.told for c in memory.why(fact).fact.conflicts] == ["nobody has said yet which is right"]
+    memory.confirm(fact)
+    assert [c.told for c in memory.why(fact).fact.conflicts] == ["it was answered since"]
+    now = memory.correct(fact, "Thursday")
+    for identity in (fact, now.id):
+        assert memory.why(identity).fact.conflicts[-1].told == "a correction wins; Friday was replaced"
+    (born,) = memory.why(now.id).fact.confidence
+    assert (born.before, born.because) == (None, "it was a correction")
+
+
 def test_what_is_no_fact_has_no_such_reasons(memory):
     kept = memory.remember("The office has no lift.")
     assert memory.why(kept.id).fact is None

@@ -10,7 +10,7 @@ import typer
 
 from perdure.interfaces.cli_call import Call, Exit
 from perdure.interfaces.cli_entities import EntityName
-from perdure.interfaces.cli_options import Apply, Identity, text_or_input
+from perdure.interfaces.cli_options import Apply, AsOf, Identity, KnownAt, text_or_input
 
 if TYPE_CHECKING:
     from perdure.records.memory import Memory
@@ -49,10 +49,13 @@ def facts(
     return Exit.OK if found else Exit.NOTHING
 
 
-def timeline(call: Call, entity: EntityName) -> None:
-    """Show what was true of an entity, and when it was believed, oldest first: what replaced what, and why not."""
+def timeline(call: Call, entity: EntityName, known_at: KnownAt = None) -> None:
+    """Show what was true of an entity, and when it was believed, oldest first: what replaced what, and why not.
+
+    When it was true goes by the days of the messages, when it was believed by when they were learned from.
+    """
     with call.memory() as memory:
-        found = memory.timeline(entity, namespace=call.place)
+        found = memory.timeline(entity, namespace=call.place, known_at=known_at)
     from perdure.interfaces.rendering_facts import show_timeline  # noqa: PLC0415  # start-up time
 
     call.answer(found.to_dict(), lambda out: show_timeline(out, found))
@@ -112,14 +115,17 @@ def answer_sheet(
     call: Call,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The question; - reads standard input.")],
     tokens: Annotated[int, typer.Option("--tokens", metavar="N", help="The sheet's budget, 50 or more.")] = 1000,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
 ) -> Exit:
     """Lay out what is known about a question: how sure, from where, what is contested, what is out of date.
 
-    Reading it is no access. Ends with 3 if nothing is known.
+    Where the question names somebody, facts of others are left out. Reading it is no access. Ends with 3 if nothing is
+    known.
     """
     question = text_or_input(query)
     with call.memory() as memory:
-        sheet = memory.answer_sheet(question, call.place, budget_tokens=tokens)
+        sheet = memory.answer_sheet(question, call.place, budget_tokens=tokens, as_of=as_of, known_at=known_at)
     from perdure.interfaces.rendering_facts import show_sheet  # noqa: PLC0415  # start-up time
 
     call.answer(sheet.to_dict(), lambda out: show_sheet(out, sheet))

@@ -108,7 +108,9 @@ def _fact(f: Mapping[str, Any] | None) -> str:
     for c in f["conflicts"]:
         sides = f"{c['value']} ({c['confidence']:.2f}) against {c['other_value']} ({c['other_confidence']:.2f})"
         lines.append(f"- conflict with {c['with_id']}: {c['strategy']}, {c['outcome']}\n{quoted(sides)}")
-    lines += [f"- checked by {c['authority']} at {c['at']}: {c['outcome']}\n{quoted(c['value'])}" for c in f["checks"]]
+    for c in f["checks"]:
+        has = f"\n{quoted(c['value'])}" if c["value"] else ""
+        lines.append(f"- checked by {c['authority']} at {c['at']}: {c['outcome']}{has}")
     return "\n".join(lines) + "\n"
 
 

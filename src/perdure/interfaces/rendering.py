@@ -24,6 +24,9 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _PIPE_WIDTH = 160
 _MOVES_SHOWN = 20
 _LINE = 100
+_SAYS = 500
+_REASONS = 4
+"""So many reasons of one operation are told."""
 
 
 def terminal() -> Console:
@@ -200,22 +203,32 @@ def show_memory(out: Console, memory: Memory) -> None:
 
 
 def show_explanation(out: Console, found: Explanation) -> None:
-    """Draw why a memory is as it is."""
-    out.print(shown(found.summary))
-    out.print()
-    _pairs(out, found.signals)
-    out.print(f"\nvalue = {_parts(found.value_parts)}")
-    out.print(shown(found.next_move))
+    """Draw why a memory is as it is: what it says, and of a fact why it is believed, before its signals."""
+    out.print(shown(found.summary.removesuffix(found.next_move).rstrip()))
     if found.fact is not None:
         from perdure.interfaces.rendering_facts import show_reasons  # noqa: PLC0415  # it imports this file
 
         show_reasons(out, found.fact)
+    else:
+        out.print(Text(shown(f"\n{brief(found.says, _SAYS)}"), style="bold"))
+    out.print()
+    _pairs(out, found.signals)
+    out.print(f"\nvalue = {_parts(found.value_parts)}")
+    out.print(shown(found.next_move))
     if found.links:
         out.print("\nLinks")
         for kind, other, weight in found.links:
             out.print(f"  {shown(kind)} {other} ({weight:.2f})")
     out.print("\nHistory")
-    _entries(out, found.history)
+    of: dict[str, list[Entry]] = {}
+    for entry in found.history:
+        told = of.setdefault(entry.operation_id, [])
+        if all(entry.because != other.because for other in told):  # a memory and what is beside it: one reason
+            told.append(entry)
+    for told in of.values():
+        _entries(out, told[:_REASONS])
+        if len(told) > _REASONS:
+            out.print(f"  {told[0].at}  {told[0].operation} {told[0].operation_id}: and {len(told) - _REASONS} more")
 
 
 def show_absence(out: Console, found: Absence) -> None:

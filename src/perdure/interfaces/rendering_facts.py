@@ -54,7 +54,7 @@ def show_timeline(out: Console, found: Timeline) -> None:
     table = new_table("id", "true", "believed", "what", "value", "state", "sure", "remarks")
     values = {f.id: brief(f.value, _VALUE) for f in found.facts}
     for f in found.facts:
-        true, believed = _period(f.valid_from, f.valid_to), _period(f.believed_from, f.believed_to)
+        true, believed = _true(f.valid_from, f.valid_to), _period(f.believed_from, f.believed_to)
         sure = f"{f.confidence:.2f}" if f.state in _BELIEVED else "-"
         what = f.predicate.replace("_", " ")
         row = (f.id, true, believed, what, values[f.id], f.state, sure, "; ".join(_links(f, values)))
@@ -82,8 +82,9 @@ def show_sheet(out: Console, sheet: AnswerSheet) -> None:
 
 def show_reasons(out: Console, r: FactReasons) -> None:
     """Draw why a fact is believed or not."""
-    true = f"true {_period(r.valid_from, r.valid_to)}, believed {_period(r.believed_from, r.believed_to)}"
-    out.print(shown(f"\nThis fact is {r.state}. It {r.learned}; word of: {r.trust}; {true}."))
+    out.print(Text(shown(f"\n{r.says}"), style="bold"))
+    true = f"true {_true(r.valid_from, r.valid_to)}, believed {_period(r.believed_from, r.believed_to)}"
+    out.print(shown(f"This fact is {r.state}. It {r.learned}; word of: {r.trust}; {true}."))
     for sentence in r.next:
         out.print(shown(f"  {sentence}"))
     out.print("\nSaid")
@@ -92,7 +93,7 @@ def show_reasons(out: Console, r: FactReasons) -> None:
         gone = "" if s.found else " (not there any longer)"
         out.print(shown(f'  {s.at or "?"}{who}: "{s.quote}" in {s.memory}[{s.start}:{s.end}]{gone}'))
     if not r.sources:
-        out.print("  by a person's answer, not in a message")
+        out.print(f"  by {'an authority' if r.trust == 'authority' else 'a person in answer'}, not in a message")
     out.print("\nConfidence")
     for c in r.confidence:
         before = "      " if c.before is None else f"{c.before:.2f} >"
@@ -107,13 +108,13 @@ def show_reasons(out: Console, r: FactReasons) -> None:
 def _conflicts(r: FactReasons) -> list[str]:
     return [
         f"{c.at}  {c.value} ({c.confidence:.2f}) against {c.other_value} ({c.other_confidence:.2f}) of {c.with_id}: "
-        f"{c.strategy.replace('_', ' ')}, {c.outcome}"
+        f"{c.told}"
         for c in r.conflicts
     ]
 
 
 def _checks(r: FactReasons) -> list[str]:
-    return [f"{c.at}  {c.authority}: {c.outcome}{f', {c.value}' if c.value else ''}" for c in r.checks]
+    return [f"{c.at}  {c.authority}: {c.outcome}{f'; it has {c.value}' if c.value else ''}" for c in r.checks]
 
 
 def _remarks(f: FactLine, values: Mapping[str, str]) -> list[str]:
@@ -137,8 +138,15 @@ def _quote(f: FactLine) -> str:
     return f'"{brief(f.sources[-1][1], _QUOTE)}"' if f.sources else f"({f.learned})"
 
 
+def _true(begin: str, end: str) -> str:
+    """When something was true; what ended as it began never was."""
+    return "never" if begin == end else _period(begin, end)
+
+
 def _period(begin: str, end: str) -> str:
-    return f"{_day(begin)} to {_day(end)}" if end else f"since {_day(begin)}"
+    if not end:
+        return f"since {_day(begin)}"
+    return f"on {_day(begin)} only" if _day(begin) == _day(end) else f"{_day(begin)} to {_day(end)}"
 
 
 def _day(moment: str) -> str:

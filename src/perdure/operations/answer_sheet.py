@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.operations.entities import names_of
 from perdure.operations.facts import every, lines
+from perdure.operations.facts_recalled import contested
 from perdure.operations.ports import Context
+from perdure.operations.profiles import SOURCE as SUMMARIZED
 from perdure.operations.recall import recall
 from perdure.records.document import Shelf
 from perdure.records.instant import text_of
@@ -16,28 +18,63 @@ from perdure.records.memory import Kind, Memory, Record, Scope
 from perdure.records.recall import Filters
 from perdure.records.results_answers import AnswerSheet, Quoted, Statement
 from perdure.records.results_facts import FactLine
-from perdure.rules.answer_sheets import missing, stems, within
-from perdure.rules.fact_states import FactState
-from perdure.rules.naming import Names, names_in
-from perdure.rules.words import query_words
+from perdure.rules.answer_sheets import within
+from perdure.rules.answering_facts import (
+    Asked,
+    answers,
+    asked_of,
+    chosen,
+    missing,
+    names_one,
+    nothing_about,
+    others,
+    past,
+    stems,
+)
+from perdure.rules.fact_records import DERIVED
+from perdure.rules.facts_then import as_then
+from perdure.rules.naming import Names, names_in, normal
+from perdure.rules.referring import USER
 
 HITS: Final = 12
 BUDGET: Final = 1000
-_BELIEVED: Final = (FactState.ACTIVE.value, FactState.AGING.value)
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was found about a question: other memories best first, facts, and whom the question names."""
+    """What was found about a question: other memories best first, and facts that hold, of others, and of the past.
 
+    ``own`` are the ids of the memories that are about whom the question names.
+    """
+
+    asked: Asked
     memories: list[Memory]
+    own: frozenset[str]
     facts: list[FactLine]
+    also: list[FactLine]
     past: list[FactLine]
-    named: list[str]
     records: dict[str, Record]
 
+    @property
+    def told(self) -> list[FactLine]:
+        """All facts on the sheet."""
+        return [*self.facts, *self.also, *self.past]
 
-def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None) -> AnswerSheet:
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Memories that belong on a sheet, ids of those about whom it names; fact -> whom else the rest is about."""
+
+    memories: list[Memory]
+    own: frozenset[str]
+    said: dict[str, str]
+
+
+def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, filters: Filters) -> AnswerSheet:
     """Return what is known about a question. Reading it is no access.
 
     The same store, question and instant give the same sheet.
@@ -47,13 +84,15 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None) -
         namespace: Where.
         query: The question.
         budget: Most tokens of the text; 1,000 if None.
+        filters: The time that is asked about: ``as_of`` and ``known_at``; nothing else is looked at.
     """
     names = names_of(ctx, namespace)
-    found = _found(ctx, namespace, query, names)
-    told = {f.id: _statement(f, found.records) for f in (*found.facts, *found.past)}
+    then = Filters(isolated=True, as_of=filters.as_of, known_at=filters.known_at)
+    found = _found(ctx, namespace, query, names, then)
+    told = {f.id: _statement(f, found.records) for f in found.told}
     rivals = _groups(found.facts)
-    contested = {i for group in rivals for i in group}
-    plain = [f for f in found.facts if f.id not in contested]
+    against = {i for group in rivals for i in group}
+    plain = [f for f in found.facts if f.id not in against]
     quoted = {quote.memory for s in told.values() for quote in s.sources}
     sheet = AnswerSheet(
         query,
@@ -63,54 +102,110 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None) -
         contested=tuple(tuple(told[i] for i in group) for group in rivals),
         outdated=tuple(told[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if m.id not in quoted),
-        unknown=_unknown(query, found, names),
+        also=tuple(told[f.id] for f in found.also),
+        unknown=_unknown(ctx, found, names),
+        as_of="" if then.as_of is None else text_of(then.as_of),
+        known_at="" if then.known_at is None else text_of(then.known_at),
     )
     return within(sheet, BUDGET if budget is None else budget, ctx.tokens)
 
 
-def _found(ctx: Context, namespace: str, query: str, names: Names) -> _Found:
-    found = recall(ctx, query, namespace, HITS, Filters(isolated=True), touch=False).hits
-    hits = [h.memory for h in found if not h.updated_by]  # what a later message says otherwise is no answer
+# --- finding
+
+
+def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters) -> _Found:
+    found = recall(ctx, query, namespace, HITS, then, touch=False).hits
+    # What a later message says otherwise is no answer; asked about another time, it may be just that.
+    hits = [h.memory for h in found if (then.looks_back or not h.updated_by) and not _is_profile(h.memory)]
+    asked = _asked(ctx, namespace, query, names)
     about = ctx.store.around.documents_of(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
+    subjects = {names.standing(d.name) for d in about} | asked.named
+    subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
+    holding, over = _shared(ctx, namespace, names, sorted(subjects), then)
+    ranked = [m.id for m in hits]
+    facts = chosen(holding, ranked, asked)
+    answered = any(answers(f, asked) for f in facts)
+    there = {d.id for d in about} if asked.strict else set()
+    told = _told(ctx, namespace, names, [m for m in hits if m.id not in there], asked, answered=answered)
+    also: list[FactLine] = []
+    if asked.strict and not answered:
+        more = sorted(set(told.said.values()) - subjects)
+        holding += _shared(ctx, namespace, names, more, then)[0] if more else []
+        also = others(holding, [*ranked, *told.said], facts, asked)
+    gone = past(over, facts, asked)
+    shown = [*facts, *also, *gone]
+    sources = sorted({memory for f in shown for memory, _ in f.sources})
+    records = {r.id: r for r in ctx.store.get(namespace, sources)} if sources else {}
+    on_it = {f.id for f in shown}
+    return _Found(asked, [m for m in told.memories if m.id not in on_it], told.own, facts, also, gone, records)
+
+
+def _is_profile(m: Memory) -> bool:
+    """Whether a memory sums up an entity: what it says stands on the sheet itself, as sure as it is by now."""
+    return m.kind is Kind.SUMMARY and m.source == SUMMARIZED
+
+
+def _asked(ctx: Context, namespace: str, query: str, names: Names) -> Asked:
     forms = names_in(query)
     known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
-    named = sorted({names.standing(d.id) for d in known})
-    lines_ = _shared(ctx, namespace, names, sorted({names.standing(d.name) for d in about} | set(named)))
-    asked = stems(query) - stems(" ".join(d.name for d in known))
-    asked |= stems(" ".join(ctx.predicates.asked(query_words(query))))
-    facts = _believed(lines_, [m.id for m in hits], asked)
-    keys = {(f.subject, f.predicate) for f in facts}
-    past = [f for f in lines_ if f.state not in _BELIEVED and ((f.subject, f.predicate) in keys or _is_about(f, asked))]
-    past.sort(key=lambda f: (f.believed_to, f.valid_from, f.id), reverse=True)
-    shown = {f.id for f in (*facts, *past)}
-    sources = sorted({memory for f in (*facts, *past) for memory, _ in f.sources})
-    records = {r.id: r for r in ctx.store.get(namespace, sources)} if sources else {}
-    return _Found([m for m in hits if m.id not in shown], facts, past, named, records)
+    named = {names.standing(d.id) for d in known}
+    called: dict[str, set[str]] = {entity: set() for entity in named}
+    for form, ids in names.known.items():
+        for entity in named.intersection(map(names.standing, ids)):
+            called[entity].add(form)
+    user = names.standing(USER) if USER in names.entities else None
+    return asked_of(query, called, user, ctx.predicates.asked)
 
 
-def _shared(ctx: Context, namespace: str, names: Names, subjects: Sequence[str]) -> list[FactLine]:
-    """Return the facts about some entities that everybody may see; those of a session are left to it."""
-    chosen = [fact for subject in subjects for fact in every(ctx, namespace, names, subject)]
-    states = ctx.store.states(namespace, [f.id for f in chosen]) if chosen else {}
-    seen = [f for f in chosen if f.id in states and states[f.id][0].scope is Scope.LONG_TERM]
-    return lines(ctx, namespace, seen, names)
+def _shared(
+    ctx: Context, namespace: str, names: Names, subjects: Sequence[str], then: Filters
+) -> tuple[list[FactLine], list[FactLine]]:
+    """Return the facts about some entities that hold, and those that do not any longer.
 
-
-def _believed(some: Sequence[FactLine], hits: Sequence[str], asked: Collection[str]) -> list[FactLine]:
-    """Return the facts that answer, in the order of the hits, each with what contradicts it.
-
-    A fact may stand behind the message that says it, and so not be a hit: its own words show that it answers.
+    Only what everybody may see: the facts of a session are left to it.
     """
-    rank = {identity: place for place, identity in enumerate(hits)}
-    believed = [f for f in some if f.state in _BELIEVED]
-    rivals = {i for f in believed if f.id in rank for i in f.contested}
-    chosen = [f for f in believed if f.id in rank or f.id in rivals or _is_about(f, asked)]
-    return sorted(chosen, key=lambda f: (rank.get(f.id, len(rank)), f.id))
+    some = {fact.id: fact for subject in subjects for fact in every(ctx, namespace, names, subject)}
+    states = {i: state for i, (state, *_) in ctx.store.states(namespace, list(some)).items()} if some else {}
+    seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
+    holding: list[FactLine] = []
+    over: list[FactLine] = []
+    for line in lines(ctx, namespace, seen, names):
+        found = as_then(line, some[line.id], states[line.id], then)
+        if found is not None:
+            (holding if found[1] else over).append(found[0])
+    if then.known_at is None or not holding:
+        return holding, over
+    # Two that were both believed then were in conflict then, whatever came of it.
+    rivals = contested(ctx, namespace, [f.id for f in holding], settled=True)
+    return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
 
 
-def _is_about(fact: FactLine, asked: Collection[str]) -> bool:
-    """Whether a fact holds a word of the question, other than the name of whom it is about."""
-    return not stems(f"{fact.predicate.replace('_', ' ')} {fact.value}").isdisjoint(asked)
+def _told(ctx: Context, namespace: str, names: Names, hits: Sequence[Memory], asked: Asked, *, answered: bool) -> _Told:
+    """Return the memories that belong on a sheet.
+
+    A message that says a fact about somebody else is about that one, and so is one that names others where a fact
+    answers; else it may be what is asked for.
+    """
+    if not asked.strict:
+        return _Told(list(hits), frozenset(), {})
+    around = ctx.store.around
+    mentions = around.documents_of(namespace, Shelf.MENTION, [m.id for m in hits])
+    mentioning = {d.id for d in mentions if names.standing(d.name) in asked.named}
+    own = {
+        m.id
+        for m in hits
+        if m.id in mentioning or normal(m.speaker or "") in asked.forms or names_one(m.content, asked)
+    }
+    rest = [m.id for m in hits if m.id not in own]
+    said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in rest}
+    facts = list(dict.fromkeys(fact for some in said.values() for fact in some))
+    about = around.documents_of(namespace, Shelf.ABOUT, facts) if facts else []
+    subjects = {d.id: names.standing(d.name) for d in about}
+    of_others = {i for i, subject in subjects.items() if subject not in {*asked.named, asked.speaker}}
+    left_out = {m for m, some in said.items() if not of_others.isdisjoint(some)}
+    left_out |= ({d.id for d in mentions} - own) if answered else set()
+    told = {i: subjects[i] for i in facts if i in of_others}
+    return _Told([m for m in hits if m.id not in left_out], frozenset(own), told)
 
 
 def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
@@ -156,17 +251,50 @@ def _memory(m: Memory) -> Statement:
     return Statement(m.id, m.kind.value, m.content, m.confidence, m.status.value, day, sources=(source,))
 
 
-def _unknown(query: str, found: _Found, names: Names) -> tuple[str, ...]:
-    told = [m.content for m in found.memories]
-    told += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value}" for f in (*found.facts, *found.past)]
-    told += [words for f in (*found.facts, *found.past) for _, words in f.sources]
-    if not told:
-        return ("Nothing that is stored is about this question. Do not guess.",)
-    bare = set(found.named) - {f.subject for f in found.facts}
-    sentences = [f"No fact is believed that answers this about {names.entity(i).name}." for i in sorted(bare)]
-    if words := missing(query, told):
-        sentences.append(f"Nothing above holds the words: {', '.join(words)}.")
+def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
+    """Return what is not known, in sentences: about whom nothing answers, and which words nothing covers."""
+    asked, meant = found.asked, ctx.predicates.asked
+    texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
+    texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.told]
+    texts += [words for f in found.told for _, words in f.sources]
+    sentences: list[str] = []
+    covered: set[str] = set()
+    for entity in sorted(asked.named) if asked.strict else ():
+        if any(entity == f.subject or names_one(f.value, asked) for f in found.facts if answers(f, asked)):
+            continue
+        one = names.entity(entity)
+        if _was_said(found, asked, entity):
+            sentences.append(f"No fact is believed that answers this about {one.name}.")
+            continue
+        sentence, words = nothing_about(one, asked, ctx.predicates.table, meant)
+        sentences.append(sentence)
+        covered |= words
+    if not texts:
+        told = " ".join(sentences) or "Nothing that is stored is about this question."
+        return (f"{told} Do not guess.",)
+    words_left = [w for w in missing(asked, texts, found.told, meant) if w not in covered]
+    if words_left:
+        sentences.append(f"Nothing above holds the words: {', '.join(words_left)}.")
     return tuple(sentences)
+
+
+def _was_said(found: _Found, asked: Asked, entity: str) -> bool:
+    """Whether a message, or a fact that is over, holds what is asked about somebody."""
+    wanted = asked.words | asked.predicates
+    return any(f.subject == entity and answers(f, asked) for f in found.past) or any(
+        m.id in found.own and not stems(m.content).isdisjoint(wanted) for m in found.memories
+    )
+
+
+def _calendar(at: int) -> str:
+    return _calendar_of(text_of(at))
+
+
+def _calendar_of(moment: str) -> str:
+    """Return a day in words, as questions ask for it: "2023 december 8"."""
+    year, _, rest = _day(moment).partition("-")
+    month, _, day = rest.partition("-")
+    return f"{year} {_MONTHS[int(month) - 1]} {int(day)}" if day else ""
 
 
 def _day(moment: str) -> str:

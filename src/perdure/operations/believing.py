@@ -171,7 +171,7 @@ class Believing:
             identity: Which.
             event: REPLACED, ENDED or DENIED.
             ended: Until when it was true; a denied fact never was.
-            at: When it was said.
+            at: When it was said: since then its status is another. It is believed until now.
             because: Why.
         """
         state, fact = self.knowing.decisions.states[identity], self.knowing.facts[identity]
@@ -182,7 +182,8 @@ class Believing:
         self.knowing.change(identity, after, event.value, f"{event.value}: {because}")
         begin = fact.valid_from if fact.valid_from is not None else state.created_ms
         until = begin if event is Event.DENIED else max(begin, ended)
-        self.knowing.rewrite(replace(fact, valid_to=until, retired=at), because)
+        # The world changed when the message says; who asks later what was believed asks when it was learned.
+        self.knowing.rewrite(replace(fact, valid_to=until, retired=self.knowing.now), because)
         self._settled(identity, because, believed=False)
         self.tally.retired.append(identity)
 
@@ -215,8 +216,9 @@ class Believing:
             return
         fact = self.knowing.facts[fact.id]
         sources = (*fact.sources, Source(said.memory, claim.span))
-        self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), "said there")
-        self.knowing.link(link(DERIVED, fact.id, said.memory, f"said as: {claim.span.quote}"))
+        because = f"said as: {claim.span.quote}"
+        self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), because)
+        self.knowing.link(link(DERIVED, fact.id, said.memory, because))
 
     def _conflict(self, decision: Decision, made: str, said: Said) -> None:
         """Write down what a new fact does to those that it contradicts."""

@@ -17,7 +17,7 @@ from perdure.records.recall import Filters
 from perdure.records.report import Entry, Explanation, Stats
 from perdure.records.results_why import FactReasons
 from perdure.rules.counting import at_risk, percentiles
-from perdure.rules.explaining import explanation
+from perdure.rules.explaining import explanation, led_here
 from perdure.rules.explaining_facts import reasons
 from perdure.rules.signals import views
 
@@ -64,11 +64,12 @@ def why(ctx: Context, identity: str) -> Explanation:
         for r in ctx.store.get(record.namespace, [other for _, other, _ in links])
         if r.state.status is Status.ACTIVE
     }
-    shown = [link for link in links if link[1] in others]
+    here = {(other, kind) for other, kind, _ in ctx.store.links_to(record.namespace, identity)}
+    shown = [(led_here(k) if (o, k) in here else k, o, weight) for k, o, weight in links if o in others]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
     told = explanation(memory, history, shown, ctx.policy, now)
-    return replace(told, fact=_reasons(ctx, memory, history, now))
+    return replace(told, says=memory.content, fact=_reasons(ctx, memory, history, now))
 
 
 def _reasons(ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant) -> FactReasons | None:

@@ -13,9 +13,11 @@ from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory
+from perdure.records.recall import Filters
 from perdure.records.results_facts import FactLine, Timeline
 from perdure.rules.fact_records import SUPERSEDES, ready_question
-from perdure.rules.fact_states import FactState, is_aging, state_of, validated_at
+from perdure.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
+from perdure.rules.facts_then import as_then
 from perdure.rules.naming import Names
 from perdure.rules.signals import views
 
@@ -56,8 +58,17 @@ def facts(
     return sorted(shown, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
 
 
-def timeline(ctx: Context, namespace: str, entity: str) -> Timeline:
+def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeline:
     """Return what was true of an entity, and believed, in the order of time.
+
+    When it was true goes by the days of the messages, when it was believed by the instants of learning: what is taken
+    in later was believed by nobody before, and no belief ends before it begins.
+
+    Args:
+        ctx: Store, policy, clock.
+        namespace: Where.
+        entity: Its id or a name.
+        then: ``known_at``: the timeline as it was known then; nothing else is looked at.
 
     Raises:
         NotFound: There is no such entity.
@@ -65,7 +76,12 @@ def timeline(ctx: Context, namespace: str, entity: str) -> Timeline:
     """
     names = names_of(ctx, namespace)
     subject = which(ctx, names, entity, namespace)
-    told = lines(ctx, namespace, list(every(ctx, namespace, names, subject)), names)
+    some = {fact.id: fact for fact in every(ctx, namespace, names, subject)}
+    told = lines(ctx, namespace, list(some.values()), names)
+    if then.known_at is not None:
+        states = ctx.store.states(namespace, list(some)) if some else {}
+        known = Filters(known_at=then.known_at)
+        told = [s[0] for f in told if f.id in states and (s := as_then(f, some[f.id], states[f.id][0], known))]
     told.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
     return Timeline(subject, names.entity(subject).name, tuple(told))
 
@@ -125,7 +141,7 @@ def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequen
         valid_from=_when(fact.valid_from),
         valid_to=_when(fact.valid_to),
         believed_from=_when(state.recorded_ms),
-        believed_to=_when(fact.retired),
+        believed_to=_when(believed_until(fact, state)),
         supersedes=tuple(o for k, o in linked if (o, k) not in incoming),
         superseded_by=tuple(o for k, o in linked if (o, k) in incoming),
         contested=tuple(rivals),

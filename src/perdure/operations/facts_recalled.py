@@ -103,15 +103,15 @@ def by_rate(memory: Memory, fact: Fact, rates: dict[str, float], now: Instant) -
     return memory if sure == memory.confidence else replace(memory, confidence=sure)
 
 
-def contested(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return fact -> those that it is in open conflict with."""
+def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool = False) -> dict[str, list[str]]:
+    """Return fact -> those that it is in open conflict with; ``settled``: also those that it was in conflict with."""
     around = ctx.store.around
     documents = [
         *around.documents_of(namespace, Shelf.CONFLICT, ids),
         *around.documents_named(namespace, Shelf.CONFLICT, ids),
     ]
     found: dict[str, list[str]] = {}
-    for older, newer in dict.fromkeys((d.id, d.name) for d in documents if d.data.get("outcome") == "open"):
+    for older, newer in dict.fromkeys((d.id, d.name) for d in documents if settled or d.data.get("outcome") == "open"):
         found.setdefault(older, []).append(newer)
         found.setdefault(newer, []).append(older)
     return found

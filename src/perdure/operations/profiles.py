@@ -14,7 +14,7 @@ from perdure.operations.summarising import written
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.draft import Draft
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Plan
 from perdure.records.results_facts import EntitySummary, FactLine, Summaries
@@ -68,7 +68,7 @@ def _one(
     ]
     if not is_due(episodes, believed, earlier.data if earlier else None, policy):
         return None
-    profile = profile_of(entity, names.entity(entity).name, episodes, believed)
+    profile = profile_of(entity, names.entity(entity).name, episodes, believed, now)
     if profile is None:
         return None
     profile = _by_model(ctx, profile, episodes, believed)
@@ -130,7 +130,7 @@ def _written(
         confidence=sum(sure) / len(sure),
         at=now,
         source=SOURCE,
-        metadata={"entity": profile.entity, "key_facts": dict(profile.key_facts)},
+        metadata={"entity": profile.entity, "as_of": text_of(now), "key_facts": dict(profile.key_facts)},
     )
     (identity,) = knowing.born([draft])
     for source in profile.sources:

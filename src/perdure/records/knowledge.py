@@ -190,7 +190,8 @@ class Fact:
         trust: The least trusted of its sources.
         valid_from: When it began to be true, as far as is known: else when it was said.
         valid_to: When it ceased to be true.
-        retired: When it was no longer believed.
+        retired: When it was no longer believed: the instant at which that was learned, as ``recorded_ms`` is the one
+            at which the fact was. The days of the messages are ``valid_*``.
         asked_not: A person said: do not ask again.
     """
 

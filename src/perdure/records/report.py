@@ -125,7 +125,8 @@ class Explanation:
         value_parts: Part of value -> its share.
         history: Journal entries about it, oldest first.
         next_move: What falls due next and when, or why nothing will.
-        links: Other memories it is linked to: (kind, id, weight).
+        links: Other memories it is linked to: (kind, id, weight). A kind that leads here ends in ``_by`` or ``_of``.
+        says: Its words, as they are shown now.
         fact: Of a fact: what it rests on, what made it surer, what contradicts it, what comes next.
     """
 
@@ -137,6 +138,7 @@ class Explanation:
     next_move: str
     links: tuple[tuple[str, str, float], ...] = ()
     fact: FactReasons | None = None
+    says: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain JSON data."""

@@ -69,7 +69,10 @@ class AnswerSheet:
         contested: Facts that cannot all hold, each group with all of its sides.
         outdated: Facts that are not believed any longer.
         memories: Other memories about the question, best first: what was said then, which may be out of date by now.
+        also: Facts about others that hold what is asked for, where nothing about whom the question names does.
         unknown: What nothing stored says anything about, in sentences.
+        as_of: The instant that is asked about; empty for now.
+        known_at: The instant whose knowledge is asked for; empty for now.
         left_out: Statements for which there was no room.
         tokens: Length of ``text``.
         text: All of it, to be read.
@@ -82,7 +85,10 @@ class AnswerSheet:
     contested: tuple[tuple[Statement, ...], ...] = ()
     outdated: tuple[Statement, ...] = ()
     memories: tuple[Statement, ...] = ()
+    also: tuple[Statement, ...] = ()
     unknown: tuple[str, ...] = field(default=())
+    as_of: str = ""
+    known_at: str = ""
     left_out: int = 0
     tokens: int = 0
     text: str = ""
@@ -90,7 +96,7 @@ class AnswerSheet:
     @property
     def nothing_known(self) -> bool:
         """Whether nothing that is stored is about the question."""
-        found = (self.known, self.aging, self.contested, self.outdated, self.memories)
+        found = (self.known, self.aging, self.contested, self.outdated, self.memories, self.also)
         return not any(found) and not self.left_out
 
     def to_dict(self) -> dict[str, Any]:

@@ -138,8 +138,8 @@ class EntitySummary:
     Attributes:
         id: The memory; empty in a preview.
         entity: The entity's id.
-        text: What it says.
-        key_facts: Predicate -> value, confidence, and the ids of the memories that say so.
+        text: What it says; how sure it is, it says in words as of its day.
+        key_facts: Predicate -> value, confidence when it was made, and the ids of the memories that say so.
         sources: Everything that it stands for.
     """
 

@@ -60,6 +60,7 @@ class Clash:
         strategy: How it was decided.
         outcome: What came of it; ``open`` while nobody has said which is right.
         at: When they met.
+        told: How it was decided and what came of it, in words.
     """
 
     with_id: str
@@ -70,6 +71,7 @@ class Clash:
     strategy: str
     outcome: str
     at: str
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)

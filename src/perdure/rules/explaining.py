@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from perdure.formulas.confidence import amplifier
 from perdure.formulas.curve import NEVER, due_instants
@@ -16,6 +17,13 @@ from perdure.rules.lifecycle import play
 from perdure.rules.moves import next_falls
 from perdure.rules.reasons import reason
 from perdure.rules.transitions import RULES
+
+_LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
+
+
+def led_here(kind: str) -> str:
+    """Return what a link is called from its other end; one that is the same from both ends keeps its name."""
+    return _LED_HERE.get(kind, kind)
 
 
 def explanation(

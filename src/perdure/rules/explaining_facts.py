@@ -6,6 +6,7 @@ May live here: what the parts of an explanation are made of. May not: reading th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from perdure.records.document import Document
 from perdure.records.instant import DAY_MS, Instant, text_of
@@ -15,7 +16,16 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.report import Entry
 from perdure.records.results_why import Checked, Clash, FactReasons, Said, Surer
 from perdure.rules.fact_records import learned_word
-from perdure.rules.fact_states import FactState, is_aging, state_of, validated_at
+from perdure.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
+
+_WINS: Final = {
+    "trust_db": "an authority wins",
+    "trust_authority": "an authority wins",
+    "trust_correction": "a correction wins",
+    "trust_higher_confidence": "the surer one wins",
+    "trust_recent": "the newer one wins, which was said outright",
+}
+"""How a conflict was decided -> in words."""
 
 
 def reasons(
@@ -49,9 +59,9 @@ def reasons(
         valid_from=_when(fact.valid_from),
         valid_to=_when(fact.valid_to),
         believed_from=text_of(memory.state.recorded_ms),
-        believed_to=_when(fact.retired),
+        believed_to=_when(believed_until(fact, memory.state)),
         sources=tuple(_said(fact, sources)),
-        confidence=tuple(_surer(memory.id, history)),
+        confidence=tuple(_surer(memory.id, history, f"it {learned_word(fact.learned)}")),
         conflicts=tuple(_clash(memory.id, d) for d in sorted(conflicts, key=lambda d: (d.data["at_ms"], d.id, d.name))),
         checks=tuple(_checked(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
         next=tuple(foretold(memory.state, policy, now, muted=fact.asked_not)),
@@ -101,40 +111,60 @@ def _said(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
         )
 
 
-def _surer(identity: str, history: Iterable[Entry]) -> Iterable[Surer]:
-    """Yield each change of the stored confidence: time lowers what is read, never what is stored."""
+def _surer(identity: str, history: Iterable[Entry], born: str) -> Iterable[Surer]:
+    """Yield each change of the stored confidence: time lowers what is read, never what is stored.
+
+    Args:
+        identity: The fact.
+        history: Its journal.
+        born: Why it is as sure as it is at first.
+    """
     for entry in history:
         if entry.target != "memory" or entry.id != identity or entry.after is None or "confidence" not in entry.after:
             continue
         before = None if entry.before is None else float(entry.before["confidence"])
         after = float(entry.after["confidence"])
         if before != after:
-            yield Surer(entry.at, entry.operation_id, before, after, entry.because)
+            yield Surer(entry.at, entry.operation_id, before, after, entry.because if before is not None else born)
 
 
 def _clash(identity: str, document: Document) -> Clash:
     sides: Sequence[Mapping[str, object]] = document.data.get("sides", ())
-    of = {str(side["memory"]): side for side in sides}
+    of = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
     other = document.name if document.id == identity else document.id
     mine, theirs = of.get(identity, {}), of.get(other, {})
+    strategy, outcome = str(document.data.get("strategy", "")), str(document.data.get("outcome", ""))
+    lost = of.get(str(document.data.get("loser", document.name if outcome == "kept" else document.id)), {})
     return Clash(
         with_id=other,
         value=str(mine.get("value", "")),
         confidence=float(str(mine.get("confidence", 0.0))),
         other_value=str(theirs.get("value", "")),
         other_confidence=float(str(theirs.get("confidence", 0.0))),
-        strategy=str(document.data.get("strategy", "")),
-        outcome=str(document.data.get("outcome", "")),
+        strategy=strategy,
+        outcome=outcome,
         at=text_of(int(document.data["at_ms"])),
+        told=_decided(strategy, outcome, str(lost.get("value", ""))),
     )
 
 
+def _decided(strategy: str, outcome: str, lost: str) -> str:
+    """Return how a conflict was decided, in words."""
+    if outcome == "open":
+        return "nobody has said yet which is right"
+    if outcome == "answered":
+        return "it was answered since"
+    became = {"replaced": "was replaced", "kept": "was not believed"}.get(outcome, "was invalidated")
+    return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
+
+
 def _checked(document: Document) -> Checked:
-    value = document.data.get("value")
+    known = document.data.get("known", document.data.get("value"))
+    values = known if isinstance(known, list | tuple) else [] if known is None else [known]
     return Checked(
         authority=document.name,
         outcome=str(document.data.get("outcome", "")),
-        value="" if value is None else str(value),
+        value=", ".join(str(value) for value in values),
         at=text_of(int(document.data.get("at_ms", 0))),
     )
 

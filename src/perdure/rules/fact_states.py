@@ -145,6 +145,15 @@ def learned_confidence(
     return state.confidence * math.exp(-rates[sort] * max(0.0, (now - validated_at(state)) / DAY_MS))
 
 
+def believed_until(fact: Fact, state: State) -> Instant | None:
+    """Return when a fact was no longer believed; None while it is. It is never before the fact was known.
+
+    Belief is counted from the instant at which something was learned to the instant at which it was unlearned, whatever
+    days the messages are of: talk that is taken in later was known to nobody before (design 5).
+    """
+    return None if fact.retired is None else max(fact.retired, state.recorded_ms)
+
+
 def was_there(record: Record, fact: Fact | None, filters: Filters) -> bool:
     """Whether a memory is an answer to a question about another time (design 5: two time axes).
 
@@ -156,7 +165,9 @@ def was_there(record: Record, fact: Fact | None, filters: Filters) -> bool:
     state, then = record.state, filters.known_at
     if then is not None and state.recorded_ms > then:
         return False
-    seen = state.status is Status.ACTIVE or filters.include_archived or (then is not None and state.status_ms > then)
+    retired = None if fact is None else believed_until(fact, state)
+    hidden = state.status_ms if retired is None else retired
+    seen = state.status is Status.ACTIVE or filters.include_archived or (then is not None and hidden > then)
     if filters.as_of is None or state.kind is not Kind.FACT:
         return seen and (filters.as_of is None or state.recorded_ms <= filters.as_of)
     # What was replaced by then was still known to have been true before; what was denied never was.
@@ -164,6 +175,6 @@ def was_there(record: Record, fact: Fact | None, filters: Filters) -> bool:
         return False
     begin = state.created_ms if fact is None or fact.valid_from is None else fact.valid_from
     end = None if fact is None else fact.valid_to
-    if fact is not None and then is not None and (fact.retired or 0) > then:
+    if then is not None and (retired or 0) > then:
         end = None  # nobody knew then that it would end
     return begin <= filters.as_of and (end is None or filters.as_of < end)

@@ -20,6 +20,10 @@ from perdure.rules.tokens import counted
 
 _EVENTS: Final = 3
 _EVENT_CHARACTERS: Final = 80
+_WORDS: Final = ((0.8, "sure"), (0.6, "likely"), (0.4, "perhaps"))
+"""From which confidence on a word is used; below, it is doubtful."""
+_ENDS: Final = (".", "!", "?", "…")
+"""What ends a sentence by itself."""
 _AGAIN: Final = 2
 """A summary is made anew when this many times as much was said as when it was made, or when a fact has changed."""
 
@@ -69,21 +73,25 @@ def made_of(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, 
     }
 
 
-def profile_of(entity: str, name: str, episodes: Sequence[Record], facts: Sequence[FactLine]) -> Profile | None:
+def profile_of(
+    entity: str, name: str, episodes: Sequence[Record], facts: Sequence[FactLine], now: Instant
+) -> Profile | None:
     """Return the summary of an entity; None where there is no room to say anything.
 
-    It says first what matters most, and has at most half the tokens of what it stands for (issue: never longer).
+    It says first what matters most, and has at most half the tokens of what it stands for (issue: never longer). How
+    sure it is of a fact fades while the text stays: it is said in a word, as of the day of the summary.
 
     Args:
         entity: Its id.
         name: Its name.
         episodes: Messages that name it, oldest first.
         facts: What is believed of it.
+        now: When it is made.
     """
     ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
     lines = [*_facts(ranked), *_cadence(episodes), *_contested(ranked), *_recent(episodes)]
     whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.value}" for f in facts}
-    text = _within(f"{name}:", lines, sum(counted(t) for t in whole.values()) // 2)
+    text = _within(f"{name}, as of {_day(now)}:", lines, sum(counted(t) for t in whole.values()) // 2)
     if not text:
         return None
     key_facts: dict[str, dict[str, Any]] = {}
@@ -100,10 +108,19 @@ def _cited(fact: FactLine) -> list[str]:
 
 def _facts(facts: Sequence[FactLine]) -> list[str]:
     return [
-        f"{f.predicate.replace('_', ' ')}: {f.value} ({f.confidence:.2f}"
+        f"{f.predicate.replace('_', ' ')}: {f.value} ({_sure(f.confidence)}"
         f"{f', said {f.confirmations} times' if f.confirmations > 1 else ''})"
         for f in facts
     ]
+
+
+def _sure(confidence: float) -> str:
+    """Return a confidence, 0 to 1, in a word."""
+    return next((word for least, word in _WORDS if confidence >= least), "doubtful")
+
+
+def _day(at: Instant) -> str:
+    return text_of(at).partition(" ")[0]
 
 
 def _cadence(episodes: Sequence[Record]) -> list[str]:
@@ -116,7 +133,7 @@ def _cadence(episodes: Sequence[Record]) -> list[str]:
     if len(days) < 2:  # noqa: PLR2004  # two make a distance
         return []
     gaps = [b - a for a, b in pairwise(days)]
-    last = text_of(max(r.state.created_ms for r in episodes)).partition(" ")[0]
+    last = _day(max(r.state.created_ms for r in episodes))
     return [f"spoken of in {len(days)} sessions, every {median(gaps):g} days, last on {last}"]
 
 
@@ -127,7 +144,7 @@ def _contested(facts: Sequence[FactLine]) -> list[str]:
 
 def _recent(episodes: Sequence[Record]) -> list[str]:
     latest = sorted(episodes, key=lambda r: (r.state.created_ms, r.id))[-_EVENTS:]
-    return [f"{text_of(r.state.created_ms).partition(' ')[0]}: {_cut(r.content.text)}" for r in reversed(latest)]
+    return [f"{_day(r.state.created_ms)}: {_cut(r.content.text)}" for r in reversed(latest)]
 
 
 def _cut(text: str) -> str:
@@ -141,7 +158,8 @@ def _within(head: str, lines: Sequence[str], most: int) -> str:
     """Return the head with as many lines as fit; nothing where not even the first does."""
     text = head
     for line in lines:
-        longer = f"{text} {line}." if text == head else f"{text} {line[0].upper()}{line[1:]}."
+        said = line if text == head else line[0].upper() + line[1:]
+        longer = f"{text} {said}" if said.endswith(_ENDS) else f"{text} {said}."
         if counted(longer) <= most:
             text = longer
     return "" if text == head else text

@@ -61,7 +61,7 @@ def life(fact: Fact, state: State, now: Instant) -> Life | None:
     begun = max(state.created_ms, fact.valid_from or state.created_ms)
     if state.status is Status.ACTIVE:
         return Life(fact.type, max(0, now - begun) / DAY_MS, changed=False)
-    ended = state.status_ms if fact.retired is None else fact.retired
+    ended = state.status_ms if fact.retired is None else min(fact.retired, state.status_ms)  # when said, if known
     changed = state.status is Status.SUPERSEDED
     if changed and fact.valid_to is not None and fact.valid_to > begun:
         ended = min(ended, fact.valid_to)
