@@ -31,7 +31,6 @@ _ASKING: Final = listed("""
     regarding please
     """)
 """Words of how one asks, which no answer holds."""
-_WISHES: Final = listed("want wants wanted wish wishes need needs prefer prefers like likes")
 _OWN: Final = FIRST_PERSON - {"me", "us"}
 """Who says "tell me" asks about others."""
 _SUBJECT: Final = listed("i we")
@@ -83,7 +82,7 @@ def asked_of(query: str, names: Mapping[str, Collection[str]], user: str | None,
         strict=bool(names),
         forms=forms,
         words=stems(query) - stems(" ".join(f for f in forms if f in names_in(query))) - _ASKING,
-        predicates=stems(" ".join(_meant(query_words(query), meant))),
+        predicates=stems(" ".join(meant(query_words(query)))),
         speaker=speaker,
         beside=bool(names) and speaker is not None and not _SUBJECT.isdisjoint(spoken),
     )
@@ -259,10 +258,5 @@ def missing(asked: Asked, texts: Iterable[str], shown: Iterable[FactLine], meant
         for word in query_words(asked.query)
         if word not in _ASKING
         and held.isdisjoint(stems(word))
-        and predicates.isdisjoint(stems(" ".join(_meant([word], meant))))
+        and predicates.isdisjoint(stems(" ".join(meant([word]))))
     ][:_MOST_WORDS]
-
-
-def _meant(words: Sequence[str], meant: Meant) -> frozenset[str]:
-    """Return the words of predicates that a question may mean; whoever asks for a wish asks for a preference."""
-    return meant(words) | (frozenset(["preference"]) if not _WISHES.isdisjoint(words) else frozenset())

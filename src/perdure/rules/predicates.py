@@ -127,7 +127,9 @@ SYNONYMS: Final[Mapping[str, str]] = {
 
 _LIKING: Final = frozenset({"preference", "like", "enjoy", "fan", "interest", "favorite"})
 _ASKED: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(("want", "like", "prefer", "enjoy", "love", "favorite", "favourite", "wish", "taste"), _LIKING),
+    **dict.fromkeys(
+        ("want", "need", "like", "prefer", "enjoy", "love", "favorite", "favourite", "wish", "taste"), _LIKING
+    ),
     **dict.fromkeys(("hate", "dislike", "avoid"), frozenset({"dislike"})),
     **{
         word: frozenset(names.split())
