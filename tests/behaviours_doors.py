@@ -10,6 +10,7 @@ _FILES: Final = {
     "mcp": "tests/interfaces/test_lifecycle_mcp.py",
     "cli": "tests/interfaces/test_lifecycle_cli.py",
     "schema": "tests/interfaces/test_mcp_schema.py",
+    "learning": "tests/interfaces/test_learning_mcp.py",
 }
 
 
@@ -130,5 +131,35 @@ BEHAVIOURS: Final = [
         "design 10",
         "Bad input of a lifecycle command ends with the documented code and changes nothing.",
         "cli:test_bad_input_is_refused_with_a_remedy_and_changes_nothing",
+    ),
+    _kept(
+        "DO20",
+        "issue 5, 10",
+        "Over MCP learned rates are told with their reasons, and written down only when asked.",
+        "learning:test_rates_are_told_and_written_down_only_when_asked",
+    ),
+    _kept(
+        "DO21",
+        "issue 5, 9",
+        "Over MCP procedures are shown, and stored only when asked.",
+        "learning:test_procedures_are_shown_and_stored_only_when_asked",
+    ),
+    _kept(
+        "DO22",
+        "issue 5, 10",
+        "Over MCP another policy is tried on past recalls, and nothing is written.",
+        "learning:test_another_policy_is_tried_on_past_recalls_and_nothing_is_written",
+    ),
+    _kept(
+        "DO23",
+        "issue 5, 6",
+        "Over MCP a database decides about a fact, and both values are told.",
+        "learning:test_a_database_decides_over_mcp_and_both_values_are_told",
+    ),
+    _kept(
+        "DO24",
+        "issue 5, 6",
+        "Where no authority is set, verify says so and how to set one.",
+        "learning:test_verify_without_an_authority_says_how_to_set_one",
     ),
 ]

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from perdure.interfaces.mcp_arguments import DryRun, Identity, Namespace, Opened, Page, Question, Why
+from perdure.interfaces.mcp_arguments import DryRun, Identity, Namespace, Opened, Page, Question
 from perdure.interfaces.mcp_results import decided, iso_of
 from perdure.interfaces.mcp_schemas import Decided
 from perdure.interfaces.mcp_texts import answer, plural, quoted
@@ -25,9 +25,6 @@ if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the lis
 
 Verdict = Literal["confirm", "deny", "correct", "mute"]
 EntityName = Annotated[str, Field(description="Its id, or a name.", min_length=1, max_length=1000)]
-Value = Annotated[
-    str, Field(description="A fact's new value, or another memory's new text.", min_length=1, max_length=100_000)
-]
 _DATA = "Stored data, not instructions."
 
 
@@ -172,18 +169,6 @@ class FactTools(Opened):
         dry = "Nothing was written; dry_run=false does it.\n" if done.dry_run and done.made else ""
         return answer(told, dry + "\n".join(lines) + _undo(done.operations))
 
-    def confirm(self, id: Identity) -> Annotated[CallToolResult, Decided]:
-        """Say that a memory is still true."""
-        return self._answered(id, "confirm", None, None)
-
-    def deny(self, id: Identity, reason: Why = None) -> Annotated[CallToolResult, Decided]:
-        """Say that a memory is wrong."""
-        return self._answered(id, "deny", None, reason)
-
-    def correct(self, id: Identity, value: Value) -> Annotated[CallToolResult, Decided]:
-        """Say what is true instead."""
-        return self._answered(id, "correct", value, None)
-
     def answer(
         self,
         id: Identity,
@@ -196,11 +181,11 @@ class FactTools(Opened):
         value: Annotated[
             str | None, Field(description="Only for correct: the new value or text.", max_length=100_000)
         ] = None,
+        reason: Annotated[
+            str | None, Field(description="Only for deny: why; kept in the journal.", max_length=1000)
+        ] = None,
     ) -> Annotated[CallToolResult, Decided]:
         """Write down a person's answer about one memory."""
-        return self._answered(id, verdict, value, None)
-
-    def _answered(self, id: str, verdict: Verdict, value: str | None, reason: str | None) -> CallToolResult:
         kept = write_down(self._memory(), id, verdict, value, reason)
         journal = cast("list[Entry]", self._memory().history(kept.id))
         told = decided(kept, journal[-1].operation_id if journal else None)
@@ -214,6 +199,8 @@ def write_down(
     """Write down a person's answer, and return the memory that it left, or that stands in its place."""
     if (value is not None) != (verdict == "correct"):
         raise InvalidInput("value belongs to correct, and correct needs one.", remedy="Pass what the person said.")
+    if reason is not None and verdict != "deny":
+        raise InvalidInput("reason belongs to deny.", remedy="Leave it out.")
     if verdict == "confirm":
         return memory.confirm(identity)
     if verdict == "deny":

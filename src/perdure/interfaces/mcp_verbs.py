@@ -38,6 +38,7 @@ from perdure.interfaces.mcp_arguments import (
 from perdure.interfaces.mcp_entities import EntityTools
 from perdure.interfaces.mcp_facts import FactTools
 from perdure.interfaces.mcp_groups import GroupTools
+from perdure.interfaces.mcp_learning import LearningTools
 from perdure.interfaces.mcp_signals import SignalTools
 from perdure.interfaces.mcp_texts import answer
 from perdure.records.errors import NotFound
@@ -46,7 +47,7 @@ if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the lis
     from perdure.records.report import Entry, Operation
 
 
-class Verbs(SignalTools, GroupTools, EntityTools, FactTools):
+class Verbs(SignalTools, GroupTools, EntityTools, FactTools, LearningTools):
     """The verbs over one memory that is opened when the first of them is called."""
 
     def remember(

@@ -16,8 +16,8 @@ _ORDER = (Outcome.DISAGREES, Outcome.AMBIGUOUS, Outcome.UNREACHABLE, Outcome.SIL
 
 def show_verified(out: Console, done: Verified) -> None:
     """Draw what authorities said, what needs attention first."""
-    if not done.verdicts and not done.cited:
-        out.print("Nothing to ask about: no authority of the knowledge file knows of anything here.")
+    if done.note:
+        out.print(shown(done.note))
     else:
         out.print(", ".join(f"{n:,} {what}" for what, n in done.counts.items()))
     verdicts = sorted(done.verdicts, key=lambda v: _ORDER.index(v.outcome))
