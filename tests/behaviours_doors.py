@@ -11,6 +11,7 @@ _FILES: Final = {
     "cli": "tests/interfaces/test_lifecycle_cli.py",
     "schema": "tests/interfaces/test_mcp_schema.py",
     "learning": "tests/interfaces/test_learning_mcp.py",
+    "beside": "tests/interfaces/test_hooks_knowledge.py",
 }
 
 
@@ -161,5 +162,29 @@ BEHAVIOURS: Final = [
         "issue 5, 6",
         "Where no authority is set, verify says so and how to set one.",
         "learning:test_verify_without_an_authority_says_how_to_set_one",
+    ),
+    _kept(
+        "DO25",
+        "issue 5, 7",
+        "Beside a prompt a memory says that a later message says otherwise, and names it.",
+        "beside:test_what_a_later_message_overturned_says_so_beside_a_prompt",
+    ),
+    _kept(
+        "DO26",
+        "issue 5, 4",
+        "Beside a prompt both sides of a contradiction say so, and that the user is to be asked.",
+        "beside:test_both_sides_of_a_contradiction_say_so_beside_a_prompt",
+    ),
+    _kept(
+        "DO27",
+        "issue 5, 7",
+        "Beside a prompt an ageing fact asks to be confirmed, unless its question is muted.",
+        "beside:test_an_ageing_fact_asks_beside_a_prompt_until_it_is_muted_or_confirmed",
+    ),
+    _kept(
+        "DO28",
+        "issue 5, 7",
+        "Beside a prompt remarks stand before the words, are few, and count for the budget.",
+        "beside:test_remarks_stand_before_the_words_are_few_and_count_for_the_budget",
     ),
 ]
