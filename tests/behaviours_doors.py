@@ -11,6 +11,7 @@ _FILES: Final = {
     "cli": "tests/interfaces/test_lifecycle_cli.py",
     "schema": "tests/interfaces/test_mcp_schema.py",
     "learning": "tests/interfaces/test_learning_mcp.py",
+    "knowing": "tests/interfaces/test_knowledge_cli.py",
     "beside": "tests/interfaces/test_hooks_knowledge.py",
 }
 
@@ -186,5 +187,23 @@ BEHAVIOURS: Final = [
         "issue 5, 7",
         "Beside a prompt remarks stand before the words, are few, and count for the budget.",
         "beside:test_remarks_stand_before_the_words_are_few_and_count_for_the_budget",
+    ),
+    _kept(
+        "DO29",
+        "issue 5, bad input",
+        "On the command line a text to extract from has a role, and its notes inherit that trust.",
+        "knowing:test_extract_is_told_whose_words_a_text_is",
+    ),
+    _kept(
+        "DO30",
+        "issue 5, 1",
+        "To learn from a session that is not there is refused, and nothing is learned.",
+        "knowing:test_learning_from_a_session_that_is_not_there_says_so",
+    ),
+    _kept(
+        "DO31",
+        "issue 5, 6",
+        "On the command line verify tells no authority set from none that knows anything here.",
+        "knowing:test_verify_without_an_authority_says_how_to_set_one",
     ),
 ]

@@ -86,12 +86,20 @@ def extract(
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="0.7..0.99", help="How alike is known already.")
     ] = 0.9,
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role",
+            metavar="NAME",
+            help="Whose words: user, assistant, or another such as tool; notes of others' words are marked as theirs.",
+        ),
+    ] = "user",
 ) -> None:
     """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n names another."""
     text = text_or_input("-") if file == "-" else _text_of(Path(file).expanduser())
     place = "extracted" if call.namespace is None else call.namespace
     with call.memory() as memory:
-        done = memory.extract(text, place, min_confidence, not keep_duplicates, threshold)
+        done = memory.extract(text, place, min_confidence, not keep_duplicates, threshold, role=role)
     from perdure.interfaces.rendering_groups import show_extraction  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_extraction(out, done, place))

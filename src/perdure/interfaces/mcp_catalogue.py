@@ -247,7 +247,8 @@ FULL: Final = (
         "extract",
         "extract",
         "Automatically extract memories from conversation text. Uses pattern matching to identify facts, decisions, "
-        "and key information. For one statement use remember; for a whole conversation ingest.",
+        "and key information. The text counts as the user's words; for those of others, or a whole conversation, use "
+        "ingest. For one statement use remember.",
         _hints("Extract memories"),
     ),
     Entry(

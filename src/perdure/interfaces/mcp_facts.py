@@ -156,6 +156,8 @@ class FactTools(Opened):
         done = self._memory().learn(sessions, self._place(namespace))
         told = f"{plural(done.messages, 'message', 'messages')} read: {len(done.created)} facts new, "
         told += f"{len(done.reinforced)} confirmed, {len(done.retired)} not believed any longer."
+        if not done.messages:
+            told = "Nothing new: what was said there was learned from already."
         return answer({name: _plain(value) for name, value in done.to_dict().items()}, told + _undo(done.operations))
 
     def summarize(self, dry_run: DryRun = True, namespace: Namespace = None) -> Annotated[CallToolResult, SummariesOf]:

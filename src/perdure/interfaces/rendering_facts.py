@@ -19,6 +19,9 @@ _BELIEVED = ("active", "aging")
 
 def show_learnt(out: Console, done: Learnt) -> None:
     """Draw what messages taught."""
+    if not done.messages:
+        out.print("Nothing new: what was said there was learned from already.")
+        return
     out.print(
         f"{counted(done.messages, 'message')} read: {counted(len(done.created), 'fact')} new, "
         f"{len(done.reinforced):,} confirmed, {len(done.retired):,} not believed any longer."
