@@ -206,4 +206,16 @@ BEHAVIOURS: Final = [
         "On the command line verify tells no authority set from none that knows anything here.",
         "knowing:test_verify_without_an_authority_says_how_to_set_one",
     ),
+    _kept(
+        "DO32",
+        "design 5, two time axes",
+        "Where nothing related was true, or known, at the time asked for, recall says so and since when something is.",
+        "knowing:test_where_nothing_was_known_then_recall_says_so_and_since_when_something_is",
+    ),
+    _kept(
+        "DO33",
+        "design 5, two time axes",
+        "What has ended by the time asked for is no answer, and recall says that nothing was true then.",
+        "knowing:test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_beginning",
+    ),
 ]

@@ -86,3 +86,34 @@ def test_verify_without_an_authority_says_how_to_set_one(place):
     assert f"under [authorities.NAME] in {place / 'known.toml'}" in ran("verify")
     (place / "known.toml").write_text('[authorities.code]\nworking_tree = "."\n')
     assert "Nothing to ask about in default" in ran("verify")
+
+
+# --- another time
+
+
+def test_where_nothing_was_known_then_recall_says_so_and_since_when_something_is(place):
+    said(place, "Remember, Gai Media prefers Friday deliveries.", days=30)
+    question, since = "When does Gai Media want deliveries?", NOW - timedelta(days=30)
+    told = data("recall", question, "--as-of", "2020-01-01T00:00Z", code=3)
+    assert told["nothing_known"]
+    assert told["note"].startswith("nothing related was true at 2020-01-01 00:00 UTC; the earliest is of ")
+    assert f"{since:%Y-%m-%d %H:%M} UTC" in told["note"]
+    assert "less sure" not in told["note"]
+    known = data("recall", question, "--known-at", f"{since + timedelta(days=1):%Y-%m-%dT%H:%MZ}", code=3)["note"]
+    assert known.startswith(f"nothing related was known at {since + timedelta(days=1):%Y-%m-%d}")
+    assert f"the earliest is of {NOW:%Y-%m-%d}" in known  # taken in today, although it was said a month ago
+    assert data("recall", question, "--as-of", f"{since + timedelta(days=1):%Y-%m-%dT%H:%MZ}")["hits"]
+    unsure = data("recall", question, "--as-of", f"{NOW:%Y-%m-%dT%H:%MZ}", "--min-confidence", "0.6", code=3)["note"]
+    assert "less sure than 0.6" in unsure
+    other = data("recall", "What is the boiling point of tungsten?", "--as-of", "2020-01-01T00:00Z", code=3)["note"]
+    assert other.startswith("nothing known: ")
+
+
+def test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_beginning(place):
+    said(place, "Remember, Gai Media prefers Friday deliveries.", days=30)
+    said(place, "Gai Media no longer prefers Friday deliveries.", session="later", days=10)
+    question = ("recall", "Which deliveries does Gai Media prefer?", "--kind", "fact")
+    assert data(*question, "--as-of", f"{NOW - timedelta(days=20):%Y-%m-%dT%H:%MZ}")["hits"]
+    note = data(*question, "--as-of", f"{NOW - timedelta(days=5):%Y-%m-%dT%H:%MZ}", code=3)["note"]
+    assert note.startswith("nothing related was true at ")
+    assert "earliest" not in note
