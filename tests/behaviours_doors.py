@@ -218,4 +218,28 @@ BEHAVIOURS: Final = [
         "What has ended by the time asked for is no answer, and recall says that nothing was true then.",
         "knowing:test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_beginning",
     ),
+    _kept(
+        "DO34",
+        "issue 5",
+        "On the command line who looks for facts that the policy does not learn is told how to have them.",
+        "knowing:test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_them",
+    ),
+    _kept(
+        "DO35",
+        "issue 5",
+        "Over MCP too.",
+        "learning:test_who_looks_for_facts_over_mcp_that_the_policy_does_not_learn_is_told_how_to_have_them",
+    ),
+    _kept(
+        "DO36",
+        "seed 001, session isolation",
+        "On the command line a fact that one session alone sees says so.",
+        "knowing:test_a_fact_that_one_session_sees_says_so",
+    ),
+    _kept(
+        "DO37",
+        "seed 001, session isolation",
+        "Over MCP too, as data and as text.",
+        "learning:test_a_fact_that_one_session_sees_says_so_over_mcp",
+    ),
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import perdure
+from interfaces.test_facts_cli import table
 
 KNOWLEDGE = 'preset = "knowledge"\n[embedder]\nmodel = "none"\n'
 NOW = datetime.now(UTC)
@@ -117,3 +118,38 @@ def test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_b
     note = data(*question, "--as-of", f"{NOW - timedelta(days=5):%Y-%m-%dT%H:%MZ}", code=3)["note"]
     assert note.startswith("nothing related was true at ")
     assert "earliest" not in note
+
+
+# --- where no facts are learned, and where only a session sees them
+
+HINT = 'preset = "knowledge"'
+
+
+def test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_them(place):
+    (place / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
+    (place / "talk.jsonl").write_text('{"role": "user", "content": "Remember, Gai Media prefers Friday deliveries."}\n')
+    assert "perdure facts" in ran("ingest", "talk.jsonl")
+    for words, code in {
+        ("facts",): 3,
+        ("facts", "Gai Media"): 3,
+        ("timeline", "Gai Media"): 3,
+        ("entity", "list"): 0,
+        ("entity", "show", "Gai Media"): 3,
+        ("review",): 0,
+        ("stats",): 0,
+    }.items():
+        assert HINT in ran(*words, code=code), words
+    (place / "perdure.toml").write_text(KNOWLEDGE)
+    for words, code in {("facts",): 3, ("timeline", "Gai Media"): 3, ("entity", "list"): 0, ("stats",): 0}.items():
+        assert HINT not in ran(*words, code=code), words
+    assert "1 fact new" in ran("learn", "talk")
+    assert "Friday" in ran("facts", "Gai Media")
+
+
+def test_a_fact_that_one_session_sees_says_so(place):
+    said(place, "Remember, Gai Media prefers Friday deliveries.", session="spring")
+    said(place, "Remember, Gai Media's payment terms are NET30.", session="secret one", scope="session")
+    for words in (("facts",), ("timeline", "Gai Media")):
+        marked = {row["value"]: "in session secret one only" in row["remarks"] for row in table(ran(*words))}
+        assert marked == {"Friday": False, "NET30": True}
+    assert {f["value"]: f["session"] for f in data("facts")} == {"Friday": "", "NET30": "secret one"}

@@ -182,3 +182,33 @@ def test_verify_without_an_authority_says_how_to_set_one(place):
         assert "knowledge.file" in text
 
     talk(place, story)
+
+
+def test_who_looks_for_facts_over_mcp_that_the_policy_does_not_learn_is_told_how_to_have_them(place):
+    looked = (("facts", {}), ("entities", {}), ("review", {}), ("stats", {}))
+
+    async def story(client):
+        return {tool: (await said(client, tool, **arguments))[1] for tool, arguments in looked} | {
+            "timeline": (await refused(client, "timeline", entity="Gai Media"))["remedy"]
+        }
+
+    with_facts = talk(place, story)
+    (place / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
+    without = talk(place, story)
+    assert {tool: 'preset = "knowledge"' in text for tool, text in with_facts.items()} == dict.fromkeys(without, False)
+    assert {tool: 'preset = "knowledge"' in text for tool, text in without.items()} == dict.fromkeys(without, True)
+
+
+def test_a_fact_that_one_session_sees_says_so_over_mcp(place):
+    with opened(place) as memory:
+        for words, scope in (("Friday", "long_term"), ("Monday", "session")):
+            talked = [{"role": "user", "content": f"Remember, Gai Media prefers {words} deliveries."}]
+            memory.ingest(talked, session=scope, scope=scope)
+
+    async def story(client):
+        for tool in ("facts", "timeline"):
+            told, text = await said(client, tool, entity="Gai Media")
+            assert {f["value"]: f["session"] for f in told["facts"]} == {"Friday": "", "Monday": "session"}
+            assert text.count("in session session only") == 1
+
+    talk(place, story)

@@ -126,8 +126,8 @@ def swept(r: schema.Swept) -> str:
     return "\n".join(lines)
 
 
-def counted(c: schema.Counts) -> str:
-    """Return the text of statistics."""
+def counted(c: schema.Counts, hint: str = "") -> str:
+    """Return the text of statistics; where there are no facts, what may be the reason."""
     lines = [
         f"{plural(c['memories'], 'memory', 'memories')} in {plural(c['namespaces'], 'namespace', 'namespaces')}.",
         f"Tiers: {tally(c['tiers'])}. Statuses: {tally(c['statuses'])}. Kinds: {tally(c['kinds'])}.",
@@ -140,6 +140,7 @@ def counted(c: schema.Counts) -> str:
             f"Language model: {plural(m['calls'], 'call', 'calls')}, {m['failures']} failed, {m['seconds']:.1f} s; "
             f"tokens: {m['tokens_in']} in, {m['tokens_out']} out."
         )
+    lines += [f"No facts. {hint}"] if hint and "fact" not in c["kinds"] else []
     lines += [f"At risk: {r['id']} (value {r['value']:.2f}) is archived at {r['at']}" for r in c["at_risk"][:MANY]]
     return "\n".join(lines)
 

@@ -42,6 +42,7 @@ from perdure.interfaces.mcp_learning import LearningTools
 from perdure.interfaces.mcp_signals import SignalTools
 from perdure.interfaces.mcp_texts import answer
 from perdure.records.errors import NotFound
+from perdure.rules.teaching import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.records.report import Entry, Operation
@@ -188,7 +189,7 @@ class Verbs(SignalTools, GroupTools, EntityTools, FactTools, LearningTools):
     def stats(self, namespace: Everywhere = None) -> Annotated[CallToolResult, schema.Counts]:
         """Count."""
         told = result.counts(self._memory().stats(namespace))
-        return answer(told, text.counted(told))
+        return answer(told, text.counted(told, untaught(self._memory().policy.knowledge)))
 
     def digest(
         self,

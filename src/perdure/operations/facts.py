@@ -12,7 +12,7 @@ from perdure.operations.rates import known_rates
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.knowledge import Fact
-from perdure.records.memory import Memory
+from perdure.records.memory import Memory, Scope
 from perdure.records.results_facts import FactLine, Timeline
 from perdure.rules.fact_records import SUPERSEDES, ready_question
 from perdure.rules.fact_states import FactState, is_aging, state_of, validated_at
@@ -131,6 +131,7 @@ def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequen
         contested=tuple(rivals),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
         question=ready_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
+        session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
     )
 
 
