@@ -242,4 +242,28 @@ BEHAVIOURS: Final = [
         "Over MCP too, as data and as text.",
         "learning:test_a_fact_that_one_session_sees_says_so_over_mcp",
     ),
+    _kept(
+        "DO38",
+        "issue 5, bad input",
+        "What a command about knowledge cannot take is refused in a line with a remedy, and changes nothing.",
+        "knowing:test_what_a_knowledge_command_cannot_take_is_refused_in_a_line_with_a_remedy_and_changes_nothing",
+    ),
+    _kept(
+        "DO39",
+        "issue 5, bad input",
+        "What a tool about knowledge cannot take is an error with a remedy, and changes nothing.",
+        "learning:test_what_a_knowledge_tool_cannot_take_is_an_error_with_a_remedy_and_changes_nothing",
+    ),
+    _kept(
+        "DO40",
+        "issue 5, bad input",
+        "A predicate that is no word means no fact, not every one.",
+        "knowing:test_a_predicate_that_is_no_word_means_no_fact",
+    ),
+    _kept(
+        "DO41",
+        "issue 5, 6",
+        "An id that no authority has a word on is named.",
+        "knowing:test_an_id_that_no_authority_knows_is_named",
+    ),
 ]

@@ -153,3 +153,49 @@ def test_a_fact_that_one_session_sees_says_so(place):
         marked = {row["value"]: "in session secret one only" in row["remarks"] for row in table(ran(*words))}
         assert marked == {"Friday": False, "NET30": True}
     assert {f["value"]: f["session"] for f in data("facts")} == {"Friday": "", "NET30": "secret one"}
+
+
+# --- bad input
+
+BIG = "x" * 100_000
+SQL = "'; DROP TABLE memory; --"
+REFUSED = {
+    "nothing asked for": (("facts", ""), 1, "entity is empty"),
+    "a name with SQL": (("timeline", SQL), 3, "There is no entity"),
+    "the name null": (("entity", "alias", "Gai Media", "null"), 1, "is no name"),
+    "an unknown id": (("confirm", "nobody"), 3, "There is no memory"),
+    "an endless id": (("deny", BIG), 1, "200 are allowed"),
+    "an endless value": (("correct", "FACT", BIG), 1, "at most 500 characters"),
+    "no budget": (("answer-sheet", "q", "--tokens", "0"), 1, "at least 50"),
+    "a time beyond time": (("recall", "q", "--as-of", "9999-12-31T00:00Z"), 1, "too far in the future"),
+    "an endless date": (("recall", "q", "--known-at", BIG), 2, "is no date"),
+    "an endless path": (("backtest", "--policy", BIG), 1, "cannot be read"),
+    "no file": (("extract", BIG), 1, "cannot be read"),
+    "a namespace with SQL": (("rates", "-n", SQL), 1, "is not allowed"),
+}
+
+
+def test_what_a_knowledge_command_cannot_take_is_refused_in_a_line_with_a_remedy_and_changes_nothing(place):
+    said(place, "Remember, Gai Media prefers Friday deliveries.")
+    (fact,) = data("facts")
+    before = data("history")
+    for name, (words, code, message) in REFUSED.items():
+        told = ran(*(fact["id"] if word == "FACT" else word for word in words), code=code)
+        assert message in " ".join(told.split()), name
+        assert len(told) < 1000, name
+        assert len(told.strip().splitlines()) >= 2, name  # what is wrong, and what to do
+    assert data("history") == before
+    assert data("check")["sound"]
+
+
+def test_a_predicate_that_is_no_word_means_no_fact(place):
+    said(place, "Remember, Gai Media prefers Friday deliveries.")
+    for words in ("..", "value", SQL):
+        assert data("facts", "--predicate", words, code=3) == []
+    assert [f["value"] for f in data("facts", "--predicate", "day preference")] == ["Friday"]
+
+
+def test_an_id_that_no_authority_knows_is_named(place):
+    (place / "perdure.toml").write_text(KNOWLEDGE + '[knowledge]\nfile = "known.toml"\n')
+    (place / "known.toml").write_text('[authorities.code]\nworking_tree = "."\n')
+    assert "No authority has a word on: nobody" in ran("verify", "nobody")

@@ -1,5 +1,6 @@
 """The tools about learning and checking over real pipes: rates, procedures, other policies, authorities."""
 
+import json
 import os
 import sqlite3
 import sys
@@ -212,3 +213,43 @@ def test_a_fact_that_one_session_sees_says_so_over_mcp(place):
             assert text.count("in session session only") == 1
 
     talk(place, story)
+
+
+BIG = "x" * 100_000
+SQL = "'; DROP TABLE memory; --"
+REFUSED = [
+    *(("facts", {"entity": text}) for text in ("", BIG, SQL, "\0")),
+    *(("facts", {"limit": number}) for number in (-1, 0, 10**9)),
+    *(("timeline", {"entity": text}) for text in ("", BIG, SQL, -1)),
+    *(("answer_sheet", {"query": text}) for text in ("", " ", BIG)),
+    ("answer_sheet", {"query": "q", "tokens": -1}),
+    *(("learn", {"sessions": names}) for names in ([], [""], [SQL], [BIG], "s")),
+    *(("answer", {"id": text, "verdict": "confirm"}) for text in ("", BIG, SQL)),
+    *(("answer", {"id": "FACT", "verdict": "correct", "value": text}) for text in ("", BIG, None)),
+    ("answer", {"id": "FACT", "verdict": "maybe"}),
+    *(("entity_change", {"action": "alias", "entity": "Gai Media", "name": text}) for text in ("", "null", BIG)),
+    *(("rates", {"namespace": text}) for text in ("", "..", SQL, BIG)),
+    *(("backtest", {"policy": data}) for data in ({"preset": BIG}, {BIG: {}}, {"archive": {SQL: 1}}, [], None)),
+    *(("verify", {"ids": ids}) for ids in ([], [""], [BIG], ["x"] * 201)),
+    *(("recall", {"query": "q", "as_of": text}) for text in ("", "2026-01-01T00:00", "9999-12-31T00:00Z", BIG)),
+    *(("recall", {"query": "q", "known_at": text}) for text in ("yesterday", "0001-01-01T00:00Z")),
+    ("ingest", {"messages": [{"content": "x", "at": "2300-01-01T00:00Z"}]}),
+]
+
+
+def test_what_a_knowledge_tool_cannot_take_is_an_error_with_a_remedy_and_changes_nothing(place):
+    with opened(place) as memory:
+        memory.ingest([{"role": "user", "content": "Remember, Gai Media prefers Friday deliveries."}], session="s")
+        (fact,), before = memory.facts(), memory.history(limit=1000)
+
+    async def story(client):
+        for tool, arguments in REFUSED:
+            given = {name: fact.id if value == "FACT" else value for name, value in arguments.items()}
+            error = await refused(client, tool, **given)
+            assert error["error"] in ("InvalidInput", "NotFound", "PolicyError"), (tool, error["message"][:200])
+            assert len(json.dumps(error)) < 5000
+
+    talk(place, story)
+    with opened(place) as memory:
+        assert memory.history(limit=1000) == before
+        assert memory.check() == []

@@ -15,6 +15,7 @@ from perdure.records.errors import InvalidInput
 if TYPE_CHECKING:  # start-up time
     from perdure.records.results_groups import ConsolidateResult
 
+_LONGEST_PATH = 300
 SessionName = Annotated[str, typer.Argument(metavar="SESSION", help="The session's name.")]
 
 
@@ -179,8 +180,10 @@ def _text_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_INPUT + 1)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}).", remedy="Name a text file.") from error
+    except (OSError, ValueError) as error:  # some texts are no path at all
+        why = getattr(error, "strerror", None) or "it is no path"
+        told = str(path)[:_LONGEST_PATH]
+        raise InvalidInput(f"{told!r} cannot be read ({why}).", remedy="Name a text file.") from error
     if len(data) > LARGEST_INPUT:
         raise InvalidInput(f"{path} has more than 16 MiB.", remedy="Split it.")
     try:

@@ -9,6 +9,7 @@ from mcp_types import CallToolResult, TextContent
 
 from perdure.interfaces import mcp_schemas as schema
 
+_LONGEST_ERROR = 2000
 MANY = 20
 """Lines that a text lists; the data beside it has more."""
 
@@ -23,10 +24,12 @@ def failed(error: Mapping[str, Any]) -> CallToolResult:
 
     Not as structured content: that must follow the tool's output schema, and strict clients reject what does not.
     """
-    text = f"{error['message']} {error['remedy']}".strip()
-    return CallToolResult(
-        content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": dict(error)}
-    )
+    message = str(error["message"])
+    if len(message) > _LONGEST_ERROR:  # it repeats what was given, or lists many faults
+        message = f"{message[:_LONGEST_ERROR]} [...]"
+    told = {**error, "message": message}
+    text = f"{message} {error['remedy']}".strip()
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": told})
 
 
 def quoted(content: str, *, truncated: bool = False) -> str:

@@ -28,6 +28,8 @@ def show_verified(out: Console, done: Verified) -> None:
     for one in seen[:_SHOWN]:
         _cited(out, one)
     show_rest(out, len(seen))
+    if done.unasked:
+        out.print(Text(f"No authority has a word on: {shown(', '.join(done.unasked))}", style="yellow"))
     if done.left:
         out.print(f"{counted(done.left, 'memory')} left for the next time (--limit).")
     show_undo(out, done.operations)

@@ -17,6 +17,7 @@ from perdure.records.results_facts import FactLine, Timeline
 from perdure.rules.fact_records import SUPERSEDES, ready_question
 from perdure.rules.fact_states import FactState, is_aging, state_of, validated_at
 from perdure.rules.naming import Names
+from perdure.rules.predicates import UNNAMED
 from perdure.rules.signals import views
 
 PAGE: Final = 1000
@@ -48,7 +49,9 @@ def facts(
     chosen = [
         fact
         for fact in every(ctx, namespace, names, subject)
-        if wanted is None or fact.predicate == wanted or ctx.predicates.akin(wanted, fact.predicate)
+        if wanted is None
+        or fact.predicate == wanted
+        or (wanted != UNNAMED and ctx.predicates.akin(wanted, fact.predicate))
     ]
     told = lines(ctx, namespace, chosen, names)
     shown = [line for line in told if past or line.state in (FactState.ACTIVE, FactState.AGING)]
