@@ -15,6 +15,7 @@ from perdure.interfaces.mcp_arguments import DryRun, Namespace, Opened
 from perdure.interfaces.mcp_results import MOST_LINES, iso_of
 from perdure.interfaces.mcp_texts import MANY, answer, plural, quoted
 from perdure.records.errors import InvalidInput
+from perdure.rules.teaching import untaught
 
 if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.records.results_learning import BacktestResult, ProceduresResult, RatesResult
@@ -142,7 +143,7 @@ class LearningTools(Opened):
         found = memory.rates(place) if dry_run else memory.learn_rates(place)
         told = found.to_dict()
         told["rates"] = [{name: rate[name] for name in RateOf.__annotations__} for rate in told["rates"]]
-        return answer(told, _rates(found))
+        return answer(told, _rates(found, untaught(memory.policy.knowledge)))
 
     def procedures(
         self, dry_run: DryRun = True, namespace: Namespace = None
@@ -186,11 +187,11 @@ class LearningTools(Opened):
         return answer({name: told[name] for name in VerifiedOf.__annotations__}, _verified(done))
 
 
-def _rates(found: RatesResult) -> str:
+def _rates(found: RatesResult, hint: str) -> str:
     """Return the text of rates. Sorts are the policy's words or a message's: quoted."""
     usual = f"Where no rate is in use, facts lose {found.default:g} of confidence a day."
     if not found.rates:
-        return f"No facts yet. {usual}"
+        return f"No facts. {hint or usual}"
     lines = [] if found.learned or not any(r.in_use for r in found.rates) else [_DRY.strip()]
     for r in found.rates[:MANY]:
         use = "in use" if r.in_use else f"not in use: {r.because}"

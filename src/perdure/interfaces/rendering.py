@@ -164,7 +164,9 @@ def show_ingested(out: Console, done: Ingested, files: int, namespace: str, *, t
     """Draw what an ingest brought in, and whether facts were looked for in it."""
     read = f"{counted(done.added, 'memory')} from {counted(files, 'file')}"
     out.print(f"Stored {read} in {shown(namespace)}; {done.skipped:,} known already.")
-    if done.added and not taught:
+    if taught and done.operations:
+        out.print(Text("Facts were looked for in it: perdure facts", style="dim"))
+    elif done.added:
         out.print(Text("No facts were learned from it; 'perdure facts' tells how to have that.", style="dim"))
     show_undo(out, done.operations)
 

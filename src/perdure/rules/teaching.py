@@ -10,8 +10,8 @@ from typing import Final
 from perdure.records.policy_knowledge import KnowledgePolicy
 
 LEARNS_NONE: Final = (
-    'The policy learns no facts from messages; preset = "knowledge" in perdure.toml makes it (or learn = "rules" under '
-    "[knowledge]). What was taken in before is caught up on with learn, session by session."
+    'The policy learns no facts. To have them: preset = "knowledge" in perdure.toml (or learn = "rules" under '
+    "[knowledge]), then ingest the conversations again, or learn from their sessions."
 )
 
 
