@@ -20,6 +20,9 @@ from perdure.rules.policy_check import policy_from
 RLM_VARIABLE: Final = "PERDURE_RLM_CONFIG"
 """The environment variable that names seed 001's configuration file; ``~/.claude/rlm-config.json`` if not set."""
 
+_LONGEST_PATH: Final = 300
+"""So much of a path is told."""
+
 RLM_KEYS: Final = {
     "consolidation_threshold": ("tasks", "relatedness"),
     "promotion_threshold": ("tasks", "promotion_confidence"),
@@ -144,9 +147,11 @@ def _over(below: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any]) -> dic
 
 def toml_of(path: Path) -> dict[str, Any]:
     """Return a TOML file's data; raises PolicyError."""
+    shown = str(path)[:_LONGEST_PATH].encode("utf-8", "replace").decode()
     try:
         return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise PolicyError((f"{path} cannot be read ({error.strerror}).",), remedy="Check the path.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError((f"{path} is no valid TOML: {error}.",), remedy="Mend that line.") from error
+        raise PolicyError((f"{shown} is no valid TOML: {error}.",), remedy="Mend that line.") from error
+    except (OSError, ValueError) as error:  # some texts are no path at all
+        why = getattr(error, "strerror", None) or "it is no path"
+        raise PolicyError((f"{shown} cannot be read ({why}).",), remedy="Check the path.") from error

@@ -31,9 +31,12 @@ class FactVerbs:
         Args:
             sessions: Which; their messages are those that ``ingest`` took in.
             namespace: Where.
+
+        Raises:
+            NotFound: There are no messages of one of them; nothing was learned.
         """
-        names = intake.checked_texts(sessions, "sessions")
-        return learning.learn(self._context, intake.checked_namespace(namespace), names)
+        names = intake.checked_texts(sessions, "sessions", longest=1000)
+        return learning.learn_from(self._context, intake.checked_namespace(namespace), names)
 
     def facts(
         self,

@@ -242,7 +242,7 @@ def test_facts_timelines_sheets_and_summaries(place, facts, mode):
         assert fact["quotes"] == [{"memory": gai.sources[0][0], "words": "Gai Media prefers Friday deliveries"}]
         assert datetime.fromisoformat(fact["valid_from"]).date() == (NOW - timedelta(days=200)).date()
         assert "   > said: Gai Media prefers Friday deliveries" in shown.content[0].text
-        done = await call(client, "correct", id=gai.id, value="Thursday")
+        done = await call(client, "answer", id=gai.id, verdict="correct", value="Thursday")
         line = await call(client, "timeline", entity="Gai Media")
         assert [(f["value"], f["state"]) for f in line["facts"]] == [("Friday", "superseded"), ("Thursday", "active")]
         assert line["facts"][0]["superseded_by"] == [done["id"]]
@@ -258,8 +258,11 @@ def test_facts_timelines_sheets_and_summaries(place, facts, mode):
         assert (await refused(client, "answer_sheet", query=QUESTION, as_of="June"))["error"] == "InvalidInput"
         assert (await call(client, "summarize"))["dry_run"]
         ursa = facts["Ursa Foods"].id
-        assert (await call(client, "confirm", id=ursa))["status"] == "active"
-        assert (await call(client, "deny", id=ursa, reason="closed"))["status"] == "invalidated"
+        assert (await call(client, "answer", id=ursa, verdict="confirm"))["status"] == "active"
+        assert (await call(client, "answer", id=ursa, verdict="deny", reason="closed"))["status"] == "invalidated"
+        assert "closed" in (await call(client, "why", id=ursa))["history"][-1]["because"]
+        error = await refused(client, "answer", id=done["id"], verdict="confirm", reason="closed")
+        assert "reason belongs to deny" in error["message"]
         assert (await call(client, "learn", sessions=["s200"]))["created"] == []
         assert (await refused(client, "timeline", entity="Nobody Inc"))["error"] == "NotFound"
         assert (await refused(client, "facts", limit=0))["error"] == "InvalidInput"

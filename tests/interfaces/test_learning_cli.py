@@ -82,7 +82,7 @@ def test_procedures(memory):
         said = [{"content": t, "role": "user", "at": at + timedelta(minutes=n)} for n, t in enumerate(texts)]
         memory.ingest(said, session=f"day {day}")
     told = done("procedures")
-    assert "144 messages of 24 sessions looked at: 1 procedure new or changed, 0 as before." in told
+    assert "144 messages of 24 sessions of 60 days looked at: 1 procedure new or changed, 0 as before." in told
     assert "When delivery comes up, invoice follows (8 of 8 sessions until" in told
     assert "Nothing was written; --apply does it." in told
     assert memory.list(kinds=["procedure"]) == []

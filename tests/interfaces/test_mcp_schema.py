@@ -18,7 +18,7 @@ CORE = ["remember", "recall", "used", "get", "why", "archive", "undo", "digest",
 FULL = [*CORE, "restore", "sweep", "stats", "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
 FULL += ["decay", "reinforce", "weaken", "settle", "move", "fit", "compression", "extract", "consolidate"]
 FULL += ["relate", "edges", "complete_task", "promote", "end_session", "entities", "entity_change"]
-FULL += ["facts", "timeline", "answer_sheet", "learn", "summarize", "confirm", "deny", "correct"]
+FULL += ["facts", "timeline", "answer_sheet", "learn", "summarize", "rates", "procedures", "backtest", "verify"]
 
 # name -> (read-only, destructive, idempotent); decision 0005 says why
 HINTS = {
@@ -64,9 +64,10 @@ HINTS = {
     "answer_sheet": (True, False, True),
     "learn": (False, False, True),
     "summarize": (False, True, True),
-    "confirm": (False, True, False),
-    "deny": (False, True, True),
-    "correct": (False, True, False),
+    "rates": (False, False, True),
+    "procedures": (False, True, True),
+    "backtest": (True, False, True),
+    "verify": (False, True, True),
 }
 
 

@@ -35,6 +35,8 @@ from perdure.interfaces.cli_call import MEANINGS, Body, Exit, Json, Namespace, P
 from perdure.records.errors import NotFound, PerdureError
 
 _UsageError: Any = typer.BadParameter.__base__  # typer does not name it in public, and brings its own or click's
+_LONGEST_ERROR = 4000
+"""Characters of a message that are printed; --json has all of it."""
 _EPILOG = "Exit codes:\n\n" + "\n\n".join(f"{code.value}: {MEANINGS[code]}" for code in Exit)
 
 
@@ -96,7 +98,7 @@ def _tell_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     else:
         from perdure.interfaces.rendering import shown  # noqa: PLC0415  # start-up time
 
-        print(f"Error: {shown(error.message)}", file=sys.stderr)
+        print(f"Error: {shown(error.message[:_LONGEST_ERROR])}", file=sys.stderr)
         if error.remedy:
             print(shown(error.remedy), file=sys.stderr)
     return Exit.NOTHING if isinstance(error, NotFound) else Exit.FAILED

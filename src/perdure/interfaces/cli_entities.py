@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli_call import Call, verb
+from perdure.rules.teaching import untaught
 
 EntityName = Annotated[str, typer.Argument(metavar="ENTITY", help="Its id, or a name.")]
 
@@ -18,9 +19,10 @@ def entity_list(
     """List the entities of the namespace with their names and how many memories are about them."""
     with call.memory() as memory:
         found = memory.entities(call.place, limit=limit)
+        hint = untaught(memory.policy.knowledge)
     from perdure.interfaces.rendering_entities import show_entities  # noqa: PLC0415  # start-up time
 
-    call.answer([e.to_dict() for e in found], lambda out: show_entities(out, found))
+    call.answer([e.to_dict() for e in found], lambda out: show_entities(out, found, hint))
 
 
 def entity_show(call: Call, entity: EntityName) -> None:

@@ -11,6 +11,7 @@ import typer
 from perdure.interfaces.cli_call import Call, Exit
 from perdure.interfaces.cli_entities import EntityName
 from perdure.interfaces.cli_options import Apply, AsOf, Identity, KnownAt, text_or_input
+from perdure.rules.teaching import untaught
 
 if TYPE_CHECKING:
     from perdure.records.memory import Memory
@@ -43,9 +44,10 @@ def facts(
     """Show what is known as facts: value, how sure, since when, from where. Ends with 3 if nothing is known."""
     with call.memory() as memory:
         found = memory.facts(entity, predicate=predicate, namespace=call.place, past=past, limit=limit)
+        hint = untaught(memory.policy.knowledge)
     from perdure.interfaces.rendering_facts import show_facts  # noqa: PLC0415  # start-up time
 
-    call.answer([f.to_dict() for f in found], lambda out: show_facts(out, found))
+    call.answer([f.to_dict() for f in found], lambda out: show_facts(out, found, hint))
     return Exit.OK if found else Exit.NOTHING
 
 

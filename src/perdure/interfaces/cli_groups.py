@@ -15,6 +15,7 @@ from perdure.records.errors import InvalidInput
 if TYPE_CHECKING:  # start-up time
     from perdure.records.results_groups import ConsolidateResult
 
+_LONGEST_PATH = 300
 SessionName = Annotated[str, typer.Argument(metavar="SESSION", help="The session's name.")]
 
 
@@ -86,12 +87,20 @@ def extract(
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="0.7..0.99", help="How alike is known already.")
     ] = 0.9,
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role",
+            metavar="NAME",
+            help="Whose words: user, assistant, or another such as tool; notes of others' words are marked as theirs.",
+        ),
+    ] = "user",
 ) -> None:
     """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n names another."""
     text = text_or_input("-") if file == "-" else _text_of(Path(file).expanduser())
     place = "extracted" if call.namespace is None else call.namespace
     with call.memory() as memory:
-        done = memory.extract(text, place, min_confidence, not keep_duplicates, threshold)
+        done = memory.extract(text, place, min_confidence, not keep_duplicates, threshold, role=role)
     from perdure.interfaces.rendering_groups import show_extraction  # noqa: PLC0415  # start-up time
 
     call.answer(done.to_dict(), lambda out: show_extraction(out, done, place))
@@ -171,8 +180,10 @@ def _text_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_INPUT + 1)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}).", remedy="Name a text file.") from error
+    except (OSError, ValueError) as error:  # some texts are no path at all
+        why = getattr(error, "strerror", None) or "it is no path"
+        told = str(path)[:_LONGEST_PATH]
+        raise InvalidInput(f"{told!r} cannot be read ({why}).", remedy="Name a text file.") from error
     if len(data) > LARGEST_INPUT:
         raise InvalidInput(f"{path} has more than 16 MiB.", remedy="Split it.")
     try:

@@ -10,6 +10,7 @@ import typer
 from perdure.interfaces.cli_call import Call
 from perdure.interfaces.cli_options import AcceptLoss, Apply
 from perdure.records.errors import InvalidInput
+from perdure.rules.teaching import untaught
 
 
 def rates(
@@ -21,18 +22,20 @@ def rates(
     """Show how fast facts of each sort change, with intervals, and which rates are in use."""
     with call.memory() as memory:
         found = memory.learn_rates(call.place) if learn else memory.rates(call.place)
+        hint = untaught(memory.policy.knowledge)
     from perdure.interfaces.rendering_learning import show_rates  # noqa: PLC0415  # start-up time
 
-    call.answer(found.to_dict(), lambda out: show_rates(out, found))
+    call.answer(found.to_dict(), lambda out: show_rates(out, found, hint))
 
 
 def procedures(call: Call, apply: Apply = False, accept_loss: AcceptLoss = None) -> None:
     """Learn what follows what in conversations; --apply writes it down, and archives what stopped holding."""
     with call.memory() as memory:
         done = memory.learn_procedures(call.place, not apply, accept_loss=accept_loss)
+        days = memory.policy.knowledge.procedure_days
     from perdure.interfaces.rendering_learning import show_procedures  # noqa: PLC0415  # start-up time
 
-    call.answer(done.to_dict(), lambda out: show_procedures(out, done))
+    call.answer(done.to_dict(), lambda out: show_procedures(out, done, days))
 
 
 def backtest(

@@ -26,7 +26,7 @@ def moment(text: str) -> datetime:
         return read if read.tzinfo is not None else read.astimezone()
     except (ValueError, OverflowError, OSError):
         raise typer.BadParameter(
-            f"{text!r} is no date. Write for example 2026-11-21 or 2026-11-21T09:30+01:00."
+            f"{text[:50]!r} is no date. Write for example 2026-11-21 or 2026-11-21T09:30+01:00."
         ) from None
 
 
@@ -67,7 +67,7 @@ def zone_of(name: str) -> Placed:
         zone = UTC if name.upper() == "UTC" else ZoneInfo(name)
     except (LookupError, ValueError, OSError):
         raise typer.BadParameter(
-            f"There is no time zone {name!r}. Write UTC, local, or a name such as Europe/Berlin."
+            f"There is no time zone {name[:50]!r}. Write UTC, local, or a name such as Europe/Berlin."
         ) from None
     return lambda moment: moment.replace(tzinfo=zone)
 

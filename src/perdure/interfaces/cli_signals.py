@@ -10,6 +10,7 @@ import typer
 from perdure.interfaces.cli_call import Call, Exit
 from perdure.interfaces.cli_options import Apply, Identities, Identity
 from perdure.interfaces.cli_write import decide
+from perdure.rules.teaching import untaught
 
 
 class Curve(StrEnum):
@@ -136,9 +137,10 @@ def review(
     """List questions about memories in doubt, the highest value at risk first; confirm, deny or correct answers one."""
     with call.memory() as memory:
         found = memory.review(call.place, limit)
+        hint = untaught(memory.policy.knowledge)
     from perdure.interfaces.rendering_signals import show_questions  # noqa: PLC0415  # start-up time
 
-    call.answer([q.to_dict() for q in found], lambda out: show_questions(out, found, call.place))
+    call.answer([q.to_dict() for q in found], lambda out: show_questions(out, found, call.place, hint))
 
 
 def settle(

@@ -9,6 +9,7 @@ import typer
 from perdure.interfaces import digest_file
 from perdure.interfaces.cli_call import Call, Exit
 from perdure.interfaces.cli_options import Profile
+from perdure.rules.teaching import untaught
 
 
 def sweep(
@@ -39,9 +40,11 @@ def stats(call: Call) -> None:
     """Count memories by tier, status and kind; say what is due, what is at risk, and which store this is."""
     with call.memory() as memory:
         found = memory.stats(call.namespace)
+        hint = untaught(memory.policy.knowledge)
     from perdure.interfaces.rendering import show_stats  # noqa: PLC0415  # start-up time
 
-    call.answer({"store": call.shown_store, **found.to_dict()}, lambda out: show_stats(out, found, call.shown_store))
+    told = {"store": call.shown_store, **found.to_dict()}
+    call.answer(told, lambda out: show_stats(out, found, call.shown_store, hint))
 
 
 def digest(

@@ -10,6 +10,7 @@ from perdure.interfaces.cli_call import Call
 from perdure.interfaces.cli_options import At, Identity, Zone, json_object, text_or_input
 from perdure.interfaces.readers import Format, files, read
 from perdure.records.memory import Form, Kind
+from perdure.rules.teaching import untaught
 
 
 def remember(
@@ -88,9 +89,10 @@ def ingest(
         done = memory.ingest(
             messages, namespace=call.place, session=session, embed="later" if later else "now", progress=told
         )
+        taught = not untaught(memory.policy.knowledge)
     call.answer(
         {"files": len(found), **done.to_dict()},
-        lambda out: show_ingested(out, done, len(found), call.place),
+        lambda out: show_ingested(out, done, len(found), call.place, taught=taught),
     )
 
 

@@ -247,7 +247,8 @@ FULL: Final = (
         "extract",
         "extract",
         "Automatically extract memories from conversation text. Uses pattern matching to identify facts, decisions, "
-        "and key information. For one statement use remember; for a whole conversation ingest.",
+        "and key information. The text counts as the user's words; for those of others, or a whole conversation, use "
+        "ingest. For one statement use remember.",
         _hints("Extract memories"),
     ),
     Entry(
@@ -340,24 +341,31 @@ FULL: Final = (
         _hints("Summarize entities", hides=True),
     ),
     Entry(
-        "confirm",
-        "confirm",
-        "Say that a memory is still true because a person said so: its clock starts anew, and what contradicts it is "
-        "superseded. The same as answer with confirm.",
-        _hints("Confirm a memory", hides=True, repeatable=False),
+        "rates",
+        "rates",
+        "Tell how fast facts of each sort change, with intervals, and whether that is sure enough to be used. dry_run "
+        "is TRUE by default and only tells; written down, confidence falls by these rates.",
+        _hints("Learned rates"),
     ),
     Entry(
-        "deny",
-        "deny",
-        "Say that a memory is wrong because a person said so: it is not believed any longer, and not shown. undo takes "
-        "it back. The same as answer with deny.",
-        _hints("Deny a memory", hides=True),
+        "procedures",
+        "procedures",
+        "Learn what usually follows what in conversations. dry_run is TRUE by default and only shows; applied, each is "
+        "a memory, and those that stopped holding are archived.",
+        _hints("Procedures", hides=True),
     ),
     Entry(
-        "correct",
-        "correct",
-        "Say what is true instead because a person said so: a new memory stands in the place of the old one, and both "
-        "are linked. The same as answer with correct.",
-        _hints("Correct a memory", hides=True, repeatable=False),
+        "backtest",
+        "backtest",
+        "Try another policy on past recalls: which hits it would have hidden, beside the policy in force. Nothing is "
+        "written. Slow on a large namespace.",
+        _hints("Try another policy", reads=True),
+    ),
+    Entry(
+        "verify",
+        "verify",
+        "Ask the databases and working trees that the policy names about facts, and about files and commits that "
+        "memories cite. Takes effect at once: what a database contradicts is replaced by its value; undo works.",
+        _hints("Verify", hides=True),
     ),
 )

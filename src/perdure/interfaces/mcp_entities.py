@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from perdure.interfaces.mcp_arguments import Namespace, Opened
 from perdure.interfaces.mcp_texts import answer, plural, quoted
 from perdure.records.errors import InvalidInput
+from perdure.rules.teaching import untaught
 
 if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.memory import Memory
@@ -69,7 +70,8 @@ class EntityTools(Opened):
             found = self._memory().entities(place, limit=limit)
         else:
             found = [self._memory().entity(name, namespace=place)]
-        return answer({"entities": [_entity(e) for e in found]}, "\n".join(map(_told, found)) or "No entities.")
+        none = f"No entities. {untaught(self._memory().policy.knowledge)}".strip()
+        return answer({"entities": [_entity(e) for e in found]}, "\n".join(map(_told, found)) or none)
 
     def entity_change(
         self,

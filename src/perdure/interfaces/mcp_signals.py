@@ -25,6 +25,7 @@ from perdure.interfaces.mcp_arguments import (
 )
 from perdure.interfaces.mcp_schemas import Decided
 from perdure.interfaces.mcp_texts import answer
+from perdure.rules.teaching import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.records.memory import Memory as Remembered
@@ -99,7 +100,7 @@ class SignalTools(Opened):
     ) -> Annotated[CallToolResult, schema.Questions]:
         """Return open questions."""
         told = result.questions(self._memory().review(self._place(namespace), limit))
-        return answer(told, text.questions(told))
+        return answer(told, text.questions(told, untaught(self._memory().policy.knowledge)))
 
     def settle(
         self,

@@ -9,6 +9,7 @@ from mcp_types import CallToolResult, TextContent
 
 from perdure.interfaces import mcp_schemas as schema
 
+_LONGEST_ERROR = 2000
 MANY = 20
 """Lines that a text lists; the data beside it has more."""
 
@@ -23,10 +24,12 @@ def failed(error: Mapping[str, Any]) -> CallToolResult:
 
     Not as structured content: that must follow the tool's output schema, and strict clients reject what does not.
     """
-    text = f"{error['message']} {error['remedy']}".strip()
-    return CallToolResult(
-        content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": dict(error)}
-    )
+    message = str(error["message"])
+    if len(message) > _LONGEST_ERROR:  # it repeats what was given, or lists many faults
+        message = f"{message[:_LONGEST_ERROR]} [...]"
+    told = {**error, "message": message}
+    text = f"{message} {error['remedy']}".strip()
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": told})
 
 
 def quoted(content: str, *, truncated: bool = False) -> str:
@@ -128,8 +131,8 @@ def swept(r: schema.Swept) -> str:
     return "\n".join(lines)
 
 
-def counted(c: schema.Counts) -> str:
-    """Return the text of statistics."""
+def counted(c: schema.Counts, hint: str = "") -> str:
+    """Return the text of statistics; where there are no facts, what may be the reason."""
     lines = [
         f"{plural(c['memories'], 'memory', 'memories')} in {plural(c['namespaces'], 'namespace', 'namespaces')}.",
         f"Tiers: {tally(c['tiers'])}. Statuses: {tally(c['statuses'])}. Kinds: {tally(c['kinds'])}.",
@@ -142,6 +145,7 @@ def counted(c: schema.Counts) -> str:
             f"Language model: {plural(m['calls'], 'call', 'calls')}, {m['failures']} failed, {m['seconds']:.1f} s; "
             f"tokens: {m['tokens_in']} in, {m['tokens_out']} out."
         )
+    lines += [f"No facts. {hint}"] if hint and "fact" not in c["kinds"] else []
     lines += [f"At risk: {r['id']} (value {r['value']:.2f}) is archived at {r['at']}" for r in c["at_risk"][:MANY]]
     return "\n".join(lines)
 

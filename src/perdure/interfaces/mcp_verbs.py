@@ -38,15 +38,17 @@ from perdure.interfaces.mcp_arguments import (
 from perdure.interfaces.mcp_entities import EntityTools
 from perdure.interfaces.mcp_facts import FactTools
 from perdure.interfaces.mcp_groups import GroupTools
+from perdure.interfaces.mcp_learning import LearningTools
 from perdure.interfaces.mcp_signals import SignalTools
 from perdure.interfaces.mcp_texts import answer
 from perdure.records.errors import NotFound
+from perdure.rules.teaching import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.records.report import Entry, Operation
 
 
-class Verbs(SignalTools, GroupTools, EntityTools, FactTools):
+class Verbs(SignalTools, GroupTools, EntityTools, FactTools, LearningTools):
     """The verbs over one memory that is opened when the first of them is called."""
 
     def remember(
@@ -187,7 +189,7 @@ class Verbs(SignalTools, GroupTools, EntityTools, FactTools):
     def stats(self, namespace: Everywhere = None) -> Annotated[CallToolResult, schema.Counts]:
         """Count."""
         told = result.counts(self._memory().stats(namespace))
-        return answer(told, text.counted(told))
+        return answer(told, text.counted(told, untaught(self._memory().policy.knowledge)))
 
     def digest(
         self,

@@ -163,10 +163,14 @@ def show_memories(out: Console, memories: Sequence[Memory], namespace: str) -> N
     out.print(table)
 
 
-def show_ingested(out: Console, done: Ingested, files: int, namespace: str) -> None:
-    """Draw what an ingest brought in."""
+def show_ingested(out: Console, done: Ingested, files: int, namespace: str, *, taught: bool = True) -> None:
+    """Draw what an ingest brought in, and whether facts were looked for in it."""
     read = f"{counted(done.added, 'memory')} from {counted(files, 'file')}"
     out.print(f"Stored {read} in {shown(namespace)}; {done.skipped:,} known already.")
+    if taught and done.operations:
+        out.print(Text("Facts were looked for in it: perdure facts", style="dim"))
+    elif done.added:
+        out.print(Text("No facts were learned from it; 'perdure facts' tells how to have that.", style="dim"))
     show_undo(out, done.operations)
 
 
@@ -318,8 +322,8 @@ def show_undo(out: Console, operations: Sequence[str]) -> None:
         out.print(f"Take it back with: perdure undo {operation}")
 
 
-def show_stats(out: Console, found: Stats, store: str) -> None:
-    """Draw how a store is doing."""
+def show_stats(out: Console, found: Stats, store: str, hint: str = "") -> None:
+    """Draw how a store is doing; where it has no facts, what may be the reason."""
     counts = ("tiers", "statuses", "kinds")
     pairs: dict[str, Any] = {
         "store": store,
@@ -340,6 +344,8 @@ def show_stats(out: Console, found: Stats, store: str) -> None:
         use = found.model
         told = f"{counted(use.calls, 'call')} ({use.failures:,} failed), {use.seconds:.1f} s"
         pairs["language model"] = f"{told}; tokens: {use.tokens_in:,} in, {use.tokens_out:,} out"
+    if hint and "fact" not in found.kinds:
+        pairs["facts"] = f"none. {hint}"
     _pairs(out, pairs)
     if found.at_risk:
         out.print("\nHigh value, and archived within 30 days if nothing happens")

@@ -12,10 +12,10 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.results_entities import AliasChange, EntityMerge, EntitySplit, EntityView
 
 
-def show_entities(out: Console, found: Sequence[EntityView]) -> None:
-    """Draw a list of entities."""
+def show_entities(out: Console, found: Sequence[EntityView], hint: str = "") -> None:
+    """Draw a list of entities; where there are none, what may be the reason."""
     if not found:
-        out.print("No entities.")
+        out.print(f"No entities. {hint}".strip())
         return
     table = new_table("id", "name", "also", "memories", "last seen")
     for e in found:

@@ -19,6 +19,9 @@ _BELIEVED = ("active", "aging")
 
 def show_learnt(out: Console, done: Learnt) -> None:
     """Draw what messages taught."""
+    if not done.messages:
+        out.print("Nothing new: what was said there was learned from already.")
+        return
     out.print(
         f"{counted(done.messages, 'message')} read: {counted(len(done.created), 'fact')} new, "
         f"{len(done.reinforced):,} confirmed, {len(done.retired):,} not believed any longer."
@@ -28,10 +31,10 @@ def show_learnt(out: Console, done: Learnt) -> None:
     show_undo(out, done.operations)
 
 
-def show_facts(out: Console, found: Sequence[FactLine]) -> None:
-    """Draw facts as a table."""
+def show_facts(out: Console, found: Sequence[FactLine], hint: str = "") -> None:
+    """Draw facts as a table; where there are none, what may be the reason."""
     if not found:
-        out.print("No facts.")
+        out.print(f"No facts. {hint}".strip())
         return
     table = new_table("id", "about", "what", "value", "sure", "since", "said", "remarks")
     values = {f.id: brief(f.value, _VALUE) for f in found}
@@ -126,8 +129,9 @@ def _remarks(f: FactLine, values: Mapping[str, str]) -> list[str]:
 
 
 def _links(f: FactLine, values: Mapping[str, str]) -> list[str]:
-    """What it contradicts, what replaced it, and what it replaced: by value where that is on the list, else by id."""
-    told = [f"contested by {', '.join(values.get(i, i) for i in f.contested)}"] if f.contested else []
+    """Who sees it, what contradicts it, replaced it, was replaced: by value where that is on the list, else by id."""
+    told = [f"in session {f.session} only"] if f.session else []
+    told += [f"contested by {', '.join(values.get(i, i) for i in f.contested)}"] if f.contested else []
     told += [f"replaced by {', '.join(values.get(i, i) for i in f.superseded_by)}"] if f.superseded_by else []
     replaced = [values[i] for i in f.supersedes if i in values]
     return told + ([f"replaces {', '.join(replaced)}"] if replaced else [])

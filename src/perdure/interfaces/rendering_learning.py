@@ -16,10 +16,11 @@ _SHOWN: Final = 20
 _QUERY: Final = 50
 
 
-def show_rates(out: Console, found: RatesResult) -> None:
-    """Draw how fast facts of each sort change."""
+def show_rates(out: Console, found: RatesResult, hint: str = "") -> None:
+    """Draw how fast facts of each sort change; where there are none, what may be the reason."""
     if not found.rates:
-        out.print(f"There are no facts in {shown(found.namespace)}; facts would lose {found.default:g} a day.")
+        told = f"There are no facts in {shown(found.namespace)}; facts would lose {found.default:g} a day."
+        out.print(f"{told} {hint}".strip())
     else:
         table = new_table("sort", "facts", "changes", "days", "a day", "90 % interval", "ask after", "in use")
         for r in found.rates:
@@ -35,10 +36,10 @@ def show_rates(out: Console, found: RatesResult) -> None:
     show_undo(out, found.operations)
 
 
-def show_procedures(out: Console, done: ProceduresResult) -> None:
-    """Draw what was learned, changed or retired, or would be."""
+def show_procedures(out: Console, done: ProceduresResult, days: float) -> None:
+    """Draw what was learned, changed or retired, or would be, in so many days."""
     out.print(
-        f"{counted(done.messages, 'message')} of {counted(done.sessions, 'session')} looked at: "
+        f"{counted(done.messages, 'message')} of {counted(done.sessions, 'session')} of {days:g} days looked at: "
         f"{counted(len(done.procedures), 'procedure')} new or changed, {done.unchanged:,} as before."
     )
     for p in done.procedures[:_SHOWN]:

@@ -71,10 +71,10 @@ def show_used(out: Console, done: Used) -> None:
     show_undo(out, done.operations)
 
 
-def show_questions(out: Console, found: Sequence[Question], namespace: str) -> None:
-    """Draw open questions."""
+def show_questions(out: Console, found: Sequence[Question], namespace: str, hint: str = "") -> None:
+    """Draw open questions; where there are none, what may be the reason."""
     if not found:
-        out.print(f"No open questions in {shown(namespace)}.")
+        out.print(f"No open questions in {shown(namespace)}. {hint}".strip())
     for rank, q in enumerate(found, 1):
         out.print(Text.assemble((f"{rank}. ", "bold"), shown(q.question)))
         out.print(Text(f"   {q.id} · since {q.since} · at risk {q.value_at_risk:.2f}", style="dim"))

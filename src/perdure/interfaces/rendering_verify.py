@@ -16,8 +16,8 @@ _ORDER = (Outcome.DISAGREES, Outcome.AMBIGUOUS, Outcome.UNREACHABLE, Outcome.SIL
 
 def show_verified(out: Console, done: Verified) -> None:
     """Draw what authorities said, what needs attention first."""
-    if not done.verdicts and not done.cited:
-        out.print("Nothing to ask about: no authority of the knowledge file knows of anything here.")
+    if done.note:
+        out.print(shown(done.note))
     else:
         out.print(", ".join(f"{n:,} {what}" for what, n in done.counts.items()))
     verdicts = sorted(done.verdicts, key=lambda v: _ORDER.index(v.outcome))
@@ -28,6 +28,8 @@ def show_verified(out: Console, done: Verified) -> None:
     for one in seen[:_SHOWN]:
         _cited(out, one)
     show_rest(out, len(seen))
+    if done.unasked:
+        out.print(Text(f"No authority has a word on: {shown(', '.join(done.unasked))}", style="yellow"))
     if done.left:
         out.print(f"{counted(done.left, 'memory')} left for the next time (--limit).")
     show_undo(out, done.operations)

@@ -20,7 +20,7 @@ from perdure.rules.fact_records import SUPERSEDES, link
 from perdure.rules.fact_states import Event
 from perdure.rules.reinforcing import validated
 from perdure.rules.signals import views
-from perdure.rules.values import value_of
+from perdure.rules.values import LONGEST, value_of
 
 Act = Callable[[Believing, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
@@ -109,6 +109,11 @@ def mute(ctx: Context, identity: str) -> Memory:
 def _corrected_fact(believing: Believing, identity: str, value: str, now: Instant) -> str | None:
     knowing, policy = believing.knowing, believing.knowing.ctx.policy.knowledge
     fact = knowing.facts[identity]
+    if len(value.strip()) > LONGEST:
+        raise InvalidInput(
+            f"The value of a fact has at most {LONGEST} characters, not {len(value.strip()):,}.",
+            remedy="Give the value alone, for example Thursday; remember stores long texts.",
+        )
     said = value_of(value, now)
     if said.norm == fact.value.norm:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")

@@ -15,6 +15,7 @@ from perdure.records.plan import Change, Plan
 from perdure.records.results_entities import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.rules.entities import born, merged, moved, named, parted, shelved, sources_use, unnamed
 from perdure.rules.naming import Ambiguous, Names, Resolved, entity_id, normal
+from perdure.rules.teaching import untaught
 
 PAGE: Final = 2000
 _NOTHING_BEFORE: Final = ("", "")
@@ -66,7 +67,10 @@ def which(ctx: Context, names: Names, name: str, namespace: str) -> str:
         listed = ", ".join(f"{i} ({score:.2f})" for i, score in found.candidates)
         raise InvalidInput(f"{_short(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
     raise NotFound(
-        f"There is no entity {_short(name)} in {namespace}.", remedy="Use an id or a name that `entity list` shows."
+        f"There is no entity {_short(name)} in {namespace}.",
+        remedy="Use an id or a name that `entity list` shows."
+        if names.entities
+        else untaught(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them.",
     )
 
 

@@ -12,13 +12,14 @@ from perdure.operations.rates import known_rates
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.knowledge import Fact
-from perdure.records.memory import Memory
+from perdure.records.memory import Memory, Scope
 from perdure.records.recall import Filters
 from perdure.records.results_facts import FactLine, Timeline
 from perdure.rules.fact_records import SUPERSEDES, ready_question
 from perdure.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
 from perdure.rules.facts_then import as_then
 from perdure.rules.naming import Names
+from perdure.rules.predicates import UNNAMED
 from perdure.rules.signals import views
 
 PAGE: Final = 1000
@@ -50,7 +51,9 @@ def facts(
     chosen = [
         fact
         for fact in every(ctx, namespace, names, subject)
-        if wanted is None or fact.predicate == wanted or ctx.predicates.akin(wanted, fact.predicate)
+        if wanted is None
+        or fact.predicate == wanted
+        or (wanted != UNNAMED and ctx.predicates.akin(wanted, fact.predicate))
     ]
     told = lines(ctx, namespace, chosen, names)
     shown = [line for line in told if past or line.state in (FactState.ACTIVE, FactState.AGING)]
@@ -147,6 +150,7 @@ def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequen
         contested=tuple(rivals),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
         question=ready_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
+        session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
     )
 
 

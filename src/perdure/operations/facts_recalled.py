@@ -14,7 +14,7 @@ from perdure.records.knowledge import Fact
 from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.fact_records import DERIVED, SUPERSEDES, ready_question
-from perdure.rules.fact_states import learned_confidence, validated_at, was_there
+from perdure.rules.fact_states import begins, learned_confidence, validated_at, was_there
 from perdure.rules.naming import names_in
 from perdure.rules.procedures import Procedure
 
@@ -126,10 +126,20 @@ def said_by(ctx: Context, namespace: str, hits: list[Hit]) -> dict[str, frozense
 
 def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> list[Record]:
     """Return those that are answers to a question about another time."""
+    known = _facts_among(ctx, namespace, records)
+    return [r for r in records if was_there(r, known.get(r.id), filters)]
+
+
+def earliest(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> Instant:
+    """Return since when one of some memories, at least, could have been an answer to a question about another time."""
+    known = _facts_among(ctx, namespace, records)
+    return min(begins(r, known.get(r.id), filters) for r in records)
+
+
+def _facts_among(ctx: Context, namespace: str, records: list[Record]) -> dict[str, Fact]:
     facts = [r.id for r in records if r.state.kind is Kind.FACT]
     told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
-    known = {d.id: Fact.from_data(d.id, d.data) for d in told}
-    return [r for r in records if was_there(r, known.get(r.id), filters)]
+    return {d.id: Fact.from_data(d.id, d.data) for d in told}
 
 
 def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:

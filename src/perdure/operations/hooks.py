@@ -27,7 +27,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
 from perdure.records.results import Question
-from perdure.rules.injecting import block, line, within
+from perdure.rules.injecting import block, within
 from perdure.rules.redacting import cleaned
 from perdure.rules.requests import requested
 from perdure.rules.trust import trust_of
@@ -37,6 +37,7 @@ PROMPT_TOKENS: Final = 600
 DIGEST_TOKENS: Final = 2200
 """Most tokens of the digest at the start, whatever the policy's own budget is: agents hide longer texts in a file."""
 HITS: Final = 8
+ASKING: Final = "Where it says ask: ask the user when it fits, then call `answer`."
 KNOWN_AGAIN: Final = 0.9
 """From this likeness on, what a user asks to remember is known already (seed 000 section 3.4)."""
 QUIET_MS: Final = 600_000
@@ -164,13 +165,14 @@ class Agent:
         filters = Filters(isolated=True, inside=session)
         found = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False)
         hits = [h for h in found.hits if not (h.memory.kind is Kind.EPISODE and h.memory.session == session)]
-        chosen = within([h.memory for h in hits], PROMPT_TOKENS, self.ctx.tokens)
-        if not chosen:
+        lines = within(hits, PROMPT_TOKENS, self.ctx.tokens)
+        if not lines:
             return ""
-        kept = hits[: len(chosen)]
+        kept = hits[: len(lines)]
         recall, _ = recalling.counted(self.ctx, question, namespace, kept, self.ctx.clock())
         told = f"Related to this prompt (recall {recall}; ids in brackets):" if recall else "Related to this prompt:"
-        return block([told, *map(line, chosen)])
+        doubted = any(h.contested_with or h.question for h in kept)
+        return block([told, *lines, *([ASKING] if doubted else [])])
 
     # --- what the above is made of
 

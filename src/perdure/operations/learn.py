@@ -18,7 +18,7 @@ from perdure.operations.naming import Naming
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Shelf
-from perdure.records.errors import PerdureError
+from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
 from perdure.records.memory import Kind, Record, Scope, Status
@@ -43,6 +43,23 @@ RECENT: Final = WINDOW
 """So many messages before the first new one are looked at for whom "they" are: all that may count."""
 _TOLD: Final = 4
 """Up to so many sessions are told by name in the journal."""
+_NAME: Final = 100
+
+
+def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
+    """Learn from sessions that a caller names; one that is not there is told, and nothing is learned.
+
+    Raises:
+        NotFound: Nothing was ever said in one of them.
+    """
+    gone = [s for s in sessions if not ctx.store.around.of_session(namespace, s, "", 1)]
+    if gone:
+        told = ", ".join(repr(s[:_NAME]) for s in gone[:_TOLD]) + ", ..." * (len(gone) > _TOLD)
+        raise NotFound(
+            f"There are no messages of session {told} in {namespace}.",
+            remedy="They may be in another namespace; recall and get tell the session of a memory.",
+        )
+    return learn(ctx, namespace, sessions)
 
 
 def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:

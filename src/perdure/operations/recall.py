@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.facts_recalled import facts_named, known_procedures, of_then, said_by, told_of_facts
+from perdure.operations.facts_recalled import (
+    earliest,
+    facts_named,
+    known_procedures,
+    of_then,
+    said_by,
+    told_of_facts,
+)
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, PerdureError
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, text_of
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
 from perdure.rules.latest import latest_first
@@ -41,7 +48,8 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
     if why := nothing_known(pool, query, ctx.policy.recall):
-        return Recall(text, (), nothing_known=True, note="; ".join(n for n in (f"nothing known: {why}", note) if n))
+        why = of_another_time(ctx, query, namespace, limit, filters) or f"nothing known: {why}"
+        return Recall(text, (), nothing_known=True, note="; ".join(n for n in (why, note) if n))
     order = ranked(pool, query, ctx.policy.recall)
     if ctx.policy.knowledge.learn != "off":
         meant = ctx.predicates.asked(query.words)
@@ -50,8 +58,9 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     order = relevant(order, ctx.policy.recall)
     hits = best(ctx, order, text, namespace, limit, filters, now)
     if not hits:
-        doubt = f"everything related is less sure than {filters.min_confidence:g}"
-        return Recall(text, (), nothing_known=True, note="; ".join(n for n in (doubt, note) if n))
+        why = of_another_time(ctx, query, namespace, limit, filters)
+        why = why or f"everything related is less sure than {filters.min_confidence:g}"
+        return Recall(text, (), nothing_known=True, note="; ".join(n for n in (why, note) if n))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     hits = told_of_facts(ctx, namespace, hits)
     identity = ""
@@ -59,6 +68,29 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
         identity, problem = counted(ctx, text, namespace, hits, now)
         note = "; ".join(n for n in (note, problem) if n)
     return Recall(text, tuple(hits), nothing_known=False, note=note, id=identity)
+
+
+def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filters: Filters) -> str:
+    """Return that what is related is of another time than asked for, and since when there is any; empty if it is not.
+
+    Searches once more, without the time: only where an answer about another time is empty.
+    """
+    if not filters.looks_back:
+        return ""
+    policy = ctx.policy.recall
+    wide = replace(filters, include_archived=True, as_of=None, known_at=None, min_confidence=0.0)
+    pool = ctx.store.search(namespace, query, wide, policy.for_limit(limit))
+    if nothing_known(pool, query, policy):
+        return ""
+    order = relevant(ranked(pool, query, policy), policy)[: limit + SPARE]
+    records = ctx.store.get(namespace, [r.id for r in order])
+    if not records or of_then(ctx, namespace, records, filters):
+        return ""
+    asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
+    told = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
+    first = earliest(ctx, namespace, records, filters)
+    later = first > min(at for _, at in asked_of)
+    return f"nothing related was {told}" + (f"; the earliest is of {text_of(first)}" if later else "")
 
 
 def widened(

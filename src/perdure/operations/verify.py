@@ -39,6 +39,7 @@ from perdure.rules.verdicts import (
 )
 
 LIMIT: Final = 1000
+GUIDE: Final = "docs/how-to.md, Let a database decide what is true"
 _Heard = dict[tuple[str, Question], Answer]
 
 
@@ -101,7 +102,18 @@ def _verified(
         left=picked.left,
         unasked=tuple(i for i in dict.fromkeys(ids or ()) if i not in picked.ids),
         operations=(plan.id,) if plan.changes else (),
+        note="" if picked.ids else _nobody(ctx, place),
     )
+
+
+def _nobody(ctx: Context, place: str) -> str:
+    """Return why nobody was asked, and what to do about it."""
+    if not ctx.authorities and not ctx.witnesses:
+        file = ctx.policy.knowledge.file
+        where = f"in {file}" if file else "in a TOML file that the policy's key knowledge.file names"
+        return f"No authority is set: describe one under [authorities.NAME] {where} ({GUIDE})."
+    names = ", ".join([*ctx.authorities, *ctx.witnesses])
+    return f"Nothing to ask about in {place}: no fact and no citation that the authorities set ({names}) answer for."
 
 
 def _gate(ctx: Context, plan: Plan, accept_loss: str | None) -> None:

@@ -82,6 +82,7 @@ class FactLine:
         contested: The facts that it is in open conflict with.
         sources: (memory, quote) of where it was said, oldest first.
         question: What to ask a person, if it is ageing.
+        session: The session that alone sees it; empty if all do.
     """
 
     id: str
@@ -106,6 +107,7 @@ class FactLine:
     contested: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     question: str = ""
+    session: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fact as plain JSON data."""

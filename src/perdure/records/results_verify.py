@@ -48,6 +48,7 @@ class Verified:
         left: Facts and citing memories beyond the limit; they come first the next time.
         unasked: Ids that were named and that no authority has a word on.
         operations: Ids of the operations, for ``undo``; empty where nothing changed.
+        note: What the caller should know: that no authority is set, or that none knows anything here.
     """
 
     namespace: str
@@ -56,6 +57,7 @@ class Verified:
     left: int = 0
     unasked: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    note: str = ""
 
     def count(self, outcome: Outcome) -> int:
         """Return how many facts came out so."""
@@ -82,4 +84,5 @@ class Verified:
             "left": self.left,
             "unasked": list(self.unasked),
             "operations": list(self.operations),
+            "note": self.note,
         }

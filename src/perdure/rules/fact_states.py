@@ -173,8 +173,19 @@ def was_there(record: Record, fact: Fact | None, filters: Filters) -> bool:
     # What was replaced by then was still known to have been true before; what was denied never was.
     if state.status is Status.INVALIDATED and not seen:
         return False
-    begin = state.created_ms if fact is None or fact.valid_from is None else fact.valid_from
+    begin = _true_from(record, fact)
     end = None if fact is None else fact.valid_to
     if then is not None and (retired or 0) > then:
         end = None  # nobody knew then that it would end
     return begin <= filters.as_of and (end is None or filters.as_of < end)
+
+
+def begins(record: Record, fact: Fact | None, filters: Filters) -> Instant:
+    """Return since when a memory could be an answer to a question about another time."""
+    if filters.known_at is not None or record.state.kind is not Kind.FACT:
+        return record.state.recorded_ms
+    return _true_from(record, fact)
+
+
+def _true_from(record: Record, fact: Fact | None) -> Instant:
+    return record.state.created_ms if fact is None or fact.valid_from is None else fact.valid_from

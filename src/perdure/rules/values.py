@@ -15,7 +15,7 @@ from perdure.rules.dates import date_of
 from perdure.rules.lemmas import singular
 from perdure.rules.words import NUMBER_WORDS, listed
 
-_LONGEST: Final = 500
+LONGEST: Final = 500
 """Characters of a value that are looked at; a longer one is cut."""
 _TRUE: Final = listed("yes true enabled")
 _FALSE: Final = listed("no false disabled")
@@ -91,7 +91,7 @@ def value_of(text: str, said_at: Instant) -> Value:
         text: The words, without the sentence around them.
         said_at: When they were said: "next Tuesday" depends on it.
     """
-    shown = text.strip()[:_LONGEST].strip()
+    shown = text.strip()[:LONGEST].strip()
     kind, norm, number, unit, at = _read(shown, said_at)
     for _ in range(3):  # words may only show as a number or a day once they are put in order
         again = _read(norm, said_at)

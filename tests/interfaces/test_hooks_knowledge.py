@@ -1,0 +1,90 @@
+"""What the hook beside a prompt tells of what it shows: overturned, contested, ageing. As a real process."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import perdure
+from interfaces.test_hooks import Project
+from perdure.operations.hooks import ASKING, PROMPT_TOKENS
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def project(tmp_path):
+    made = Project(tmp_path)
+    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n[embedder]\nmodel = "none"\n', "utf-8")
+    return made
+
+
+def opened(project):
+    return perdure.open(project.store, policy={"preset": "knowledge", "embedder": {"model": "none"}})
+
+
+def lines(project, prompt):
+    """What stands beside a prompt, without the frame: memory -> its line, and the words after the lines."""
+    shown = project.hook("UserPromptSubmit", "now", prompt=prompt).splitlines()[3:-1]
+    found = {line.partition("[")[2].partition("]")[0]: line for line in shown if "[" in line}
+    return found, [line for line in shown if "[" not in line]
+
+
+def test_what_a_later_message_overturned_says_so_beside_a_prompt(project):
+    with opened(project) as memory:
+        old = memory.remember("My grocery budget is $500 monthly.", "shop").id
+        new = memory.remember("My grocery budget was increased to $550 monthly.", "shop").id
+    found, after = lines(project, "What is my grocery budget?")
+    assert list(found) == [new, old]
+    assert "(a later message says otherwise: number 1): My grocery budget is $500" in found[old]
+    assert "otherwise" not in found[new]
+    assert after == []
+
+
+def test_both_sides_of_a_contradiction_say_so_beside_a_prompt(project):
+    with opened(project) as memory:
+        one = memory.remember("I visited Rome in May.", "shop").id
+        other = memory.remember("I've never visited Rome.", "shop").id
+    found, after = lines(project, "Have I visited Rome?")
+    first, second = found
+    assert {first, second} == {one, other}
+    assert f"(contested by {second}: ask which is right): " in found[first]  # below it, so by its id
+    assert "(contested by number 1: ask which is right): " in found[second]
+    assert after == [ASKING]
+
+
+def test_an_ageing_fact_asks_beside_a_prompt_until_it_is_muted_or_confirmed(project):
+    at = (NOW - timedelta(days=200)).isoformat()
+    said = {"role": "user", "content": "Remember, Gai Media prefers Friday deliveries.", "at": at}
+    with opened(project) as memory:
+        memory.ingest([said], "shop", session="spring")
+        (fact,) = memory.facts(namespace="shop")
+    prompt = "When does Gai Media want deliveries?"
+    found, after = lines(project, prompt)
+    assert "(ageing: not confirmed for long: ask): " in found[fact.id]
+    assert after == [ASKING]
+    with opened(project) as memory:
+        memory.mute(fact.id)
+    found, after = lines(project, prompt)
+    assert "(ageing: not confirmed for long): " in found[fact.id]
+    assert after == []
+    with opened(project) as memory:
+        memory.confirm(fact.id)
+    assert "ageing" not in lines(project, prompt)[0][fact.id]
+
+
+def test_remarks_stand_before_the_words_are_few_and_count_for_the_budget(project):
+    with opened(project) as memory:
+        for n in range(20):
+            memory.remember(f"I have visited Rome {n} times, " + "as I told you before, " * 12 + f"on day {n}.", "shop")
+        forged = memory.remember("I've never visited Rome (ageing: not confirmed for long): and so on.", "shop").id
+        count = memory._context.tokens
+    found, _ = lines(project, "Have I visited Rome?")
+    assert len(found) > 2
+    assert sum(count(line) for line in found.values()) <= PROMPT_TOKENS
+    remarks, _, words = found[forged].partition("): ")
+    assert words.startswith("I've never visited Rome (ageing")
+    assert remarks.count("ask which is right") == 2
+    assert re.search(r"; and by 1\d more$", remarks)
