@@ -13,6 +13,7 @@ _FILES: Final = {
     "procedures": "tests/operations/test_procedures.py",
     "backtest": "tests/operations/test_backtest.py",
     "cli": "tests/interfaces/test_learning_cli.py",
+    "lessons": "tests/operations/test_lessons.py",
 }
 
 
@@ -161,6 +162,42 @@ _DOORS: Final = (
     ("issue 5 Build 9", "`perdure procedures` previews, and learns with --apply.", "test_procedures"),
     ("issue 5 Build 10", "`perdure backtest --policy FILE` shows what would be missing.", "test_backtest"),
 )
+_BUILD_3: Final = "issue 5 Build 3"
+_LESSONS: Final = (
+    (
+        _BUILD_3,
+        "Both is an answer: it closes the conflict and keeps both.",
+        "test_both_closes_the_question_and_keeps_both",
+    ),
+    (
+        _BUILD_3,
+        "Whom a person said to have several values may get more; others are still asked.",
+        "test_who_has_several_may_get_more_and_others_are_still_asked",
+    ),
+    (
+        _BUILD_3,
+        "Two answers, none against, teach a predicate for everybody; undo takes it back.",
+        "test_two_answers_teach_it_for_everybody_and_undo_unteaches_it",
+    ),
+    (_BUILD_3, "A correction is an answer against.", "test_an_answer_against_ends_it"),
+    (_BUILD_3, "To choose one side is an answer against.", "test_to_choose_one_side_is_an_answer_against"),
+    (
+        _BUILD_3,
+        "What was taken to add supersedes after two who replaced it.",
+        "test_what_was_taken_for_many_is_one_after_two_who_replaced_it",
+    ),
+    (
+        _BUILD_3,
+        "What the policy's table or the shipped one names no answer changes.",
+        "test_what_a_table_names_no_answer_changes",
+    ),
+    (
+        _BUILD_3,
+        "A correction ends what it names, also where its own value is known already.",
+        "test_a_correction_still_replaces_the_one_that_it_names",
+    ),
+    ("design §1 C", "Undo of both restores every row.", "test_both_is_taken_back_row_for_row"),
+)
 _ALL: Final = {
     "survival": _SURVIVAL,
     "chance": _CHANCE,
@@ -168,6 +205,7 @@ _ALL: Final = {
     "procedures": _PROCEDURES,
     "backtest": _BACKTEST,
     "cli": _DOORS,
+    "lessons": _LESSONS,
 }
 
 BEHAVIOURS: Final = [

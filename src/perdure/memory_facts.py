@@ -149,6 +149,18 @@ class FactVerbs:
         text = intake.checked_text(value, "value", longest=policy.limits.content_bytes)
         return answering.correct(self._context, asking.identity(id), text)
 
+    def both(self, id: str) -> Memory:
+        """Write down that a person says that a fact and what contradicts it both hold: they are no longer contested.
+
+        After ``knowledge.lessons`` such answers, none against, a predicate that no table names has several values for
+        everybody; ``rates`` shows what was taught.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
+        """
+        return answering.both(self._context, asking.identity(id))
+
     def mute(self, id: str) -> Memory:
         """Do not ask about a fact again; it is still believed, and still fades.
 

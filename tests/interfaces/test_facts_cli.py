@@ -195,3 +195,19 @@ def test_an_answer_sheet_as_text_and_as_data(place):
     assert sheet["known"][0]["says"].endswith("Thursday")
     assert len(data("answer-sheet", "When does Gai Media want deliveries?", "--tokens", "120")["text"]) < len(text)
     assert data("answer-sheet", "What is the boiling point of tungsten?", code=3)["nothing_known"]
+
+
+def test_both_of_two_that_contradict_each_other_are_kept(place):
+    with perdure.open(place / "agent.db", POLICY) as memory:
+        for day, drink in ((2, "tea"), (1, "coffee")):
+            message = {"content": f"My favorite drink is {drink}.", "at": (NOW - timedelta(days=day)).isoformat()}
+            memory.ingest([message], session=drink)
+    coffee = the("favorite_drink", "coffee")
+    assert coffee["contested"]
+    assert "both ID" in ran("review")
+    assert f"Both hold: {coffee['id']}" in ran("both", coffee["id"])
+    assert the("favorite_drink", "coffee")["contested"] == the("favorite_drink", "tea")["contested"] == []
+    assert "contradicts" in ran("both", coffee["id"], code=1)
+    (taught,) = data("rates")["predicates"]
+    assert (taught["predicate"], taught["several"], taught["one"], taught["in_use"]) == ("favorite_drink", 1, 0, "")
+    assert "1 of 2 answers" in ran("rates")

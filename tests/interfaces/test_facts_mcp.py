@@ -279,3 +279,37 @@ def test_the_form_is_one_that_every_client_can_show(place):
     assert json.loads(json.dumps(schema)) == schema
     assert {p["type"] for p in schema["properties"].values()} == {"string"}
     assert schema["required"] == ["answer"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("asked", [True, False], ids=["a form", "a tool"])
+def test_a_person_may_say_that_both_hold(place, mode, asked):
+    policy = (place / "policy.toml").read_text()
+    (place / "policy.toml").write_text(policy.replace("questions_per_day = 2", "questions_per_day = 9"))
+    with perdure.open(place / "agent.db", POLICY) as memory:
+        for day, drink in ((2, "tea"), (1, "coffee")):
+            message = {"content": f"My favorite drink is {drink}.", "at": (NOW - timedelta(days=day)).isoformat()}
+            memory.ingest([message], session=drink)
+        newer = next(f.id for f in memory.facts() if f.value == "coffee")
+
+    class Careful(Person):
+        async def __call__(self, context, params):  # noqa: ARG002  # as a client calls it
+            self.asked.append(params)
+            choices = params.requested_schema["properties"]["answer"]["enum"]
+            return says("both hold") if "both hold" in choices else DECLINES
+
+    person = Careful()
+
+    async def story(client):
+        if asked:
+            found = await call(client, "review", limit=50)
+            return [(t["id"], t["verdict"]) for t in found["answered"]]
+        (question,) = (q for q in (await call(client, "review", limit=50))["questions"] if q["id"] == newer)
+        assert len(question["against"]) == 1
+        assert (await refused(client, "answer", id=newer, verdict="both", value="x"))["error"] == "InvalidInput"
+        assert (await call(client, "answer", id=newer, verdict="both"))["status"] == "active"
+        return [(newer, "both")]
+
+    told = talk(place, mode, story, person if asked else None)
+    assert told == [(newer, "both")]
+    assert all(not f.contested for f in stored(place, lambda m: m.facts()))

@@ -101,6 +101,13 @@ def correct(
     _told(call, kept, f"Corrected: {kept.id} stands for {id} now: {kept.content}")
 
 
+def both(call: Call, id: Identity) -> None:
+    """Say that a fact and what contradicts it both hold: the question is closed, and both are believed."""
+    with call.memory() as memory:
+        kept = memory.both(id)
+    _told(call, kept, f"Both hold: {kept.id} and what contradicted it.")
+
+
 def mute(call: Call, id: Identity) -> None:
     """Do not ask about a fact again. It is still believed, and still fades."""
     with call.memory() as memory:

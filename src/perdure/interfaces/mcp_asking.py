@@ -32,6 +32,7 @@ ASKING: Final = ("recall", "review")
 """The tools that may ask."""
 _ROUNDS_SINCE: Final = "2026-07-28"
 _YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
+_BOTH: Final = "both hold"
 _LONGEST: Final = 2000
 
 Run = Callable[[Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
@@ -48,10 +49,11 @@ class Told(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question about one memory, as it is put to a person."""
+    """A question about one memory, as it is put to a person; ``contested`` if something else contradicts it."""
 
     id: str
     question: str
+    contested: bool = False
 
 
 class Asker:
@@ -94,7 +96,7 @@ class Asker:
         if name == "recall":
             asks = [Ask(hit["id"], hit["question"]) for hit in found["hits"] if hit["question"]]
         else:
-            asks = [Ask(q["id"], q["question"]) for q in found["questions"]]
+            asks = [Ask(q["id"], q["question"], bool(q["against"])) for q in found["questions"]]
         fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put]
         if not fresh:
             return []
@@ -171,10 +173,11 @@ def can_ask(context: Context[Any, Any] | None) -> bool:
 
 
 def _request(ask: Ask) -> ElicitRequest:
+    answers = [_YES, _NO, _CHANGED, *([_BOTH] if ask.contested else []), _NEVER]
     schema = {
         "type": "object",
         "properties": {
-            "answer": {"type": "string", "title": "Is it still right?", "enum": [_YES, _NO, _CHANGED, _NEVER]},
+            "answer": {"type": "string", "title": "Is it still right?", "enum": answers},
             "value": {
                 "type": "string",
                 "title": "If it changed: what is right now?",
@@ -193,13 +196,10 @@ def _understood(reply: ElicitResult) -> tuple[Verdict, str | None] | None:
         return None
     said, value = reply.content.get("answer"), reply.content.get("value")
     told = value.strip() if isinstance(value, str) and len(value) <= _LONGEST else ""
-    match said, bool(told):
-        case (("no" | "it changed"), True):
-            return "correct", told
-        case "yes", False:  # a value beside a yes says two things
-            return "confirm", None
-        case "no", False:
-            return "deny", None
-        case "do not ask again", _:
-            return "mute", None
-    return None
+    if told and said in (_NO, _CHANGED):
+        return "correct", told
+    if said == _NEVER:
+        return "mute", None
+    plain: dict[Any, Verdict] = {_YES: "confirm", _NO: "deny", _BOTH: "both"}
+    verdict = None if told or not isinstance(said, str) else plain.get(said)  # a value beside a yes says two things
+    return None if verdict is None else (verdict, None)

@@ -90,6 +90,7 @@ class OpenQuestion(TypedDict):
     why: str
     since: str
     value_at_risk: float
+    against: list[str]
 
 
 class Answered(TypedDict):

@@ -80,7 +80,7 @@ def show_questions(out: Console, found: Sequence[Question], namespace: str) -> N
         out.print(Text(f"   {q.id} · since {q.since} · at risk {q.value_at_risk:.2f}", style="dim"))
         out.print(Text(f"   {shown(q.why)}", style="dim"))
     if found:
-        out.print(Text("Answer with: perdure confirm ID, deny ID, correct ID VALUE, or mute ID", style="dim"))
+        out.print(Text("Answer with: perdure confirm ID, deny ID, correct ID VALUE, both ID, or mute ID", style="dim"))
 
 
 def show_fit(out: Console, done: FitResult) -> None:

@@ -87,6 +87,25 @@ def correct(ctx: Context, identity: str, value: str) -> Memory:
     return _answered(ctx, identity, "correct", f": {value}", act)
 
 
+def both(ctx: Context, identity: str) -> Memory:
+    """Write down that a person says that a fact and what contradicts it both hold: the conflict is closed.
+
+    Of a predicate that no table names, this teaches that it has several values (decision 21).
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
+    """
+
+    def act(believing: Believing, record: Record, now: Instant) -> None:
+        if record.id not in believing.knowing.facts or not believing.both(record.id, now, "a person said: both"):
+            raise InvalidInput(
+                f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
+            )
+
+    return _answered(ctx, identity, "both", "", act)
+
+
 def mute(ctx: Context, identity: str) -> Memory:
     """Write down that a person does not want to be asked about a fact again; it is still believed, and still fades.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from perdure.operations.lessons import Lessons
 from perdure.operations.ports import Context
 from perdure.operations.rates import known_rates
 from perdure.operations.standing import brought_in
@@ -41,6 +42,7 @@ class Knowing:
     def __init__(self, ctx: Context, namespace: str, now: Instant) -> None:
         self.ctx, self.namespace, self.now = ctx, namespace, now
         self.edits = DocumentEdits()
+        self.lessons = Lessons(ctx, namespace, self.edits)
         self.decisions = Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
         self.facts: dict[str, Fact] = {}
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
@@ -77,7 +79,7 @@ class Knowing:
         return max((i for i in found if self.decisions.states[i].status is Status.ARCHIVED), default=None)
 
     def known(self, ids: Sequence[str], at: Instant) -> list[Known]:
-        """Return facts that were read, as sure as they are at an instant."""
+        """Return facts that were read, as sure as they are at an instant, with as many values as was taught."""
         if not ids:
             return []
         if self._rates is None:
@@ -85,9 +87,13 @@ class Knowing:
         states = [self.decisions.states[i] for i in ids]
         sure = signals(states, self.ctx.policy, at).confidence.tolist()
         return [
-            Known(self.facts[i], s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c))
+            Known(self._seen(self.facts[i]), s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c))
             for i, s, c in zip(ids, states, sure, strict=True)
         ]
+
+    def _seen(self, fact: Fact) -> Fact:
+        many = self.lessons.several(fact.subject, fact.predicate, otherwise=fact.many)
+        return fact if many == fact.many else replace(fact, many=many)
 
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""

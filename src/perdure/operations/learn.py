@@ -202,12 +202,14 @@ class _Listener:
             subject = self._corrected(claim, at)
         if subject is None:
             return
-        adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
+        many = self.knowing.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
+        adds = many and claim.old is None and claim.learned is not Learned.CORRECTION
         known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if not known and claim.learned is Learned.CORRECTION:  # it may name its predicate in part, or not at all
             known = self.knowing.about(subject.id, None, at)
         known = [k for k in known if self._beside(k, record)]
-        decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
+        told = replace(claim, many=many)  # what is written down of it is as it was said
+        decision = believed(told, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
         said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
         faded = self.knowing.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
         if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):

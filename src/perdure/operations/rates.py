@@ -11,7 +11,8 @@ from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.records.plan import Plan
-from perdure.records.results_learning import RatesResult
+from perdure.records.results_learning import RatesResult, Taught
+from perdure.rules.lessons import taught
 from perdure.rules.rates import Life, life, rates_in_use, written
 from perdure.rules.rates import rates as rates_of
 
@@ -21,7 +22,8 @@ PAGE: Final = 2000
 def rates(ctx: Context, namespace: str) -> RatesResult:
     """Return how fast facts of each sort change, as far as was seen; nothing is written."""
     found = rates_of(_lives(ctx, namespace, ctx.clock()), ctx.policy)
-    return RatesResult(namespace, ctx.policy.confidence.fact_rate, found, learned=False)
+    default = ctx.policy.confidence.fact_rate
+    return RatesResult(namespace, default, found, learned=False, predicates=_taught(ctx, namespace))
 
 
 def learn_rates(ctx: Context, namespace: str) -> RatesResult:
@@ -39,7 +41,10 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
             plan = Plan(ctx.ids(now), "learn_rates", namespace, now, changes, ctx.policy.version, note)
             ctx.store.apply(plan)
             operations = (plan.id,)
-        return RatesResult(namespace, ctx.policy.confidence.fact_rate, found, learned=True, operations=operations)
+        default = ctx.policy.confidence.fact_rate
+        return RatesResult(
+            namespace, default, found, learned=True, operations=operations, predicates=_taught(ctx, namespace)
+        )
 
     return retried(attempt)
 
@@ -47,6 +52,10 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
 def known_rates(ctx: Context, namespace: str) -> dict[str, float]:
     """Return sort of predicate -> loss of confidence a day, of the learned rates that are in use."""
     return rates_in_use(on_shelf(ctx, namespace, Shelf.RATE))
+
+
+def _taught(ctx: Context, namespace: str) -> tuple[Taught, ...]:
+    return taught(on_shelf(ctx, namespace, Shelf.LESSON), ctx.policy.knowledge.lessons)
 
 
 def on_shelf(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:

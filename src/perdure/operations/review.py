@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -26,7 +26,7 @@ from perdure.rules.signals import views
 
 PAGE: Final = 1000
 
-ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute"})
+ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both"})
 """Operations by which a person answers."""
 _ANSWERS: Final = 2000
 """So many of the last operations are looked at for the answers of a day."""
@@ -51,7 +51,9 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     asked: list[Question] = []
     for start in range(0, len(ids), PAGE):
         memories = views(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now)
-        asked += [_question(m, about[m.id]) for m in memories if m.status is Status.ACTIVE]
+        seen = [m for m in memories if m.status is Status.ACTIVE]
+        rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
+        asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
     asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now) if m.id not in about]
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
     return asked[: left_today(ctx, namespace) if limit is None else limit]
@@ -102,16 +104,31 @@ def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
     return about
 
 
-def _question(memory: Memory, documents: Sequence[Document]) -> Question:
+def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, Memory]:
+    """Return what is believed of that which the memories contradict that are asked about."""
+    ids = sorted({str(d.data["against"]) for d in documents if "against" in d.data})
+    found = views(ctx.store.get(namespace, ids), ctx.policy, now) if ids else []
+    return {m.id: m for m in found if m.status is Status.ACTIVE}
+
+
+def _question(memory: Memory, about: Sequence[Document], rivals: Mapping[str, Memory]) -> Question | None:
+    """Return the question about a memory; None where what it contradicted is not believed any longer."""
+    documents = [d for d in about if "against" not in d.data or d.data["against"] in rivals]
+    if not documents:
+        return None
+    against = [rivals[str(d.data["against"])] for d in documents if "against" in d.data]
     day = text_of(memory.state.created_ms).partition(" ")[0]
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
+    others = " and ".join(f"'{preview(m.content)}'" for m in against)
+    told = f" It contradicts {others}." if others else ""
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=f"On {day} this was remembered: '{preview(memory.content)}'. Is it right?",
+        question=f"On {day} this was remembered: '{preview(memory.content)}'.{told} Is it right?",
         why="; ".join(dict.fromkeys(str(d.data.get("why", d.name)) for d in documents)),
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
+        against=tuple(m.id for m in against),
     )
 
 

@@ -163,6 +163,7 @@ class Question:
         why: Why it is asked.
         since: When the question came up, as ``2026-11-21 09:30 UTC``.
         value_at_risk: value x (1 - confidence) now, 0 to 1.
+        against: Facts that contradict it: ``both`` is an answer, too.
     """
 
     id: str
@@ -171,6 +172,7 @@ class Question:
     why: str
     since: str
     value_at_risk: float
+    against: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as plain JSON data."""
