@@ -14,6 +14,7 @@ _FILES: Final = {
     "backtest": "tests/operations/test_backtest.py",
     "cli": "tests/interfaces/test_learning_cli.py",
     "lessons": "tests/operations/test_lessons.py",
+    "names": "tests/operations/test_names_kept.py",
 }
 
 
@@ -198,6 +199,28 @@ _LESSONS: Final = (
     ),
     ("design §1 C", "Undo of both restores every row.", "test_both_is_taken_back_row_for_row"),
 )
+_NAMES: Final = (
+    (
+        "issue 5 Build 2",
+        "Kept names are those of the store, whoever changed them.",
+        "test_whoever_changes_names_all_see_it",
+    ),
+    (
+        "issue 5 Build 2",
+        "A name that another process has just learned is not made twice, also with a slip.",
+        "test_a_name_that_another_has_just_learned_is_not_made_twice",
+    ),
+    (
+        "design §8",
+        "A message reads no shelf of names once they are known.",
+        "test_a_message_reads_no_shelf_once_names_are_known",
+    ),
+    (
+        "design §8",
+        "Two processes that learn the same names make each once.",
+        "test_two_processes_that_learn_the_same_names_make_each_once",
+    ),
+)
 _ALL: Final = {
     "survival": _SURVIVAL,
     "chance": _CHANCE,
@@ -206,6 +229,7 @@ _ALL: Final = {
     "backtest": _BACKTEST,
     "cli": _DOORS,
     "lessons": _LESSONS,
+    "names": _NAMES,
 }
 
 BEHAVIOURS: Final = [

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.operations.entities import names_of
 from perdure.operations.facts import every, lines
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.recall import recall
 from perdure.records.document import Shelf

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from perdure.operations.believing import Believing, Said
-from perdure.operations.entities import names_of
 from perdure.operations.knowing import Knowing
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
 from perdure.records.draft import Draft

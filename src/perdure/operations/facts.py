@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from perdure.operations.entities import names_of, which
+from perdure.operations.entities import which
 from perdure.operations.facts_recalled import by_rate, contested
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.rates import known_rates
 from perdure.records.document import Shelf

@@ -20,6 +20,7 @@ from perdure.records.policy import Policy, RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
+from perdure.rules.naming import Names
 from perdure.rules.predicates import Predicates
 
 Clock = Callable[[], Instant]
@@ -223,6 +224,7 @@ class Context:
         previews: What a caller asked to see -> a digest of what it would do.
         authorities: Name -> a database that knows better, in the order in which they decide.
         witnesses: Name -> a working tree that memories cite.
+        names: Namespace -> (the operation up to which they were read, its names).
     """
 
     store: Store
@@ -242,3 +244,4 @@ class Context:
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
     authorities: Mapping[str, Authority] = field(default_factory=dict)
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
+    names: dict[str, tuple[str, Names]] = field(default_factory=dict)
