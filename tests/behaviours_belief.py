@@ -146,6 +146,27 @@ _CONFLICTS: Final = (
     _kept("BE23", "issue 5", "Each answer can be taken back.", "conflict:test_each_answer_can_be_taken_back"),
 )
 
+_RESTING: Final = (
+    _kept(
+        "BE35",
+        "issue 5 Build 5",
+        "A conflict rests while one side is archived, and goes on when it is back.",
+        "conflict:test_a_conflict_rests_while_one_side_is_archived_and_goes_on_when_it_is_back",
+    ),
+    _kept(
+        "BE36",
+        "issue 5 Build 5",
+        "Who brings a fact back beside a newer value is asked which is right.",
+        "conflict:test_who_brings_a_fact_back_beside_a_newer_value_is_asked_which_is_right",
+    ),
+    _kept(
+        "BE37",
+        "design §1 C",
+        "Undo of a restore takes its question back.",
+        "conflict:test_bringing_back_is_taken_back_with_its_question",
+    ),
+)
+
 _INPUT: Final = (
     _kept(
         "BE24",
@@ -210,4 +231,4 @@ _QUESTIONS: Final = (
     ),
 )
 
-BEHAVIOURS: Final = [*_RULES, *_LAWS, *_CONFLICTS, *_INPUT, *_QUESTIONS]
+BEHAVIOURS: Final = [*_RULES, *_LAWS, *_CONFLICTS, *_RESTING, *_INPUT, *_QUESTIONS]

@@ -103,7 +103,7 @@ _SAID: Final = st.one_of(
 )
 TURNS: Final = st.builds(lambda s, said, later: Turn(s, *said, later), st.sampled_from("ab"), _SAID, _LATER)
 TALKS: Final = st.lists(TURNS, min_size=1, max_size=7)
-ANSWERS: Final = ("confirm", "deny", "correct", "mute", "settle", "both")
+ANSWERS: Final = ("confirm", "deny", "correct", "mute", "settle", "both", "archive", "restore")
 ACTS: Final = st.one_of(
     st.tuples(st.just("talk"), TALKS),
     st.tuples(st.just("talk"), TALKS),
@@ -141,11 +141,17 @@ def act(each: World, name: str, more: Any) -> None:
         getattr(memory, name)()
     elif known := every(each):
         fact = known[more % len(known)]
-        given_too = {"correct": ("Tuesday" if more % 2 else "Friday",), "settle": (("keep", "drop")[more % 2],)}
+        given_too = {
+            "correct": ("Tuesday" if more % 2 else "Friday",),
+            "settle": (("keep", "drop")[more % 2],),
+            "archive": ("in the way",),
+        }
         try:
             getattr(memory, name)(fact.id, *given_too.get(name, ()))
         except (InvalidInput, NotFound):
-            assert fact.state not in SHOWN or name in {"correct", "settle", "both"}, f"{name} of {fact} was refused"
+            assert fact.state not in SHOWN or name in {"correct", "settle", "both", "restore"}, (
+                f"{name} of {fact} was refused"
+            )
 
 
 # --- the laws

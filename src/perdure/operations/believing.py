@@ -193,6 +193,22 @@ class Believing:
         self.knowing.lessons.note(self.knowing.facts[identity], at, because, many=True)
         return True
 
+    def contest(self, one: Known, other: Known, at: Instant, because: str) -> None:
+        """Ask which of two facts is right, unless a person has said already that both hold."""
+        self.knowing.open_conflicts(one.fact.id)  # reads what there was between them
+        first, second = sorted((one, other), key=lambda k: k.fact.id)
+        sides = self.knowing.edits.shelf(Shelf.CONFLICT)
+        if (second.fact.id, first.fact.id) in sides:
+            first, second = second, first
+        older, newer = first.fact.id, second.fact.id
+        if sides.get((older, newer), {}).get("outcome") == "both":
+            return
+        around = self.knowing.ctx.store.around
+        self.knowing.edits.read(around.documents_of(self.knowing.namespace, Shelf.REVIEW, [newer]))
+        asking = Decision(Action.ASK, (first,), Strategy.ASK, first.fact.predicate, because)
+        self._recorded(first, newer, asking, "open", at)
+        self._ask(newer, older, because, at)
+
     def _is_believed(self, identity: str) -> bool:
         return self.knowing.decisions.states[identity].status is Status.ACTIVE
 

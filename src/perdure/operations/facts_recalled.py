@@ -104,14 +104,17 @@ def by_rate(memory: Memory, fact: Fact, rates: dict[str, float], now: Instant) -
 
 
 def contested(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return fact -> those that it is in open conflict with."""
+    """Return fact -> those that it is in open conflict with; a conflict rests while one side is hidden."""
     around = ctx.store.around
     documents = [
         *around.documents_of(namespace, Shelf.CONFLICT, ids),
         *around.documents_named(namespace, Shelf.CONFLICT, ids),
     ]
     found: dict[str, list[str]] = {}
-    for older, newer in dict.fromkeys((d.id, d.name) for d in documents if d.data.get("outcome") == "open"):
+    pairs = list(dict.fromkeys((d.id, d.name) for d in documents if d.data.get("outcome") == "open"))
+    states = ctx.store.states(namespace, sorted({i for pair in pairs for i in pair})) if pairs else {}
+    believed = {i for i, (state, _) in states.items() if state.status is Status.ACTIVE}
+    for older, newer in (pair for pair in pairs if believed.issuperset(pair)):
         found.setdefault(older, []).append(newer)
         found.setdefault(newer, []).append(older)
     return found

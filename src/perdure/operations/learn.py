@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.believing import Believing, Said, Tally
+from perdure.operations.contesting import sees_same
 from perdure.operations.knowing import Knowing
 from perdure.operations.naming import Naming
 from perdure.operations.ports import Context
@@ -21,7 +22,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import PerdureError
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
-from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.memory import Kind, Record, Status
 from perdure.records.results_facts import Learnt
 from perdure.rules import claim_replies
 from perdure.rules.believing import Action, Known, believed, meant
@@ -222,10 +223,7 @@ class _Listener:
         return self._beside_memory(known.fact.id, record)
 
     def _beside_memory(self, identity: str, record: Record) -> bool:
-        fact = self.knowing.record(identity)
-        if fact.state.scope is not record.state.scope:
-            return False
-        return record.state.scope is Scope.LONG_TERM or fact.content.session == record.content.session
+        return sees_same(self.knowing.record(identity), record)
 
     def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
         """Return whom a correction without a name is about, from what was heard last in any session.
