@@ -12,6 +12,7 @@ _FILES: Final = {
     "conflict": "tests/operations/test_conflicts.py",
     "bad": "tests/operations/test_learning_bad_input.py",
     "asked": "tests/operations/test_questions.py",
+    "promoted": "tests/operations/test_promoting_facts.py",
 }
 
 
@@ -167,6 +168,39 @@ _RESTING: Final = (
     ),
 )
 
+_PROMOTED: Final = (
+    _kept(
+        "BE38",
+        "design §5",
+        "A promoted fact that contradicts long term is decided by the ladder, or asked about.",
+        "promoted:test_what_contradicts_long_term_is_asked_about",
+    ),
+    _kept(
+        "BE39",
+        "design §5",
+        "What long term says already is confirmed there, and stands for the session's fact.",
+        "promoted:test_what_long_term_says_already_is_confirmed_there_once_for_each_message",
+    ),
+    _kept(
+        "BE40",
+        "design §5",
+        "A correction of a promoted session replaces what long term says.",
+        "promoted:test_a_correction_in_the_session_replaces_what_long_term_says",
+    ),
+    _kept(
+        "BE41",
+        "design §5",
+        "What loses against long term is superseded, and stays in its session.",
+        "promoted:test_what_long_term_heard_later_stays_and_what_loses_stays_in_its_session",
+    ),
+    _kept(
+        "BE42",
+        "design §1 C",
+        "Undo of a promotion restores every row, those of long-term facts too.",
+        "promoted:test_a_promotion_is_taken_back_row_for_row",
+    ),
+)
+
 _INPUT: Final = (
     _kept(
         "BE24",
@@ -231,4 +265,4 @@ _QUESTIONS: Final = (
     ),
 )
 
-BEHAVIOURS: Final = [*_RULES, *_LAWS, *_CONFLICTS, *_RESTING, *_INPUT, *_QUESTIONS]
+BEHAVIOURS: Final = [*_RULES, *_LAWS, *_CONFLICTS, *_RESTING, *_PROMOTED, *_INPUT, *_QUESTIONS]

@@ -102,7 +102,7 @@ class Believing:
                 self._ended |= {(k.fact.key, said.memory) for k in decision.about if k.fact.many}
                 return None
         made = self._made(decision, claim, subject, name, said)
-        self._conflict(decision, made, said)
+        self.clash(decision, made, said)
         fact = self.knowing.facts[made]
         corrected = decision.strategy is Strategy.CORRECTION and any(k.fact.many for k in decision.about)
         if corrected or (fact.key, said.memory) in self._ended:  # not this but that, of what was taken to be many
@@ -151,10 +151,14 @@ class Believing:
 
     def revive(self, identity: str, claim: Claim, said: Said) -> None:
         """Bring a fact back that nobody had confirmed for long, because it is said again."""
-        back = restored(self.knowing.decisions.states[identity], self.knowing.ctx.policy, said.at)
-        self.knowing.change(identity, back, Event.RESTORED.value, f"restored: said again: {claim.value.text}")
+        self.bring_back(identity, said.at, f"said again: {claim.value.text}")
         (known,) = self.knowing.known([identity], said.at)
         self.reinforce(known, claim, said, f"said again: {claim.value.text}")
+
+    def bring_back(self, identity: str, at: Instant, because: str) -> None:
+        """Believe a fact again that was archived."""
+        back = restored(self.knowing.decisions.states[identity], self.knowing.ctx.policy, at)
+        self.knowing.change(identity, back, Event.RESTORED.value, f"restored: {because}")
 
     def validate(self, identity: str, at: Instant, because: str, message: str | None = None) -> None:
         """Count a person's or an authority's word that a fact is still true.
@@ -192,6 +196,22 @@ class Believing:
         self.knowing.close_reviews(identity, because)
         self.knowing.lessons.note(self.knowing.facts[identity], at, because, many=True)
         return True
+
+    def absorb(self, identity: str, keeper: str, at: Instant, because: str) -> None:
+        """Let a fact stand for another that says the same: nothing has changed in the world.
+
+        Args:
+            identity: The one that goes.
+            keeper: The one that stands for it.
+            at: When.
+            because: Why.
+        """
+        state, fact = self.knowing.decisions.states[identity], self.knowing.facts[identity]
+        gone = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
+        self.knowing.change(identity, gone, "consolidated", f"consolidated into {keeper}: {because}")
+        self.knowing.rewrite(replace(fact, retired=self.knowing.now), because)
+        self._settled(identity, because, believed=False)
+        self.knowing.link(link(SUPERSEDES, keeper, identity, because))
 
     def contest(self, one: Known, other: Known, at: Instant, because: str) -> None:
         """Ask which of two facts is right, unless a person has said already that both hold."""
@@ -278,8 +298,14 @@ class Believing:
         self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), "said there")
         self.knowing.link(link(DERIVED, fact.id, said.memory, f"said as: {claim.span.quote}"))
 
-    def _conflict(self, decision: Decision, made: str, said: Said) -> None:
-        """Write down what a new fact does to those that it contradicts."""
+    def clash(self, decision: Decision, made: str, said: Said) -> None:
+        """Write down what a fact does to those that it contradicts.
+
+        Args:
+            decision: Which, and what becomes of them: REPLACE, YIELD or ASK.
+            made: The fact.
+            said: Where it was said.
+        """
         fact = self.knowing.facts[made]
         for known in decision.about:
             outcome = "open"
