@@ -15,6 +15,7 @@ _FILES: Final = {
     "cli": "tests/interfaces/test_learning_cli.py",
     "lessons": "tests/operations/test_lessons.py",
     "names": "tests/operations/test_names_kept.py",
+    "synonyms": "tests/operations/test_synonyms.py",
 }
 
 
@@ -221,6 +222,32 @@ _NAMES: Final = (
         "test_two_processes_that_learn_the_same_names_make_each_once",
     ),
 )
+_SYNONYMS: Final = (
+    (
+        _BUILD_3,
+        "Embedding neighbours propose, never decide: predicates alike in meaning are a question.",
+        "test_two_names_of_one_meaning_are_asked_about_and_nothing_is_decided",
+    ),
+    (
+        _BUILD_3,
+        "Yes: a synonym of the namespace, for the facts that are there and what is learned later.",
+        "test_yes_gives_all_facts_the_one_name_now_and_later",
+    ),
+    (_BUILD_3, "No is remembered.", "test_no_is_remembered"),
+    (
+        _BUILD_3,
+        "A pair is asked about once in a namespace.",
+        "test_a_pair_is_asked_about_once_whoever_says_it_and_in_whatever_order",
+    ),
+    (_BUILD_3, "Few such questions are open at a time.", "test_few_questions_are_open_at_a_time"),
+    (_BUILD_3, "Words only: nothing is proposed.", "test_without_vectors_nothing_is_asked"),
+    (
+        _BUILD_3,
+        "The name of a predicate is embedded once, all that are new at once.",
+        "test_each_name_is_embedded_once_and_all_that_are_new_at_once",
+    ),
+    ("design §1 C", "Undo of such an answer restores every row.", "test_an_answer_is_taken_back_row_for_row"),
+)
 _ALL: Final = {
     "survival": _SURVIVAL,
     "chance": _CHANCE,
@@ -230,6 +257,7 @@ _ALL: Final = {
     "cli": _DOORS,
     "lessons": _LESSONS,
     "names": _NAMES,
+    "synonyms": _SYNONYMS,
 }
 
 BEHAVIOURS: Final = [

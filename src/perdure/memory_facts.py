@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perdure.operations import answer_sheet as answer_sheets
-from perdure.operations import answering, facts, profiles
+from perdure.operations import answering, facts, profiles, synonyms
 from perdure.operations import learn as learning
 from perdure.operations.ports import Context
 from perdure.records.memory import Memory
 from perdure.records.results_answers import AnswerSheet
 from perdure.records.results_facts import FactLine, Learnt, Summaries, Timeline
-from perdure.rules import asking, intake
+from perdure.rules import asking, grouping, intake
 
 Facts = list[FactLine]
 
@@ -160,6 +160,22 @@ class FactVerbs:
             InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
         """
         return answering.both(self._context, asking.identity(id))
+
+    def same(self, id: str, yes: bool = True) -> Memory:
+        """Write down whether the two predicates that ``review`` asked about with a fact are the same.
+
+        If they are, all facts of the one get the name of the other, now and later; what then contradicts each other is
+        asked about. Either way the pair is not asked about again. ``rates`` shows what was taught.
+
+        Args:
+            id: The fact with which it was asked.
+            yes: They are.
+
+        Raises:
+            NotFound: There is no such memory, or no such open question about it.
+            InvalidInput: It is hidden, or not believed any longer.
+        """
+        return synonyms.same(self._context, asking.identity(id), yes=grouping.checked_flag(yes, "yes"))
 
     def mute(self, id: str) -> Memory:
         """Do not ask about a fact again; it is still believed, and still fades.

@@ -211,3 +211,21 @@ def test_both_of_two_that_contradict_each_other_are_kept(place):
     (taught,) = data("rates")["predicates"]
     assert (taught["predicate"], taught["several"], taught["one"], taught["in_use"]) == ("favorite_drink", 1, 0, "")
     assert "1 of 2 answers" in ran("rates")
+
+
+@pytest.mark.parametrize("no", [(), ("--no",)], ids=["same", "different"])
+def test_two_names_are_said_to_be_the_same_or_not(tmp_path, place, no):
+    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n')
+    with perdure.open(tmp_path / "named.db", {"preset": "knowledge"}) as memory:
+        for name, value in (("drink", "tea"), ("beverage", "coffee")):
+            memory.ingest([{"content": f"My favorite {name} is {value}."}], session=name)
+    os.environ["PERDURE_STORE"] = str(tmp_path / "named.db")
+    (question,) = (q for q in data("review") if q["same"])
+    assert question["same"] == ["favorite_beverage", "favorite_drink"]
+    assert f"perdure same {question['id']}" in ran("review")
+    assert ("kept apart" if no else "one from now on") in ran("same", question["id"], *no)
+    assert [q for q in data("review") if q["same"]] == []
+    assert data("same", question["id"], code=3)["error"] == "NotFound"
+    assert ("kept apart" if no else "favorite_drink: one") in ran("rates")
+    names = {f["predicate"] for f in data("facts")}
+    assert names == ({"favorite_drink", "favorite_beverage"} if no else {"favorite_drink"})

@@ -174,6 +174,7 @@ VERBS: dict[str, dict[str, Body]] = {
         "deny": cli_facts.deny,
         "correct": cli_facts.correct,
         "both": cli_facts.both,
+        "same": cli_facts.same,
         "mute": cli_facts.mute,
     },
     "Say what became of it": {

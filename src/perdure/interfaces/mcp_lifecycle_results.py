@@ -105,6 +105,7 @@ def questions(found: Iterable[Question]) -> schema.Questions:
                 "since": iso_of(q.since),
                 "value_at_risk": round(q.value_at_risk, 4),
                 "against": list(q.against),
+                "same": list(q.same),
             }
             for q in found
         ],

@@ -91,6 +91,7 @@ class OpenQuestion(TypedDict):
     since: str
     value_at_risk: float
     against: list[str]
+    same: list[str]
 
 
 class Answered(TypedDict):

@@ -37,6 +37,9 @@ def show_rates(out: Console, found: RatesResult) -> None:
             table.add_row(*(Text(shown(cell)) for cell in cells))
         out.print(table)
         out.print("Values at once, as a person's answers say.")
+    for pair in found.alike:
+        told = {"open": "asked", "same": "one", "different": "kept apart"}[pair.said]
+        out.print(Text(shown(f"{pair.goes} and {pair.stays}: {told} (alike by {pair.cosine:.2f})")))
     if not found.learned and any(r.in_use for r in found.rates):
         out.print("Nothing was written; --learn does it.")
     show_undo(out, found.operations)

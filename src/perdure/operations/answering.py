@@ -45,7 +45,7 @@ def confirm(ctx: Context, identity: str) -> Memory:
         believing.knowing.change(record.id, outcome.state, "validated", because)
         believing.knowing.close_reviews(record.id, because)
 
-    return _answered(ctx, identity, "confirm", "", act)
+    return answered(ctx, identity, "confirm", "", act)
 
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Memory:
@@ -66,7 +66,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Memory:
         believing.knowing.change(record.id, gone, "denied", f"invalidated: {because}")
         believing.knowing.close_reviews(record.id, because)
 
-    return _answered(ctx, identity, "deny", told, act)
+    return answered(ctx, identity, "deny", told, act)
 
 
 def correct(ctx: Context, identity: str, value: str) -> Memory:
@@ -84,7 +84,7 @@ def correct(ctx: Context, identity: str, value: str) -> Memory:
             return _corrected_fact(believing, record.id, value, now)
         return _corrected_text(believing, record, value, now)
 
-    return _answered(ctx, identity, "correct", f": {value}", act)
+    return answered(ctx, identity, "correct", f": {value}", act)
 
 
 def both(ctx: Context, identity: str) -> Memory:
@@ -103,7 +103,7 @@ def both(ctx: Context, identity: str) -> Memory:
                 f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
             )
 
-    return _answered(ctx, identity, "both", "", act)
+    return answered(ctx, identity, "both", "", act)
 
 
 def mute(ctx: Context, identity: str) -> Memory:
@@ -122,7 +122,7 @@ def mute(ctx: Context, identity: str) -> Memory:
         believing.knowing.rewrite(replace(fact, asked_not=True), because)
         believing.knowing.close_reviews(record.id, because)
 
-    return _answered(ctx, identity, "mute", "", act)
+    return answered(ctx, identity, "mute", "", act)
 
 
 def _corrected_fact(believing: Believing, identity: str, value: str, now: Instant) -> str | None:
@@ -204,7 +204,21 @@ def _corrected_text(believing: Believing, record: Record, text: str, now: Instan
     return made
 
 
-def _answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Memory:
+def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Memory:
+    """Carry an answer about a memory out, and return what stands in its place.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        identity: The memory.
+        verb: The operation's name.
+        told: What follows the id in its note.
+        act: What the answer does.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, or not believed any longer.
+    """
+
     def attempt() -> tuple[str, str]:
         now = ctx.clock()
         record = found(ctx, identity)

@@ -7,6 +7,7 @@ from typing import Final
 
 from perdure.operations.entities import which
 from perdure.operations.facts_recalled import by_rate, contested
+from perdure.operations.lessons import Lessons
 from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.rates import known_rates
@@ -15,6 +16,7 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory
 from perdure.records.results_facts import FactLine, Timeline
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.fact_records import SUPERSEDES, ready_question
 from perdure.rules.fact_states import FactState, is_aging, state_of, validated_at
 from perdure.rules.naming import Names
@@ -45,7 +47,8 @@ def facts(
     """
     names = names_of(ctx, namespace)
     subject = None if entity is None else which(ctx, names, entity, namespace)
-    wanted = None if predicate is None else ctx.predicates.name(predicate)
+    lessons = Lessons(ctx, namespace, DocumentEdits())
+    wanted = None if predicate is None else lessons.name(ctx.predicates.name(predicate))
     chosen = [
         fact
         for fact in every(ctx, namespace, names, subject)

@@ -48,6 +48,8 @@ class Knowing:
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
         self._keys: dict[str, dict[str, list[Document]]] = {}
         """Key -> normal form of the value -> what was not taken in yet."""
+        self._heard: set[str] = set()
+        """Keys of facts that were there before this operation."""
         self._subjects: set[str] = set()
         self._links: dict[tuple[str, str, str], Change] = {}
         self._rates: dict[str, float] | None = None
@@ -107,6 +109,11 @@ class Knowing:
         """Bring memories that are no facts before the decisions."""
         self.decisions.admit(settled(records, unshortened(self.ctx.policy), self.now))
 
+    def is_first(self, fact: Fact) -> bool:
+        """Whether a new fact is the first about its predicate of its entity."""
+        self._read_key(fact.key, fact.value.norm)
+        return fact.key not in self._heard and min(self._of[fact.subject, fact.predicate]) == fact.id
+
     def record(self, identity: str) -> Record:
         """Return a memory as this operation finds it by now."""
         return replace(self.decisions.found.records[identity], state=self.decisions.states[identity])
@@ -134,7 +141,9 @@ class Knowing:
     def _read_key(self, key: str, norm: str | None) -> None:
         if key not in self._keys:
             by_norm = self._keys.setdefault(key, {})
-            for document in self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key]):
+            documents = self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key])
+            self._heard |= {key} if documents else set()
+            for document in documents:
                 by_norm.setdefault(str(document.data["value"]["norm"]), []).append(document)
         unread = self._keys[key]
         for each in list(unread) if norm is None else [norm]:

@@ -17,6 +17,7 @@ from perdure.operations.contesting import sees_same
 from perdure.operations.knowing import Knowing
 from perdure.operations.naming import Naming
 from perdure.operations.ports import Context
+from perdure.operations.synonyms import propose
 from perdure.operations.writing import retried
 from perdure.records.document import Shelf
 from perdure.records.errors import PerdureError
@@ -83,6 +84,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
     messages = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
     for record in messages:
         listener.hear(record, ids[record.id])
+    propose(knowing, listener.tally.created)
     _marked(knowing, listener, ids, marks)
     told = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
     plan = knowing.plan("learn", f"learn: {len(messages)} messages of {told}")
@@ -203,6 +205,12 @@ class _Listener:
             subject = self._corrected(claim, at)
         if subject is None:
             return
+        if (name := self.knowing.lessons.name(claim.predicate)) != claim.predicate:
+            row = self.ctx.predicates.row(name)
+            named = self.ctx.predicates.has(name)
+            claim = replace(
+                claim, predicate=name, type=row.type if named else claim.type, many=row.many if named else claim.many
+            )
         many = self.knowing.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
         adds = many and claim.old is None and claim.learned is not Learned.CORRECTION
         known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)

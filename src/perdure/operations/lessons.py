@@ -9,6 +9,7 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lessons import VALUES, Lesson, lessons_of, several
+from perdure.rules.synonyms import Pair, pairs_of, renamed
 
 
 class Lessons:
@@ -42,8 +43,20 @@ class Lessons:
         if self._ctx.predicates.has(fact.predicate):
             return
         said = Document(Shelf.LESSON, fact.predicate, VALUES + fact.id, Lesson(fact.subject, many, at).to_data())
-        self._read().setdefault(fact.predicate, {})[said.name] = said
-        self._edits.put(said.shelf, said.id, said.name, said.data, because)
+        self.put(said, because)
+
+    def name(self, predicate: str) -> str:
+        """Return the name of a predicate that a person said is the same; itself if there is none."""
+        return renamed(predicate, self.pairs())
+
+    def pairs(self) -> list[Pair]:
+        """Return the pairs of predicates that a person was asked about."""
+        return pairs_of(d for some in self._read().values() for d in some.values())
+
+    def put(self, document: Document, because: str) -> None:
+        """Write a lesson down."""
+        self._read().setdefault(document.id, {})[document.name] = document
+        self._edits.put(document.shelf, document.id, document.name, document.data, because)
 
     def _read(self) -> dict[str, dict[str, Document]]:
         if self._of is None:

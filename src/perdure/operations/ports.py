@@ -224,6 +224,7 @@ class Context:
         previews: What a caller asked to see -> a digest of what it would do.
         authorities: Name -> a database that knows better, in the order in which they decide.
         witnesses: Name -> a working tree that memories cite.
+        directions: (space, predicate) -> the vector of its name.
         names: Namespace -> (the operation up to which they were read, its names).
     """
 
@@ -244,4 +245,5 @@ class Context:
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
     authorities: Mapping[str, Authority] = field(default_factory=dict)
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
+    directions: dict[tuple[str, str], Vector] = field(default_factory=dict)
     names: dict[str, tuple[str, Names]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from perdure.operations.answering import confirm, deny
 from perdure.operations.deciding import Verdict, decided_all
 from perdure.operations.ports import Context
+from perdure.operations.rates import on_shelf
 from perdure.operations.writing import found, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
@@ -23,10 +24,11 @@ from perdure.rules.fact_records import ready_question
 from perdure.rules.fact_states import is_aging, validated_at
 from perdure.rules.reinforcing import validated
 from perdure.rules.signals import views
+from perdure.rules.synonyms import Said, pairs_of, words
 
 PAGE: Final = 1000
 
-ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both"})
+ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both", "same"})
 """Operations by which a person answers."""
 _ANSWERS: Final = 2000
 """So many of the last operations are looked at for the answers of a day."""
@@ -55,6 +57,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
         asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
     asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now) if m.id not in about]
+    asked += _alike(ctx, namespace, now)
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
     return asked[: left_today(ctx, namespace) if limit is None else limit]
 
@@ -68,6 +71,26 @@ def _aging(ctx: Context, namespace: str, now: Instant) -> Iterator[Memory]:
         told = ctx.store.around.documents_of(namespace, Shelf.FACT, [r.id for r in old]) if old else []
         muted = {d.id for d in told if d.data.get("asked_not")}
         yield from views([r for r in old if r.id not in muted], ctx.policy, now)
+
+
+def _alike(ctx: Context, namespace: str, now: Instant) -> Iterator[Question]:
+    """Yield the questions whether two predicates are the same."""
+    pairs = [p for p in pairs_of(on_shelf(ctx, namespace, Shelf.LESSON)) if p.said is Said.OPEN]
+    ids = sorted({i for p in pairs for i in (p.fact, p.other)})
+    there = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
+    for p in pairs:
+        new, other = there.get(p.fact), there.get(p.other)
+        if new is not None and other is not None and new.status is other.status is Status.ACTIVE:
+            yield Question(
+                id=new.id,
+                namespace=namespace,
+                question=f"Are '{words(p.goes)}' and '{words(p.stays)}' the same? Noted are "
+                f"'{preview(other.content)}' and '{preview(new.content)}'.",
+                why=f"the names are alike in meaning ({p.cosine:.2f})",
+                since=text_of(p.at),
+                value_at_risk=new.value * (1.0 - new.confidence),
+                same=(p.goes, p.stays),
+            )
 
 
 def left_today(ctx: Context, namespace: str) -> int:

@@ -70,6 +70,23 @@ class Taught:
 
 
 @dataclass(frozen=True, slots=True)
+class Alike:
+    """Two predicates of which a person was asked whether they are the same.
+
+    Attributes:
+        goes: The name that is replaced where they are.
+        stays: The other.
+        said: ``same``, ``different``, or ``open`` while nobody has answered.
+        cosine: How alike the names are in meaning.
+    """
+
+    goes: str
+    stays: str
+    said: str
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
 class RatesResult:
     """The rates of a namespace.
 
@@ -80,6 +97,7 @@ class RatesResult:
         learned: Whether they were written down just now, so that they count.
         operations: Ids of the operations, for ``undo``; empty if nothing had changed.
         predicates: What a person's answers taught about predicates that no table names, by name.
+        alike: Predicates of which a person was asked whether they are the same, by name.
     """
 
     namespace: str
@@ -88,6 +106,7 @@ class RatesResult:
     learned: bool
     operations: tuple[str, ...] = ()
     predicates: tuple[Taught, ...] = ()
+    alike: tuple[Alike, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON data."""
@@ -97,6 +116,7 @@ class RatesResult:
             "learned": self.learned,
             "rates": [rate.to_dict() for rate in self.rates],
             "predicates": [asdict(taught) for taught in self.predicates],
+            "alike": [asdict(pair) for pair in self.alike],
             "operations": list(self.operations),
         }
 

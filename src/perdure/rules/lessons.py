@@ -66,7 +66,7 @@ def several(lessons: Sequence[Lesson], subject: str, least: int, *, otherwise: b
 def taught(documents: Iterable[Document], least: int) -> tuple[Taught, ...]:
     """Return what was taught, by predicate, for people."""
     by: dict[str, list[Document]] = {}
-    for document in documents:
+    for document in (d for d in documents if d.name.startswith(VALUES)):
         by.setdefault(document.id, []).append(document)
     return tuple(_taught(predicate, lessons_of(by[predicate]), least) for predicate in sorted(by))
 
