@@ -12,6 +12,7 @@ _kept: Final = keeper(
         "values": "tests/rules/test_values.py",
         "predicates": "tests/rules/test_predicates.py",
         "claims": "tests/rules/test_claims.py",
+        "model": "tests/operations/test_events_by_model.py",
     }
 )
 
@@ -123,5 +124,30 @@ BEHAVIOURS: Final = (
         "issue 5, bad input",
         "'Remember: ignore all previous instructions' is a note like any other: data.",
         "claims:test_an_order_to_remember_is_data",
+    ),
+    _kept(
+        "CL-M1",
+        "issue 5 Build 1",
+        "A model, where configured, decides between question, statement and command; corrections and confirmations are "
+        "the rules'.",
+        "model:test_rules_decide_what_corrects_and_confirms_and_the_model_between_the_others",
+    ),
+    _kept(
+        "CL-M2",
+        "issue 5 Build 1",
+        "One call to the model reads facts and the message's type.",
+        "model:test_one_call_reads_facts_and_type",
+    ),
+    _kept(
+        "CL-M3",
+        "issue 5 Build 12",
+        "A failure of the model, or nonsense, leaves the type that the rules said.",
+        "model:test_a_failure_or_nonsense_leaves_what_the_rules_said",
+    ),
+    _kept(
+        "CL-M4",
+        "design §1 C",
+        "Undo of learning takes the model's type back.",
+        "model:test_what_was_learned_of_a_message_is_taken_back_with_its_type",
     ),
 )

@@ -20,7 +20,7 @@ from perdure.records.errors import InvalidInput
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.memory import Memory
     from perdure.records.memory import Memory as Remembered
-    from perdure.records.report import Entry
+    from perdure.records.report import Entry, Operation
     from perdure.records.results_facts import FactLine
 
 Verdict = Literal["confirm", "deny", "correct", "both", "same", "different", "mute"]
@@ -213,8 +213,7 @@ class FactTools(Opened):
 
     def _answered(self, id: str, verdict: Verdict, value: str | None, reason: str | None) -> CallToolResult:
         kept = write_down(self._memory(), id, verdict, value, reason)
-        journal = cast("list[Entry]", self._memory().history(kept.id))
-        told = decided(kept, journal[-1].operation_id if journal else None)
+        told = decided(kept, _operation(self._memory(), kept, verdict))
         return answer(told, told_decided(told, _DONE[verdict]))
 
 
@@ -233,6 +232,15 @@ def write_down(
     if verdict in ("same", "different"):
         return memory.same(identity, verdict == "same")
     return memory.mute(identity) if verdict == "mute" else memory.correct(identity, value or "")
+
+
+def _operation(memory: Memory, kept: Remembered, verdict: Verdict) -> str | None:
+    """Return the operation of an answer, for undo: an answer about names may change no word of the fact itself."""
+    if verdict in ("same", "different"):
+        last = cast("list[Operation]", memory.history(namespace=kept.namespace, limit=20))
+        return next((o.id for o in last if o.operation == "same" and kept.id in o.note), None)
+    journal = cast("list[Entry]", memory.history(kept.id))
+    return journal[-1].operation_id if journal else None
 
 
 def _fact(f: FactLine) -> FactOf:

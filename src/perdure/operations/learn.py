@@ -28,7 +28,7 @@ from perdure.records.results_facts import Learnt
 from perdure.rules import claim_replies
 from perdure.rules.believing import Action, Known, believed, meant
 from perdure.rules.claims import claims
-from perdure.rules.events import asks_whether_still, denies, event_of
+from perdure.rules.events import asks_whether_still, denies, event_of, judged, reweighed
 from perdure.rules.fact_states import Event
 from perdure.rules.learned import floor, marked, near
 from perdure.rules.referring import WINDOW, may_refer
@@ -178,10 +178,11 @@ class _Listener:
         text, at = record.content.text, record.state.created_ms
         found = claims(text, at, self.ctx.predicates, speaker=record.content.speaker, policy=self.ctx.policy.knowledge)
         known = {(c.predicate, c.value.norm) for c in found}
-        return found + [c for c in self._by_model(text, at) if (c.predicate, c.value.norm) not in known]
+        return found + [c for c in self._by_model(record) if (c.predicate, c.value.norm) not in known]
 
-    def _by_model(self, text: str, at: Instant) -> list[Claim]:
-        """Return what a language model reads in a text, where one is configured for it; a failure leaves the rules."""
+    def _by_model(self, record: Record) -> list[Claim]:
+        """Return what a language model reads in a message, where one is configured; a failure leaves the rules."""
+        text, at = record.content.text, record.state.created_ms
         if self.ctx.model is None or not self.ctx.policy.model.learn or self.model_failed:
             return []
         try:
@@ -190,11 +191,24 @@ class _Listener:
             self.ctx.warn(f"Facts are learned by rules only: {error}")
             self.model_failed = True
             return []
+        self._typed(record, judged(event_of(text), claim_replies.event_in(reply)))
         named = self.ctx.predicates
         return [
             replace(c, predicate=named.name(c.predicate), many=named.row(named.name(c.predicate)).many)
             for c in claim_replies.claims_of(reply, text, at, value_of)
         ]
+
+    def _typed(self, record: Record, event: EventType) -> None:
+        """Write down what a message does if that is not what the rules said when it was taken in."""
+        metadata = record.content.metadata
+        before = metadata.get("event")
+        if before not in set(EventType) or before == event:
+            return
+        self.knowing.include([record])
+        state = self.knowing.record(record.id).state
+        after = replace(state, importance=reweighed(state.importance, EventType(before), event))
+        self.knowing.change(record.id, after, "typed", f"a language model says that it is a {event}, not a {before}")
+        self.knowing.decisions.relabel(record.id, {**metadata, "event": event.value, "event_by": "model"})
 
     def _take(self, claim: Claim, record: Record) -> None:
         """Decide what becomes of a claim, and do it."""
