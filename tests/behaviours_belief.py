@@ -246,6 +246,12 @@ _INPUT: Final = (
 
 _QUESTIONS: Final = (
     _kept(
+        "BE43",
+        "issue 5 Build 7",
+        "Of many ageing facts the highest value at risk is asked about, whoever else is muted.",
+        "asked:test_of_many_ageing_facts_the_most_valuable_are_found_whoever_else_is_muted",
+    ),
+    _kept(
         "BE32",
         "design §5",
         "So many questions a day, ordered by value at risk.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -14,19 +14,22 @@ from perdure.operations.writing import found, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Kind, Memory, Record, State, Status
+from perdure.records.memory import Memory, Record, State, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.records.recall import Filters
 from perdure.records.results import Question
 from perdure.rules.decaying import preview
 from perdure.rules.fact_records import ready_question
 from perdure.rules.fact_states import is_aging, validated_at
 from perdure.rules.reinforcing import validated
-from perdure.rules.signals import views
+from perdure.rules.signals import signals, views
 from perdure.rules.synonyms import Said, pairs_of, words
 
 PAGE: Final = 1000
+LONGEST: Final = 5000
+"""So many ageing facts are ranked."""
+FEW: Final = 50
+"""So many of them are read at a time."""
 
 ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both", "same"})
 """Operations by which a person answers."""
@@ -56,21 +59,34 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         seen = [m for m in memories if m.status is Status.ACTIVE]
         rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
         asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
-    asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now) if m.id not in about]
+    most = left_today(ctx, namespace) if limit is None else limit
+    asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
     asked += _alike(ctx, namespace, now)
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
-    return asked[: left_today(ctx, namespace) if limit is None else limit]
+    return asked[:most]
 
 
-def _aging(ctx: Context, namespace: str, now: Instant) -> Iterator[Memory]:
-    """Yield the facts that are ageing and that a person is willing to be asked about."""
-    before: tuple[Instant, str] | None = None
-    while records := ctx.store.listed(namespace, Filters(kinds=(Kind.FACT,)), PAGE, before):
-        before = (records[-1].state.created_ms, records[-1].id)
-        old = [r for r in records if is_aging(r.state, ctx.policy.knowledge, now)]
-        told = ctx.store.around.documents_of(namespace, Shelf.FACT, [r.id for r in old]) if old else []
+def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int) -> list[Memory]:
+    """Return the ageing facts with the highest value at risk that a person is willing to be asked about.
+
+    Of very many those are ranked that nobody has spoken of for longest.
+    """
+    policy = ctx.policy.knowledge
+    before = now - int(policy.aging_days * DAY_MS)
+    ids = ctx.store.around.unsaid(namespace, before, policy.aging_reinforcements, LONGEST)
+    states = {i: s for i, (s, _) in ctx.store.states(namespace, ids).items() if is_aging(s, policy, now)} if ids else {}
+    sure = signals(list(states.values()), ctx.policy, now)
+    risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
+    ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
+    found: list[Memory] = []
+    for start in range(0, len(ranked), FEW):
+        page = ranked[start : start + FEW]
+        told = ctx.store.around.documents_of(namespace, Shelf.FACT, page)
         muted = {d.id for d in told if d.data.get("asked_not")}
-        yield from views([r for r in old if r.id not in muted], ctx.policy, now)
+        found += views(ctx.store.get(namespace, [i for i in page if i not in muted]), ctx.policy, now)
+        if len(found) >= most:
+            break
+    return found
 
 
 def _alike(ctx: Context, namespace: str, now: Instant) -> Iterator[Question]:
