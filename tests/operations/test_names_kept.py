@@ -37,6 +37,12 @@ def right(memory):
     return kept
 
 
+@pytest.fixture(autouse=True)
+def _keeping_few(monkeypatch):
+    """Names are kept here from the first on."""
+    monkeypatch.setattr("perdure.operations.names.MANY", 0)
+
+
 @pytest.fixture
 def two(opening):
     """Two who have the store open, each with names of its own in mind."""
@@ -151,3 +157,12 @@ def test_two_processes_that_learn_the_same_names_make_each_once(path, opening):
     assert len(memory.entities()) == 1 + len(FIRMS)
     right(memory)
     assert memory.check() == []
+
+
+def test_few_names_are_not_kept(opening, monkeypatch):
+    memory = opening(KNOWLEDGE)
+    monkeypatch.setattr("perdure.operations.names.MANY", 3)
+    for count, firm in enumerate(FIRMS[:4], 1):
+        say(memory, f"Remember that {firm} Ltd prefers Friday deliveries.")
+        right(memory)
+        assert ("default" in memory._context.names) == (count >= 3)

@@ -18,6 +18,8 @@ _RECENT: Final = 64
 """So many of the last operations are looked at for what is new."""
 _FEW: Final = 200
 """So many changes are never more than reading all names would be."""
+MANY: Final = 200
+"""Fewer names are read each time: that is as quick as to look what is new."""
 
 
 def names_of(ctx: Context, namespace: str) -> Names:
@@ -26,6 +28,8 @@ def names_of(ctx: Context, namespace: str) -> Names:
     Only what was learned is added to what is kept. After anything else that touches a name (a merge, an alias, an
     undo), or after more than is worth it, all are read anew.
     """
+    if namespace not in ctx.names and len((few := _read(ctx, namespace)).entities) < MANY:
+        return few
     last = ctx.store.operations(namespace, _RECENT)  # first: what comes while names are read is read again later
     if not last:
         return _read(ctx, namespace)
