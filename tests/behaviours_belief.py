@@ -12,6 +12,7 @@ _FILES: Final = {
     "conflict": "tests/operations/test_conflicts.py",
     "bad": "tests/operations/test_learning_bad_input.py",
     "asked": "tests/operations/test_questions.py",
+    "promoted": "tests/operations/test_promoting_facts.py",
 }
 
 
@@ -146,6 +147,60 @@ _CONFLICTS: Final = (
     _kept("BE23", "issue 5", "Each answer can be taken back.", "conflict:test_each_answer_can_be_taken_back"),
 )
 
+_RESTING: Final = (
+    _kept(
+        "BE35",
+        "issue 5 Build 5",
+        "A conflict rests while one side is archived, and goes on when it is back.",
+        "conflict:test_a_conflict_rests_while_one_side_is_archived_and_goes_on_when_it_is_back",
+    ),
+    _kept(
+        "BE36",
+        "issue 5 Build 5",
+        "Who brings a fact back beside a newer value is asked which is right.",
+        "conflict:test_who_brings_a_fact_back_beside_a_newer_value_is_asked_which_is_right",
+    ),
+    _kept(
+        "BE37",
+        "design §1 C",
+        "Undo of a restore takes its question back.",
+        "conflict:test_bringing_back_is_taken_back_with_its_question",
+    ),
+)
+
+_PROMOTED: Final = (
+    _kept(
+        "BE38",
+        "design §5",
+        "A promoted fact that contradicts long term is decided by the ladder, or asked about.",
+        "promoted:test_what_contradicts_long_term_is_asked_about",
+    ),
+    _kept(
+        "BE39",
+        "design §5",
+        "What long term says already is confirmed there, and stands for the session's fact.",
+        "promoted:test_what_long_term_says_already_is_confirmed_there_once_for_each_message",
+    ),
+    _kept(
+        "BE40",
+        "design §5",
+        "A correction of a promoted session replaces what long term says.",
+        "promoted:test_a_correction_in_the_session_replaces_what_long_term_says",
+    ),
+    _kept(
+        "BE41",
+        "design §5",
+        "What loses against long term is superseded, and stays in its session.",
+        "promoted:test_what_long_term_heard_later_stays_and_what_loses_stays_in_its_session",
+    ),
+    _kept(
+        "BE42",
+        "design §1 C",
+        "Undo of a promotion restores every row, those of long-term facts too.",
+        "promoted:test_a_promotion_is_taken_back_row_for_row",
+    ),
+)
+
 _INPUT: Final = (
     _kept(
         "BE24",
@@ -191,6 +246,12 @@ _INPUT: Final = (
 
 _QUESTIONS: Final = (
     _kept(
+        "BE43",
+        "issue 5 Build 7",
+        "Of many ageing facts the highest value at risk is asked about, whoever else is muted.",
+        "asked:test_of_many_ageing_facts_the_most_valuable_are_found_whoever_else_is_muted",
+    ),
+    _kept(
         "BE32",
         "design §5",
         "So many questions a day, ordered by value at risk.",
@@ -210,4 +271,4 @@ _QUESTIONS: Final = (
     ),
 )
 
-BEHAVIOURS: Final = [*_RULES, *_LAWS, *_CONFLICTS, *_INPUT, *_QUESTIONS]
+BEHAVIOURS: Final = [*_RULES, *_LAWS, *_CONFLICTS, *_RESTING, *_PROMOTED, *_INPUT, *_QUESTIONS]

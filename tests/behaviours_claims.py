@@ -15,6 +15,7 @@ _kept: Final = keeper(
         "everyday": "tests/rules/test_statements.py",
         "believing": "tests/rules/test_believing.py",
         "endings": "tests/operations/test_endings.py",
+        "model": "tests/operations/test_events_by_model.py",
     }
 )
 
@@ -168,5 +169,30 @@ BEHAVIOURS: Final = (
         "issue 5 Build 3",
         "A question means predicates by other words: want for a preference, old for an age.",
         "predicates:test_a_question_means_predicates_by_other_words_too",
+    ),
+    _kept(
+        "CL-M1",
+        "issue 5 Build 1",
+        "A model, where configured, decides between question, statement and command; corrections and confirmations are "
+        "the rules'.",
+        "model:test_rules_decide_what_corrects_and_confirms_and_the_model_between_the_others",
+    ),
+    _kept(
+        "CL-M2",
+        "issue 5 Build 1",
+        "One call to the model reads facts and the message's type.",
+        "model:test_one_call_reads_facts_and_type",
+    ),
+    _kept(
+        "CL-M3",
+        "issue 5 Build 12",
+        "A failure of the model, or nonsense, leaves the type that the rules said.",
+        "model:test_a_failure_or_nonsense_leaves_what_the_rules_said",
+    ),
+    _kept(
+        "CL-M4",
+        "design §1 C",
+        "Undo of learning takes the model's type back.",
+        "model:test_what_was_learned_of_a_message_is_taken_back_with_its_type",
     ),
 )

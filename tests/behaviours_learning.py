@@ -13,6 +13,9 @@ _FILES: Final = {
     "procedures": "tests/operations/test_procedures.py",
     "backtest": "tests/operations/test_backtest.py",
     "cli": "tests/interfaces/test_learning_cli.py",
+    "lessons": "tests/operations/test_lessons.py",
+    "names": "tests/operations/test_names_kept.py",
+    "synonyms": "tests/operations/test_synonyms.py",
 }
 
 
@@ -161,6 +164,90 @@ _DOORS: Final = (
     ("issue 5 Build 9", "`perdure procedures` previews, and learns with --apply.", "test_procedures"),
     ("issue 5 Build 10", "`perdure backtest --policy FILE` shows what would be missing.", "test_backtest"),
 )
+_BUILD_3: Final = "issue 5 Build 3"
+_LESSONS: Final = (
+    (
+        _BUILD_3,
+        "Both is an answer: it closes the conflict and keeps both.",
+        "test_both_closes_the_question_and_keeps_both",
+    ),
+    (
+        _BUILD_3,
+        "Whom a person said to have several values may get more; others are still asked.",
+        "test_who_has_several_may_get_more_and_others_are_still_asked",
+    ),
+    (
+        _BUILD_3,
+        "Two answers, none against, teach a predicate for everybody; undo takes it back.",
+        "test_two_answers_teach_it_for_everybody_and_undo_unteaches_it",
+    ),
+    (_BUILD_3, "A correction is an answer against.", "test_an_answer_against_ends_it"),
+    (_BUILD_3, "To choose one side is an answer against.", "test_to_choose_one_side_is_an_answer_against"),
+    (
+        _BUILD_3,
+        "What was taken to add supersedes after two who replaced it.",
+        "test_what_was_taken_for_many_is_one_after_two_who_replaced_it",
+    ),
+    (
+        _BUILD_3,
+        "What the policy's table or the shipped one names no answer changes.",
+        "test_what_a_table_names_no_answer_changes",
+    ),
+    (
+        _BUILD_3,
+        "A correction ends what it names, also where its own value is known already.",
+        "test_a_correction_still_replaces_the_one_that_it_names",
+    ),
+    ("design §1 C", "Undo of both restores every row.", "test_both_is_taken_back_row_for_row"),
+)
+_NAMES: Final = (
+    (
+        "issue 5 Build 2",
+        "Kept names are those of the store, whoever changed them.",
+        "test_whoever_changes_names_all_see_it",
+    ),
+    (
+        "issue 5 Build 2",
+        "A name that another process has just learned is not made twice, also with a slip.",
+        "test_a_name_that_another_has_just_learned_is_not_made_twice",
+    ),
+    (
+        "design §8",
+        "A message reads no shelf of names once they are known.",
+        "test_a_message_reads_no_shelf_once_names_are_known",
+    ),
+    (
+        "design §8",
+        "Two processes that learn the same names make each once.",
+        "test_two_processes_that_learn_the_same_names_make_each_once",
+    ),
+)
+_SYNONYMS: Final = (
+    (
+        _BUILD_3,
+        "Embedding neighbours propose, never decide: predicates alike in meaning are a question.",
+        "test_two_names_of_one_meaning_are_asked_about_and_nothing_is_decided",
+    ),
+    (
+        _BUILD_3,
+        "Yes: a synonym of the namespace, for the facts that are there and what is learned later.",
+        "test_yes_gives_all_facts_the_one_name_now_and_later",
+    ),
+    (_BUILD_3, "No is remembered.", "test_no_is_remembered"),
+    (
+        _BUILD_3,
+        "A pair is asked about once in a namespace.",
+        "test_a_pair_is_asked_about_once_whoever_says_it_and_in_whatever_order",
+    ),
+    (_BUILD_3, "Few such questions are open at a time.", "test_few_questions_are_open_at_a_time"),
+    (_BUILD_3, "Words only: nothing is proposed.", "test_without_vectors_nothing_is_asked"),
+    (
+        _BUILD_3,
+        "The name of a predicate is embedded once, all that are new at once.",
+        "test_each_name_is_embedded_once_and_all_that_are_new_at_once",
+    ),
+    ("design §1 C", "Undo of such an answer restores every row.", "test_an_answer_is_taken_back_row_for_row"),
+)
 _ALL: Final = {
     "survival": _SURVIVAL,
     "chance": _CHANCE,
@@ -168,6 +255,9 @@ _ALL: Final = {
     "procedures": _PROCEDURES,
     "backtest": _BACKTEST,
     "cli": _DOORS,
+    "lessons": _LESSONS,
+    "names": _NAMES,
+    "synonyms": _SYNONYMS,
 }
 
 BEHAVIOURS: Final = [

@@ -276,6 +276,8 @@ class Memory(
     def restore(self, id: str, level: str | None = None) -> Remembered:
         """Show an archived memory again; the next sweep does not take it back.
 
+        Of a fact beside which another value is believed by now both are contested, and a person is asked.
+
         Args:
             id: Which one.
             level: ``full`` brings back the whole text, byte for byte; ``summary`` a fuller form than keywords.

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from perdure.operations import answer_sheet as answer_sheets
-from perdure.operations import answering, facts, profiles
+from perdure.operations import answering, facts, profiles, synonyms
 from perdure.operations import learn as learning
 from perdure.operations.ports import Context
 from perdure.records.memory import Memory
 from perdure.records.results_answers import AnswerSheet
 from perdure.records.results_facts import FactLine, Learnt, Summaries, Timeline
-from perdure.rules import asking, intake
+from perdure.rules import asking, grouping, intake
 
 Facts = list[FactLine]
 
@@ -168,6 +168,34 @@ class FactVerbs:
         policy = self._context.policy
         text = intake.checked_text(value, "value", longest=policy.limits.content_bytes)
         return answering.correct(self._context, asking.identity(id), text)
+
+    def both(self, id: str) -> Memory:
+        """Write down that a person says that a fact and what contradicts it both hold: they are no longer contested.
+
+        After ``knowledge.lessons`` such answers, none against, a predicate that no table names has several values for
+        everybody; ``rates`` shows what was taught.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
+        """
+        return answering.both(self._context, asking.identity(id))
+
+    def same(self, id: str, yes: bool = True) -> Memory:
+        """Write down whether the two predicates that ``review`` asked about with a fact are the same.
+
+        If they are, all facts of the one get the name of the other, now and later; what then contradicts each other is
+        asked about. Either way the pair is not asked about again. ``rates`` shows what was taught.
+
+        Args:
+            id: The fact with which it was asked.
+            yes: They are.
+
+        Raises:
+            NotFound: There is no such memory, or no such open question about it.
+            InvalidInput: It is hidden, or not believed any longer.
+        """
+        return synonyms.same(self._context, asking.identity(id), yes=grouping.checked_flag(yes, "yes"))
 
     def mute(self, id: str) -> Memory:
         """Do not ask about a fact again; it is still believed, and still fades.

@@ -227,3 +227,37 @@ def test_an_answer_sheet_as_text_and_as_data(place):
     # the messages of then were taken in today: nobody knew anything
     assert data("answer-sheet", "When does Gai Media want deliveries?", "--known-at", then, code=3)["nothing_known"]
     assert data("timeline", "Gai Media", "--known-at", then)["facts"] == []
+
+
+def test_both_of_two_that_contradict_each_other_are_kept(place):
+    with perdure.open(place / "agent.db", POLICY) as memory:
+        for day, drink in ((2, "tea"), (1, "coffee")):
+            message = {"content": f"My favorite drink is {drink}.", "at": (NOW - timedelta(days=day)).isoformat()}
+            memory.ingest([message], session=drink)
+    coffee = the("favorite_drink", "coffee")
+    assert coffee["contested"]
+    assert "both ID" in ran("review")
+    assert f"Both hold: {coffee['id']}" in ran("both", coffee["id"])
+    assert the("favorite_drink", "coffee")["contested"] == the("favorite_drink", "tea")["contested"] == []
+    assert "contradicts" in ran("both", coffee["id"], code=1)
+    (taught,) = data("rates")["predicates"]
+    assert (taught["predicate"], taught["several"], taught["one"], taught["in_use"]) == ("favorite_drink", 1, 0, "")
+    assert "1 of 2 answers" in ran("rates")
+
+
+@pytest.mark.parametrize("no", [(), ("--no",)], ids=["same", "different"])
+def test_two_names_are_said_to_be_the_same_or_not(tmp_path, place, no):
+    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n')
+    with perdure.open(tmp_path / "named.db", {"preset": "knowledge"}) as memory:
+        for name, value in (("drink", "tea"), ("beverage", "coffee")):
+            memory.ingest([{"content": f"My favorite {name} is {value}."}], session=name)
+    os.environ["PERDURE_STORE"] = str(tmp_path / "named.db")
+    (question,) = (q for q in data("review") if q["same"])
+    assert question["same"] == ["favorite_beverage", "favorite_drink"]
+    assert f"perdure same {question['id']}" in ran("review")
+    assert ("kept apart" if no else "one from now on") in ran("same", question["id"], *no)
+    assert [q for q in data("review") if q["same"]] == []
+    assert data("same", question["id"], code=3)["error"] == "NotFound"
+    assert ("kept apart" if no else "favorite_drink: one") in ran("rates")
+    names = {f["predicate"] for f in data("facts")}
+    assert names == ({"favorite_drink", "favorite_beverage"} if no else {"favorite_drink"})

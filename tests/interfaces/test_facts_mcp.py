@@ -288,3 +288,77 @@ def test_the_form_is_one_that_every_client_can_show(place):
     assert json.loads(json.dumps(schema)) == schema
     assert {p["type"] for p in schema["properties"].values()} == {"string"}
     assert schema["required"] == ["answer"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("asked", [True, False], ids=["a form", "a tool"])
+def test_a_person_may_say_that_both_hold(place, mode, asked):
+    policy = (place / "policy.toml").read_text()
+    (place / "policy.toml").write_text(policy.replace("questions_per_day = 2", "questions_per_day = 9"))
+    with perdure.open(place / "agent.db", POLICY) as memory:
+        for day, drink in ((2, "tea"), (1, "coffee")):
+            message = {"content": f"My favorite drink is {drink}.", "at": (NOW - timedelta(days=day)).isoformat()}
+            memory.ingest([message], session=drink)
+        newer = next(f.id for f in memory.facts() if f.value == "coffee")
+
+    class Careful(Person):
+        async def __call__(self, context, params):  # noqa: ARG002  # as a client calls it
+            self.asked.append(params)
+            choices = params.requested_schema["properties"]["answer"]["enum"]
+            return says("both hold") if "both hold" in choices else DECLINES
+
+    person = Careful()
+
+    async def story(client):
+        if asked:
+            found = await call(client, "review", limit=50)
+            return [(t["id"], t["verdict"]) for t in found["answered"]]
+        (question,) = (q for q in (await call(client, "review", limit=50))["questions"] if q["id"] == newer)
+        assert len(question["against"]) == 1
+        assert (await refused(client, "answer", id=newer, verdict="both", value="x"))["error"] == "InvalidInput"
+        assert (await call(client, "answer", id=newer, verdict="both"))["status"] == "active"
+        return [(newer, "both")]
+
+    told = talk(place, mode, story, person if asked else None)
+    assert told == [(newer, "both")]
+    assert all(not f.contested for f in stored(place, lambda m: m.facts()))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("reply", "verdict"), [("yes", "same"), ("no", "different"), ("it changed", None)])
+def test_a_person_is_asked_whether_two_names_are_the_same(tmp_path, mode, reply, verdict):
+    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n')
+    with perdure.open(tmp_path / "agent.db", {"preset": "knowledge"}) as memory:
+        for name, value in (("drink", "tea"), ("beverage", "coffee")):
+            memory.ingest([{"content": f"My favorite {name} is {value}."}], session=name)
+    person = Person(says(reply))
+
+    async def story(client):
+        found = await call(client, "review")
+        assert len(person.asked) == 1
+        assert "the same?" in person.asked[0].message
+        return [t["verdict"] for t in found["answered"]], [q["same"] for q in found["questions"] if q["same"]]
+
+    told, left = talk(tmp_path, mode, story, person)
+    assert told == ([verdict] if verdict else [])
+    assert left == ([] if verdict else [["favorite_beverage", "favorite_drink"]])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("verdict", ["same", "different"])
+def test_the_tool_takes_the_answer_about_two_names(tmp_path, mode, verdict):
+    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n')
+    with perdure.open(tmp_path / "agent.db", {"preset": "knowledge"}) as memory:
+        for name, value in (("drink", "tea"), ("beverage", "coffee")):
+            memory.ingest([{"content": f"My favorite {name} is {value}."}], session=name)
+
+    async def story(client):
+        (asked,) = (await call(client, "review"))["questions"]
+        assert asked["same"] == ["favorite_beverage", "favorite_drink"]
+        done = await call(client, "answer", id=asked["id"], verdict=verdict)
+        assert done["status"] == "active"
+        assert (await refused(client, "answer", id=asked["id"], verdict=verdict))["error"] == "NotFound"
+        await call(client, "undo", operation_id=done["operation_id"])
+        assert [q["same"] for q in (await call(client, "review"))["questions"]] == [asked["same"]]
+
+    talk(tmp_path, mode, story)

@@ -83,7 +83,7 @@ def test_the_skill_is_found_and_names_tools_that_exist():
     tools = {tool.name for tool in asyncio.run(build(lambda: None).list_tools())}
     named = set(re.findall(r"`([a-z_]+)`", text))
     assert {"remember", "recall", "archive", "why"} <= named
-    words = {"correct", "deny", "mute", "aging"}  # what `answer` takes, and what `recall` returns
+    words = {"correct", "deny", "both", "mute", "aging"}  # what `answer` takes, and what `recall` returns
     assert named - tools - words == set()
     assert len(text.splitlines()) < 60
 

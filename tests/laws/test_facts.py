@@ -103,7 +103,7 @@ _SAID: Final = st.one_of(
 )
 TURNS: Final = st.builds(lambda s, said, later: Turn(s, *said, later), st.sampled_from("ab"), _SAID, _LATER)
 TALKS: Final = st.lists(TURNS, min_size=1, max_size=7)
-ANSWERS: Final = ("confirm", "deny", "correct", "mute", "settle")
+ANSWERS: Final = ("confirm", "deny", "correct", "mute", "settle", "both", "archive", "restore")
 ACTS: Final = st.one_of(
     st.tuples(st.just("talk"), TALKS),
     st.tuples(st.just("talk"), TALKS),
@@ -141,11 +141,17 @@ def act(each: World, name: str, more: Any) -> None:
         getattr(memory, name)()
     elif known := every(each):
         fact = known[more % len(known)]
-        given_too = {"correct": ("Tuesday" if more % 2 else "Friday",), "settle": (("keep", "drop")[more % 2],)}
+        given_too = {
+            "correct": ("Tuesday" if more % 2 else "Friday",),
+            "settle": (("keep", "drop")[more % 2],),
+            "archive": ("in the way",),
+        }
         try:
             getattr(memory, name)(fact.id, *given_too.get(name, ()))
         except (InvalidInput, NotFound):
-            assert fact.state not in SHOWN or name in {"correct", "settle"}, f"{name} of {fact} was refused"
+            assert fact.state not in SHOWN or name in {"correct", "settle", "both", "restore"}, (
+                f"{name} of {fact} was refused"
+            )
 
 
 # --- the laws
@@ -174,7 +180,14 @@ def holds_of_chains(known: Mapping[str, FactLine]) -> None:
                 assert at.state != "superseded" or at.valid_to, f"{at} was replaced by nothing, and did not end"
 
 
-def holds_of_values(known: Mapping[str, FactLine]) -> None:
+def kept_beside(each: World) -> set[frozenset[str]]:
+    """Pairs of which a person said that both hold."""
+    found = each.memory._context.store.around.documents("default", Shelf.CONFLICT, ("", ""), 1000)
+    return {frozenset((d.id, d.name)) for d in found if d.data["outcome"] == "both"}
+
+
+def holds_of_values(each: World, known: Mapping[str, FactLine]) -> None:
+    beside = kept_beside(each)
     by: dict[tuple[str, str], list[FactLine]] = {}
     for fact in known.values():
         assert 0.0 <= fact.base <= CAP
@@ -185,7 +198,8 @@ def holds_of_values(known: Mapping[str, FactLine]) -> None:
     for facts in by.values():
         assert len({f.value.lower() for f in facts}) == len(facts), f"one value twice: {facts}"
         for fact in facts if is_single(facts[0]) else ():
-            assert {f.id for f in facts} - {fact.id} <= set(fact.contested), f"two values, and nobody is asked: {facts}"
+            others = {f.id for f in facts if f is not fact and frozenset((f.id, fact.id)) not in beside}
+            assert others <= set(fact.contested), f"two values, and nobody is asked: {facts}"
 
 
 def holds_of_surfaces(each: World, known: Mapping[str, FactLine]) -> None:
@@ -234,7 +248,7 @@ def lawful(each: World, before: Mapping[str, FactLine]) -> dict[str, FactLine]:
         assert identity in known
         assert fact.state not in DEAD or known[identity].state == fact.state, f"{fact} became {known[identity].state}"
     holds_of_chains(known)
-    holds_of_values(known)
+    holds_of_values(each, known)
     holds_of_surfaces(each, known)
     return known
 

@@ -245,3 +245,93 @@ def test_a_message_that_nobody_believes_any_longer_is_marked_and_left_out_of_the
     assert "Thursday" in digest
     memory.deny(now.id)
     assert "Thursday" not in memory.digest()
+
+
+# --- one side is hidden, and comes back
+
+
+@pytest.mark.parametrize("hidden", [0, 1])
+def test_a_conflict_rests_while_one_side_is_archived_and_goes_on_when_it_is_back(memory, contested, hidden):
+    gone, stays = contested[hidden], contested[1 - hidden]
+    memory.archive(gone, "in the way")
+    assert told(memory)["Friday" if hidden else "Thursday"].endswith("active")
+    assert {f.id: f.contested for f in memory.facts("Gai Media", past=True)} == {gone: (), stays: ()}
+    assert memory.review() == []
+    assert [c.outcome for c in memory.why(stays).fact.conflicts] == ["lapsed"]
+    hit = next(h for h in memory.recall("Gai Media deliveries", touch=False).hits if h.memory.id == stays)
+    assert hit.contested_with == ()
+    memory.restore(gone)
+    assert {f.id: f.contested for f in memory.facts("Gai Media")} == {gone: (stays,), stays: (gone,)}
+    assert [q.id for q in memory.review()] == [contested[1]]
+    assert [c.outcome for c in memory.why(stays).fact.conflicts] == ["open"]
+
+
+def test_a_conflict_rests_when_a_sweep_hides_one_side(memory, contested, clock):
+    memory.pin(contested[0])
+    clock.passes(days=200)
+    memory.sweep()
+    assert [(f.id, f.contested) for f in memory.facts("Gai Media")] == [(contested[0], ())]
+    assert contested[1] not in {q.id for q in memory.review(limit=100)}
+
+
+@pytest.fixture
+def faded(memory, say, clock):
+    """A value that nobody confirmed for long, and the one that is believed since: (archived, active)."""
+    say(FRIDAY)
+    clock.passes(days=200)
+    memory.sweep()
+    say(THURSDAY, session="s2")
+    by_value = {f.value: f.id for f in memory.facts("Gai Media", past=True)}
+    return by_value["Friday"], by_value["Thursday"]
+
+
+def test_who_brings_a_fact_back_beside_a_newer_value_is_asked_which_is_right(memory, faded):
+    old, new = faded
+    assert told(memory) == {"Friday": "archived", "Thursday": "active"}
+    memory.restore(old)
+    assert told(memory) == {"Friday": "active contested", "Thursday": "active contested"}
+    (question,) = memory.review()
+    assert question.id == new
+    assert question.against == (old,)
+    assert "Friday was brought back beside Thursday" in question.why
+    memory.confirm(old)
+    assert told(memory) == {"Friday": "active", "Thursday": "superseded"}
+    assert memory.review() == []
+
+
+def test_bringing_back_is_taken_back_with_its_question(memory, faded, path):
+    before = logical(path)
+    memory.restore(faded[0])
+    assert len(memory.review()) == 1
+    memory.undo(memory.history(namespace="default", limit=1)[0].id)
+    assert logical(path) == before
+    assert memory.review() == []
+
+
+def test_what_adds_is_brought_back_without_a_question(memory, say, clock):
+    say("I like tennis.")
+    clock.passes(days=200)
+    memory.sweep()
+    say("I like golf.", session="s2")
+    (tennis,) = (f for f in memory.facts(past=True) if f.value == "tennis")
+    assert tennis.state == "archived"
+    memory.restore(tennis.id)
+    assert told(memory, "user") == {"tennis": "active", "golf": "active"}
+    assert memory.review(limit=100) == []
+
+
+def test_of_what_a_person_said_both_hold_nobody_is_asked_again(memory, contested):
+    memory.both(contested[1])
+    memory.archive(contested[0], "in the way")
+    memory.restore(contested[0])
+    assert told(memory) == {"Friday": "active", "Thursday": "active"}
+    assert memory.review() == []
+
+
+def test_what_was_answered_while_one_side_was_hidden_is_asked_again_when_it_is_back(memory, contested):
+    memory.archive(contested[0], "in the way")
+    memory.confirm(contested[1])
+    assert told(memory) == {"Friday": "archived", "Thursday": "active"}
+    memory.restore(contested[0])
+    assert told(memory) == {"Friday": "active contested", "Thursday": "active contested"}
+    assert len(memory.review()) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import STORES, finished, in_processes, logical, python, tables
-from perdure.operations.entities import names_of
+from perdure.operations.names import names_of
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.knowledge import Entity, Fact, Learned, Source, Span, Value, ValueKind

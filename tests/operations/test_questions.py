@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY
+from perdure.operations.review import FEW
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
 FIRMS = ("Acme", "Berta", "Carlo", "Delta", "Erika", "Fabio", "Gamma")
@@ -75,3 +76,29 @@ def test_to_be_asked_is_no_answer(memory):
     first = memory.review()
     assert memory.review() == first
     assert len(memory.review()) == 3
+
+
+def test_of_many_ageing_facts_the_most_valuable_are_found_whoever_else_is_muted(opening, clock):
+    memory = opening(KNOWLEDGE)
+    ends = ("in", "ara", "ost", "um", "elle", "ova", "uck", "ip", "ent", "axi")
+    firms = [f"{a}{b} Labs" for a in ("Kal", "Mor", "Tev", "Sul", "Ber", "Nix", "Dor", "Gan") for b in ends]
+    for place in range(0, len(firms), 10):
+        some = [f"Remember that {firm} prefers Friday deliveries." for firm in firms[place : place + 10]]
+        memory.ingest([{"content": text} for text in some], session=f"s{place}")
+        clock.passes(days=1 + place % 7)
+    said = {f.name: f.id for f in memory.facts()}
+    for firm in firms[::9]:
+        memory.confirm(said[firm])
+    clock.passes(days=95)
+    again = [f"Remember that {firm} prefers Friday deliveries." for firm in firms[::11]]
+    memory.ingest([{"content": text} for text in again], session="again")
+    there = {m.id: m for m in memory.list(kinds=["fact"], limit=1000)}
+    ageing = [f.id for f in memory.facts(limit=1000) if f.state == "aging"]
+    right = sorted(ageing, key=lambda i: (-there[i].value * (1.0 - there[i].confidence), i))
+    assert len({round(there[i].value * (1.0 - there[i].confidence), 6) for i in right}) > 5
+    assert FEW + 5 < len(right) == len(firms) - 8
+    assert [q.id for q in memory.review(limit=1000)] == right
+    for identity in right[: FEW + 3]:
+        memory.mute(identity)
+    assert [q.id for q in memory.review(limit=3)] == right[FEW + 3 :][:3]
+    assert [q.id for q in memory.review(limit=1000)] == right[FEW + 3 :]

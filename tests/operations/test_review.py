@@ -36,7 +36,16 @@ def test_a_question_names_the_day_and_the_words(memory, doubtful):
     question = memory.review()[0]
     assert question.question == "On 2026-01-01 this was remembered: 'note 2'. Is it right?"
     assert question.since == "2026-01-02 00:00 UTC"
-    assert set(question.to_dict()) == {"id", "namespace", "question", "why", "since", "value_at_risk"}
+    assert set(question.to_dict()) == {
+        "id",
+        "namespace",
+        "question",
+        "why",
+        "since",
+        "value_at_risk",
+        "against",
+        "same",
+    }
 
 
 def test_asking_changes_nothing(memory, doubtful, path):

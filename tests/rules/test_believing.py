@@ -127,7 +127,15 @@ def test_the_same_value_confirms_the_surest_that_says_so():
 def test_a_correction_to_one_of_two_contested_values_decides(learned, days, strategy):
     friday, thursday = known(identity="f1"), known("Thursday", identity="f2")
     found = decided(claim("Thursday", learned), friday, thursday, at=START + days * DAY)
-    assert (found.action, found.about, found.strategy) == (Action.REINFORCE, (thursday,), strategy)
+    gone = (friday,) if strategy is Strategy.CORRECTION else ()
+    assert (found.action, found.about, found.strategy) == (Action.REINFORCE, (thursday, *gone), strategy)
+
+
+def test_what_is_said_again_ends_what_it_is_said_to_have_replaced():
+    tennis, golf, chess = (known(v, identity=v, predicate="like", many=True) for v in ("tennis", "golf", "chess"))
+    again = claim("golf", Learned.CORRECTION, predicate="like", many=True, old=value("tennis"))
+    assert decided(again, tennis, golf, chess).about == (golf, tennis)
+    assert decided(again, tennis, golf, chess, at=START - DAY).about == (golf,)
 
 
 def test_of_several_contested_values_the_surest_is_what_a_claim_yields_to():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.knowledge import EventType
-from perdure.rules.events import asks_whether_still, denies, event_importance, event_of
+from perdure.rules.events import asks_whether_still, denies, event_importance, event_of, judged, reweighed
 
 SEED = {
     "What's the status of Gai Media's order?": "question",
@@ -125,3 +125,18 @@ def test_time_is_bounded_on_a_megabyte(piece):
     denies(text)
     asks_whether_still(text)
     assert perf_counter() - begun < 5
+
+
+@given(st.sampled_from(EventType), st.sampled_from([*EventType, None]))
+def test_a_model_decides_between_question_statement_and_command_alone(rules, model):
+    certain = {EventType.CORRECTION, EventType.CONFIRMATION}
+    found = judged(rules, model)
+    assert found is (rules if model is None or rules in certain or model in certain else model)
+
+
+@given(st.floats(0, 1), st.sampled_from(EventType), st.sampled_from(EventType))
+def test_importance_moves_by_the_difference_of_the_types(importance, before, after):
+    found = reweighed(importance, before, after)
+    assert 0 <= found <= 1
+    plain = event_importance(after, 0, grounded=False) - event_importance(before, 0, grounded=False)
+    assert found == pytest.approx(min(1.0, max(0.0, importance + plain)))

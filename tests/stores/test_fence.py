@@ -369,6 +369,8 @@ def verbs(ids, operations):
         "confirm": lambda m: m.confirm(ids[0]),
         "deny": lambda m: m.deny(ids[0], "mine now"),
         "correct": lambda m: m.correct(ids[0], "mine now"),
+        "both": lambda m: m.both(ids[0]),
+        "same": lambda m: m.same(ids[0]),
         "mute": lambda m: m.mute(ids[0]),
         "fit": lambda m: m.fit("alice", 1, accept_loss="mine now"),
         "compression": lambda m: m.compression("alice"),

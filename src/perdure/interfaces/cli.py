@@ -175,6 +175,8 @@ VERBS: dict[str, dict[str, Body]] = {
         "confirm": cli_facts.confirm,
         "deny": cli_facts.deny,
         "correct": cli_facts.correct,
+        "both": cli_facts.both,
+        "same": cli_facts.same,
         "mute": cli_facts.mute,
     },
     "Say what became of it": {

@@ -106,6 +106,24 @@ def correct(
     _told(call, kept, f"Corrected: {kept.id} stands for {id} now: {kept.content}")
 
 
+def both(call: Call, id: Identity) -> None:
+    """Say that a fact and what contradicts it both hold: the question is closed, and both are believed."""
+    with call.memory() as memory:
+        kept = memory.both(id)
+    _told(call, kept, f"Both hold: {kept.id} and what contradicted it.")
+
+
+def same(
+    call: Call,
+    id: Identity,
+    no: Annotated[bool, typer.Option("--no", help="They are not.")] = False,
+) -> None:
+    """Say that the two predicates that review asked about with a fact are the same; --no says that they are not."""
+    with call.memory() as memory:
+        kept = memory.same(id, not no)
+    _told(call, kept, "They are kept apart, and not asked about again." if no else "They are one from now on.")
+
+
 def mute(call: Call, id: Identity) -> None:
     """Do not ask about a fact again. It is still believed, and still fades."""
     with call.memory() as memory:

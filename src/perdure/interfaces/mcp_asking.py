@@ -32,6 +32,7 @@ ASKING: Final = ("recall", "review")
 """The tools that may ask."""
 _ROUNDS_SINCE: Final = "2026-07-28"
 _YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
+_BOTH: Final = "both hold"
 _LONGEST: Final = 2000
 
 Run = Callable[[Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
@@ -48,10 +49,19 @@ class Told(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question about one memory, as it is put to a person."""
+    """A question about one memory, as it is put to a person.
+
+    Attributes:
+        id: The memory.
+        question: The question.
+        contested: Something else contradicts it.
+        same: It is asked whether two predicates are the same.
+    """
 
     id: str
     question: str
+    contested: bool = False
+    same: bool = False
 
 
 class Asker:
@@ -82,7 +92,7 @@ class Asker:
         self._put |= {(ask.id, ask.question) for ask in asks}
         recall_id = found.get("recall_id")
         if is_version_at_least(context.protocol_version or "", _ROUNDS_SINCE):
-            state = {"asked": [ask.id for ask in asks], "recall_id": recall_id}
+            state = {"asked": [[ask.id, ask.same] for ask in asks], "recall_id": recall_id}
             return InputRequiredResult(
                 input_requests={a.id: _request(a) for a in asks}, request_state=json.dumps(state)
             )
@@ -94,12 +104,12 @@ class Asker:
         if name == "recall":
             asks = [Ask(hit["id"], hit["question"]) for hit in found["hits"] if hit["question"]]
         else:
-            asks = [Ask(q["id"], q["question"]) for q in found["questions"]]
+            asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in found["questions"]]
         fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put]
         if not fresh:
             return []
         today = {q.id for q in self._opened().review(self._place(namespace))}
-        due = [ask for ask in fresh if ask.id in today]
+        due = list({ask.id: ask for ask in reversed(fresh) if ask.id in today}.values())[::-1]  # one of each memory
         return due[:1] if name == "recall" else due  # who looks something up is asked one thing
 
     async def _again(
@@ -109,10 +119,10 @@ class Asker:
         state = json.loads(context.request_state or "{}")
         replies = context.input_responses or {}
         told: list[Told] = []
-        for identity in state["asked"]:
+        for identity, same in state["asked"]:
             reply = replies.get(identity)
             if isinstance(reply, ElicitResult):
-                told += await run_sync(partial(self._heard, identity, reply))
+                told += await run_sync(partial(self._heard, identity, reply, same=same))
         return await self._told(told, arguments, state["recall_id"], run)
 
     async def _one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Told]:
@@ -126,14 +136,14 @@ class Asker:
             except MCPError as error:  # the client promised what it cannot do; the answer itself is there
                 _log.warning("The client could not ask: %s", error)
                 break
-            told += await run_sync(partial(self._heard, ask.id, reply))
+            told += await run_sync(partial(self._heard, ask.id, reply, same=ask.same))
             if reply.action == "cancel":  # not now
                 break
         return told
 
-    def _heard(self, identity: str, reply: ElicitResult) -> list[Told]:
+    def _heard(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Told]:
         """Write down what a person said; nothing where they said nothing, or nothing that can be understood."""
-        said = _understood(reply)
+        said = _same(reply) if same else _understood(reply)
         if said is None:
             return []
         verdict, value = said
@@ -171,10 +181,15 @@ def can_ask(context: Context[Any, Any] | None) -> bool:
 
 
 def _request(ask: Ask) -> ElicitRequest:
+    if ask.same:
+        choice = {"type": "string", "title": "Are they the same?", "enum": [_YES, _NO]}
+        plain = {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
+        return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=plain))
+    answers = [_YES, _NO, _CHANGED, *([_BOTH] if ask.contested else []), _NEVER]
     schema = {
         "type": "object",
         "properties": {
-            "answer": {"type": "string", "title": "Is it still right?", "enum": [_YES, _NO, _CHANGED, _NEVER]},
+            "answer": {"type": "string", "title": "Is it still right?", "enum": answers},
             "value": {
                 "type": "string",
                 "title": "If it changed: what is right now?",
@@ -187,19 +202,24 @@ def _request(ask: Ask) -> ElicitRequest:
     return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
 
 
+def _same(reply: ElicitResult) -> tuple[Verdict, None] | None:
+    """Return the verdict on two predicates; None where the answer is none."""
+    said = reply.content.get("answer") if reply.action == "accept" and reply.content else None
+    if said == _YES:
+        return "same", None
+    return ("different", None) if said == _NO else None
+
+
 def _understood(reply: ElicitResult) -> tuple[Verdict, str | None] | None:
     """Return the verdict and the value that a person's answer means; None where it means none."""
     if reply.action != "accept" or reply.content is None:
         return None
     said, value = reply.content.get("answer"), reply.content.get("value")
     told = value.strip() if isinstance(value, str) and len(value) <= _LONGEST else ""
-    match said, bool(told):
-        case (("no" | "it changed"), True):
-            return "correct", told
-        case "yes", False:  # a value beside a yes says two things
-            return "confirm", None
-        case "no", False:
-            return "deny", None
-        case "do not ask again", _:
-            return "mute", None
-    return None
+    if told and said in (_NO, _CHANGED):
+        return "correct", told
+    if said == _NEVER:
+        return "mute", None
+    plain: dict[Any, Verdict] = {_YES: "confirm", _NO: "deny", _BOTH: "both"}
+    verdict = None if told or not isinstance(said, str) else plain.get(said)  # a value beside a yes says two things
+    return None if verdict is None else (verdict, None)

@@ -113,8 +113,9 @@ CORE: Final = (
     Entry(
         "answer",
         "answer",
-        "Write down what the person said about one memory: confirm it, deny it, correct it with the new value, or mute "
-        "the question. What was believed stays in the history. Never answer in the person's place.",
+        "Write down what the person said about one memory: confirm it, deny it, correct it with the new value, keep "
+        "both it and what contradicts it, or mute the question. What was believed stays in the history. Never answer "
+        "in the person's place.",
         _hints("Answer a question", hides=True, repeatable=False),
     ),
 )

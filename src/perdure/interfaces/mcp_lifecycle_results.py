@@ -104,6 +104,8 @@ def questions(found: Iterable[Question]) -> schema.Questions:
                 "why": q.why,
                 "since": iso_of(q.since),
                 "value_at_risk": round(q.value_at_risk, 4),
+                "against": list(q.against),
+                "same": list(q.same),
             }
             for q in found
         ],

@@ -90,6 +90,8 @@ class OpenQuestion(TypedDict):
     why: str
     since: str
     value_at_risk: float
+    against: list[str]
+    same: list[str]
 
 
 class Answered(TypedDict):

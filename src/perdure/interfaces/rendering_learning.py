@@ -31,6 +31,16 @@ def show_rates(out: Console, found: RatesResult, hint: str = "") -> None:
             table.add_row(*(Text(shown(cell)) for cell in row))
         out.print(table)
         out.print(f"Confidence falls by e^(-rate x days); where no rate is in use, by {found.default:g}.")
+    if found.predicates:
+        table = new_table("predicate", "several", "one", "has", "because")
+        for t in found.predicates:
+            cells = (t.predicate, f"{t.several:,}", f"{t.one:,}", t.in_use or "as the policy says", t.because)
+            table.add_row(*(Text(shown(cell)) for cell in cells))
+        out.print(table)
+        out.print("Values at once, as a person's answers say.")
+    for pair in found.alike:
+        told = {"open": "asked", "same": "one", "different": "kept apart"}[pair.said]
+        out.print(Text(shown(f"{pair.goes} and {pair.stays}: {told} (alike by {pair.cosine:.2f})")))
     if not found.learned and any(r.in_use for r in found.rates):
         out.print("Nothing was written; --learn does it.")
     show_undo(out, found.operations)

@@ -79,8 +79,10 @@ def show_questions(out: Console, found: Sequence[Question], namespace: str, hint
         out.print(Text.assemble((f"{rank}. ", "bold"), shown(q.question)))
         out.print(Text(f"   {q.id} · since {q.since} · at risk {q.value_at_risk:.2f}", style="dim"))
         out.print(Text(f"   {shown(q.why)}", style="dim"))
+        if q.same:
+            out.print(Text(f"   Answer with: perdure same {q.id}, or same {q.id} --no", style="dim"))
     if found:
-        out.print(Text("Answer with: perdure confirm ID, deny ID, correct ID VALUE, or mute ID", style="dim"))
+        out.print(Text("Answer with: perdure confirm ID, deny ID, correct ID VALUE, both ID, or mute ID", style="dim"))
 
 
 def show_fit(out: Console, done: FitResult) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from perdure.operations.entities import names_of
 from perdure.operations.facts import every, lines
 from perdure.operations.facts_recalled import contested
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.profiles import SOURCE as SUMMARIZED
 from perdure.operations.recall import recall

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from perdure.operations.believing import Believing, Said
-from perdure.operations.entities import names_of
 from perdure.operations.knowing import Knowing
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
 from perdure.records.draft import Draft
@@ -45,7 +45,7 @@ def confirm(ctx: Context, identity: str) -> Memory:
         believing.knowing.change(record.id, outcome.state, "validated", because)
         believing.knowing.close_reviews(record.id, because)
 
-    return _answered(ctx, identity, "confirm", "", act)
+    return answered(ctx, identity, "confirm", "", act)
 
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Memory:
@@ -66,7 +66,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Memory:
         believing.knowing.change(record.id, gone, "denied", f"invalidated: {because}")
         believing.knowing.close_reviews(record.id, because)
 
-    return _answered(ctx, identity, "deny", told, act)
+    return answered(ctx, identity, "deny", told, act)
 
 
 def correct(ctx: Context, identity: str, value: str) -> Memory:
@@ -84,7 +84,26 @@ def correct(ctx: Context, identity: str, value: str) -> Memory:
             return _corrected_fact(believing, record.id, value, now)
         return _corrected_text(believing, record, value, now)
 
-    return _answered(ctx, identity, "correct", f": {value}", act)
+    return answered(ctx, identity, "correct", f": {value}", act)
+
+
+def both(ctx: Context, identity: str) -> Memory:
+    """Write down that a person says that a fact and what contradicts it both hold: the conflict is closed.
+
+    Of a predicate that no table names, this teaches that it has several values (decision 21).
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
+    """
+
+    def act(believing: Believing, record: Record, now: Instant) -> None:
+        if record.id not in believing.knowing.facts or not believing.both(record.id, now, "a person said: both"):
+            raise InvalidInput(
+                f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
+            )
+
+    return answered(ctx, identity, "both", "", act)
 
 
 def mute(ctx: Context, identity: str) -> Memory:
@@ -103,7 +122,7 @@ def mute(ctx: Context, identity: str) -> Memory:
         believing.knowing.rewrite(replace(fact, asked_not=True), because)
         believing.knowing.close_reviews(record.id, because)
 
-    return _answered(ctx, identity, "mute", "", act)
+    return answered(ctx, identity, "mute", "", act)
 
 
 def _corrected_fact(believing: Believing, identity: str, value: str, now: Instant) -> str | None:
@@ -190,7 +209,21 @@ def _corrected_text(believing: Believing, record: Record, text: str, now: Instan
     return made
 
 
-def _answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Memory:
+def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Memory:
+    """Carry an answer about a memory out, and return what stands in its place.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        identity: The memory.
+        verb: The operation's name.
+        told: What follows the id in its note.
+        act: What the answer does.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, or not believed any longer.
+    """
+
     def attempt() -> tuple[str, str]:
         now = ctx.clock()
         record = found(ctx, identity)

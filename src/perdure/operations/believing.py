@@ -76,6 +76,8 @@ class Believing:
         self.knowing, self.policy = knowing, knowing.ctx.policy.knowledge
         self.tally = Tally()
         self._counted: set[tuple[str, str]] = set()
+        self._ended: set[tuple[str, str | None]] = set()
+        """(key, message) of facts with several values that a message ended."""
 
     def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: Said) -> str | None:
         """Do what was decided about a claim, and return the id of the fact that it made, if any.
@@ -91,18 +93,31 @@ class Believing:
             case Action.NOTHING:
                 return None
             case Action.REINFORCE:
-                self.reinforce(decision.about[0], claim, said, decision.because)
-                if decision.strategy is not None:
-                    self._settled(decision.about[0].fact.id, decision.because, believed=True)
+                self._repeated(decision, claim, said)
                 return None
             case Action.END | Action.DENY:
                 event = Event.ENDED if decision.action is Action.END else Event.DENIED
                 for known in decision.about:
                     self.retire(known.fact.id, event, claim.valid_from or said.at, said.at, decision.because)
+                self._ended |= {(k.fact.key, said.memory) for k in decision.about if k.fact.many}
                 return None
         made = self._made(decision, claim, subject, name, said)
-        self._conflict(decision, made, said)
+        self.clash(decision, made, said)
+        fact = self.knowing.facts[made]
+        corrected = decision.strategy is Strategy.CORRECTION and any(k.fact.many for k in decision.about)
+        if corrected or (fact.key, said.memory) in self._ended:  # not this but that, of what was taken to be many
+            self.knowing.lessons.note(fact, said.at, decision.because, many=False)
         return made
+
+    def _repeated(self, decision: Decision, claim: Claim, said: Said) -> None:
+        """Count what is said again, and no longer believe what it is said to have replaced."""
+        known, *gone = decision.about
+        self.reinforce(known, claim, said, decision.because)
+        for other in gone:
+            self.retire(other.fact.id, Event.REPLACED, claim.valid_from or said.at, said.at, decision.because)
+            self.knowing.link(link(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
+        if decision.strategy is not None:
+            self._settled(known.fact.id, decision.because, believed=True)
 
     def reinforce(self, known: Known, claim: Claim | None, said: Said, because: str) -> None:
         """Count one more confirmation; the same message confirms once.
@@ -136,10 +151,14 @@ class Believing:
 
     def revive(self, identity: str, claim: Claim, said: Said) -> None:
         """Bring a fact back that nobody had confirmed for long, because it is said again."""
-        back = restored(self.knowing.decisions.states[identity], self.knowing.ctx.policy, said.at)
-        self.knowing.change(identity, back, Event.RESTORED.value, f"restored: said again: {claim.value.text}")
+        self.bring_back(identity, said.at, f"said again: {claim.value.text}")
         (known,) = self.knowing.known([identity], said.at)
         self.reinforce(known, claim, said, f"said again: {claim.value.text}")
+
+    def bring_back(self, identity: str, at: Instant, because: str) -> None:
+        """Believe a fact again that was archived."""
+        back = restored(self.knowing.decisions.states[identity], self.knowing.ctx.policy, at)
+        self.knowing.change(identity, back, Event.RESTORED.value, f"restored: {because}")
 
     def validate(self, identity: str, at: Instant, because: str, message: str | None = None) -> None:
         """Count a person's or an authority's word that a fact is still true.
@@ -152,6 +171,68 @@ class Believing:
         """
         if message is not None:
             self._counted.add((identity, message))
+        self._affirmed(identity, at, because)
+        self._settled(identity, because, believed=True)
+
+    def both(self, identity: str, at: Instant, because: str) -> bool:
+        """Believe a fact and what contradicts it: a person says that both hold. Return whether anything did.
+
+        Args:
+            identity: One of them.
+            at: When it was said.
+            because: Why.
+        """
+        sides = {i for pair in self.knowing.open_conflicts(identity) for i in pair if self._is_believed(i)}
+        if len(sides) < 2:  # noqa: PLR2004  # a fact alone
+            return False
+        for side in sorted(sides):
+            fact = self.knowing.facts[side]
+            self._affirmed(side, at, because)
+            if not self.knowing.ctx.predicates.has(fact.predicate):
+                self.knowing.rewrite(replace(fact, many=True), because)
+            for older, newer in self.knowing.open_conflicts(side):
+                if older in sides and newer in sides:
+                    self._closed(older, newer, "both", because)
+        self.knowing.close_reviews(identity, because)
+        self.knowing.lessons.note(self.knowing.facts[identity], at, because, many=True)
+        return True
+
+    def absorb(self, identity: str, keeper: str, at: Instant, because: str) -> None:
+        """Let a fact stand for another that says the same: nothing has changed in the world.
+
+        Args:
+            identity: The one that goes.
+            keeper: The one that stands for it.
+            at: When.
+            because: Why.
+        """
+        state, fact = self.knowing.decisions.states[identity], self.knowing.facts[identity]
+        gone = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
+        self.knowing.change(identity, gone, "consolidated", f"consolidated into {keeper}: {because}")
+        self.knowing.rewrite(replace(fact, retired=self.knowing.now), because)
+        self._settled(identity, because, believed=False)
+        self.knowing.link(link(SUPERSEDES, keeper, identity, because))
+
+    def contest(self, one: Known, other: Known, at: Instant, because: str) -> None:
+        """Ask which of two facts is right, unless a person has said already that both hold."""
+        self.knowing.open_conflicts(one.fact.id)  # reads what there was between them
+        first, second = sorted((one, other), key=lambda k: k.fact.id)
+        sides = self.knowing.edits.shelf(Shelf.CONFLICT)
+        if (second.fact.id, first.fact.id) in sides:
+            first, second = second, first
+        older, newer = first.fact.id, second.fact.id
+        if sides.get((older, newer), {}).get("outcome") == "both":
+            return
+        around = self.knowing.ctx.store.around
+        self.knowing.edits.read(around.documents_of(self.knowing.namespace, Shelf.REVIEW, [newer]))
+        asking = Decision(Action.ASK, (first,), Strategy.ASK, first.fact.predicate, because)
+        self._recorded(first, newer, asking, "open", at)
+        self._ask(newer, older, because, at)
+
+    def _is_believed(self, identity: str) -> bool:
+        return self.knowing.decisions.states[identity].status is Status.ACTIVE
+
+    def _affirmed(self, identity: str, at: Instant, because: str) -> None:
         state = self.knowing.decisions.states[identity]
         outcome = validated(state, at)
         after = replace(
@@ -161,7 +242,6 @@ class Believing:
         )
         told = f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}"
         self.knowing.change(identity, after, "validated", told)
-        self._settled(identity, because, believed=True)
         self.tally.reinforced.append(identity)
 
     def retire(self, identity: str, event: Event, ended: Instant, at: Instant, because: str) -> None:
@@ -220,8 +300,14 @@ class Believing:
         self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), because)
         self.knowing.link(link(DERIVED, fact.id, said.memory, because))
 
-    def _conflict(self, decision: Decision, made: str, said: Said) -> None:
-        """Write down what a new fact does to those that it contradicts."""
+    def clash(self, decision: Decision, made: str, said: Said) -> None:
+        """Write down what a fact does to those that it contradicts.
+
+        Args:
+            decision: Which, and what becomes of them: REPLACE, YIELD or ASK.
+            made: The fact.
+            said: Where it was said.
+        """
         fact = self.knowing.facts[made]
         for known in decision.about:
             outcome = "open"
@@ -278,11 +364,15 @@ class Believing:
         """
         for older, newer in self.knowing.open_conflicts(identity):
             other = newer if older == identity else older
-            data = {**(self.knowing.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": "answered"}
-            self.knowing.edits.put(Shelf.CONFLICT, older, newer, data, because)
-            self.knowing.close_reviews(newer, because, name=f"conflict:{older}")
-            if believed and self.knowing.decisions.states[other].status is Status.ACTIVE:
+            self._closed(older, newer, "answered", because)
+            if believed and self._is_believed(other):
                 at = self.knowing.decisions.states[identity].validated_ms or self.knowing.now
                 self.retire(other, Event.REPLACED, at, at, because)
                 self.knowing.link(link(SUPERSEDES, identity, other, because))
+                self.knowing.lessons.note(self.knowing.facts[identity], at, because, many=False)
         self.knowing.close_reviews(identity, because)
+
+    def _closed(self, older: str, newer: str, outcome: str, because: str) -> None:
+        data = {**(self.knowing.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
+        self.knowing.edits.put(Shelf.CONFLICT, older, newer, data, because)
+        self.knowing.close_reviews(newer, because, name=f"conflict:{older}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
@@ -18,12 +19,6 @@ from perdure.rules.naming import Ambiguous, Names, Resolved, entity_id, normal
 from perdure.rules.teaching import untaught
 
 PAGE: Final = 2000
-_NOTHING_BEFORE: Final = ("", "")
-
-
-def names_of(ctx: Context, namespace: str) -> Names:
-    """Return the names of a namespace, read once for a batch."""
-    return Names(_shelf(ctx, namespace, Shelf.ENTITY), _shelf(ctx, namespace, Shelf.ALIAS))
 
 
 def entities(ctx: Context, namespace: str, limit: int) -> list[EntityView]:
@@ -218,13 +213,6 @@ def _renamed(ctx: Context, namespace: str, known: Entity, form: str, because: st
 
 
 # --- reading
-
-
-def _shelf(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:
-    after = _NOTHING_BEFORE
-    while page := ctx.store.around.documents(namespace, shelf, after, PAGE):
-        yield from page
-        after = (page[-1].id, page[-1].name)
 
 
 def _pages(ids: Sequence[str]) -> Iterator[Sequence[str]]:

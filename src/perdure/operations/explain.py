@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from perdure.operations.facts_recalled import contested
 from perdure.operations.ports import Context
 from perdure.operations.relate import edges
 from perdure.operations.writing import found
-from perdure.records.document import Shelf
+from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory, Status
@@ -89,11 +90,19 @@ def _reasons(ctx: Context, memory: Memory, history: Sequence[Entry], now: Instan
         fact,
         sources={r.id: r for r in sources},
         history=history,
-        conflicts=conflicts,
+        conflicts=[_as_it_stands(ctx, place, c) for c in conflicts],
         checks=around.documents_of(place, Shelf.CHECK, [memory.id]),
         policy=ctx.policy.knowledge,
         now=now,
     )
+
+
+def _as_it_stands(ctx: Context, namespace: str, conflict: Document) -> Document:
+    """Return a conflict that is open on paper as lapsed while one side of it is hidden."""
+    sides = [conflict.id, conflict.name]
+    if conflict.data.get("outcome") != "open" or contested(ctx, namespace, sides[:1]).get(sides[0], []).count(sides[1]):
+        return conflict
+    return replace(conflict, data={**conflict.data, "outcome": "lapsed"})
 
 
 def stats(ctx: Context, namespace: str | None) -> Stats:

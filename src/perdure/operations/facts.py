@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from perdure.operations.entities import names_of, which
+from perdure.operations.entities import which
 from perdure.operations.facts_recalled import by_rate, contested
+from perdure.operations.lessons import Lessons
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.rates import known_rates
 from perdure.records.document import Shelf
@@ -15,6 +17,7 @@ from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory, Scope
 from perdure.records.recall import Filters
 from perdure.records.results_facts import FactLine, Timeline
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.fact_records import SUPERSEDES, ready_question
 from perdure.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
 from perdure.rules.facts_then import as_then
@@ -47,7 +50,8 @@ def facts(
     """
     names = names_of(ctx, namespace)
     subject = None if entity is None else which(ctx, names, entity, namespace)
-    wanted = None if predicate is None else ctx.predicates.name(predicate)
+    lessons = Lessons(ctx, namespace, DocumentEdits())
+    wanted = None if predicate is None else lessons.name(ctx.predicates.name(predicate))
     chosen = [
         fact
         for fact in every(ctx, namespace, names, subject)

@@ -104,14 +104,22 @@ def by_rate(memory: Memory, fact: Fact, rates: dict[str, float], now: Instant) -
 
 
 def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool = False) -> dict[str, list[str]]:
-    """Return fact -> those that it is in open conflict with; ``settled``: also those that it was in conflict with."""
+    """Return fact -> those that it is in open conflict with; a conflict rests while one side is hidden.
+
+    With ``settled`` also those that it was in conflict with.
+    """
     around = ctx.store.around
     documents = [
         *around.documents_of(namespace, Shelf.CONFLICT, ids),
         *around.documents_named(namespace, Shelf.CONFLICT, ids),
     ]
     found: dict[str, list[str]] = {}
-    for older, newer in dict.fromkeys((d.id, d.name) for d in documents if settled or d.data.get("outcome") == "open"):
+    pairs = list(dict.fromkeys((d.id, d.name) for d in documents if settled or d.data.get("outcome") == "open"))
+    if not settled:
+        states = ctx.store.states(namespace, sorted({i for pair in pairs for i in pair})) if pairs else {}
+        believed = {i for i, (state, _) in states.items() if state.status is Status.ACTIVE}
+        pairs = [pair for pair in pairs if believed.issuperset(pair)]
+    for older, newer in pairs:
         found.setdefault(older, []).append(newer)
         found.setdefault(newer, []).append(older)
     return found

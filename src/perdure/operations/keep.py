@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from perdure.operations.contesting import contradicted
 from perdure.operations.ports import Context
 from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Form, Memory, State, Status
+from perdure.records.memory import Form, Memory, Record, State, Status
 from perdure.rules.forms import LADDER, shown_as
 from perdure.rules.restoring import aged_anew, restored
 from perdure.rules.signals import views
@@ -58,7 +59,8 @@ def archive(ctx: Context, identity: str, reason: str) -> Memory:
 def restore(ctx: Context, identity: str, level: Form | None = None) -> Memory:
     """Show an archived memory again, and more of its text where a form is named.
 
-    Its ages start anew, so that the next sweep does not take it back.
+    Its ages start anew, so that the next sweep does not take it back. Of a fact beside which another value is believed
+    by now both are contested, and a person is asked.
 
     Raises:
         InvalidInput: It is superseded, invalidated or consolidated; or the form is no fuller than what it shows, or
@@ -104,5 +106,9 @@ def _decided(
     because: str,
     shown: Mapping[Form, str | None] = MappingProxyType({}),
 ) -> Memory:
-    record = retried(lambda: decided(ctx, found(ctx, identity), operation, decide, because, shown=shown))
-    return views([record], ctx.policy, ctx.clock())[0]
+    def attempt() -> Record:
+        record = found(ctx, identity)
+        documents = contradicted(ctx, record, ctx.clock()) if operation == "restore" else ()
+        return decided(ctx, record, operation, decide, because, shown=shown, documents=documents)
+
+    return views([retried(attempt)], ctx.policy, ctx.clock())[0]

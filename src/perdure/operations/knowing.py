@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from perdure.operations.lessons import Lessons
 from perdure.operations.ports import Context
 from perdure.operations.rates import known_rates
 from perdure.operations.standing import brought_in
@@ -41,11 +42,14 @@ class Knowing:
     def __init__(self, ctx: Context, namespace: str, now: Instant) -> None:
         self.ctx, self.namespace, self.now = ctx, namespace, now
         self.edits = DocumentEdits()
+        self.lessons = Lessons(ctx, namespace, self.edits)
         self.decisions = Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
         self.facts: dict[str, Fact] = {}
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
         self._keys: dict[str, dict[str, list[Document]]] = {}
         """Key -> normal form of the value -> what was not taken in yet."""
+        self._heard: set[str] = set()
+        """Keys of facts that were there before this operation."""
         self._subjects: set[str] = set()
         self._links: dict[tuple[str, str, str], Change] = {}
         self._rates: dict[str, float] | None = None
@@ -77,7 +81,7 @@ class Knowing:
         return max((i for i in found if self.decisions.states[i].status is Status.ARCHIVED), default=None)
 
     def known(self, ids: Sequence[str], at: Instant) -> list[Known]:
-        """Return facts that were read, as sure as they are at an instant."""
+        """Return facts that were read, as sure as they are at an instant, with as many values as was taught."""
         if not ids:
             return []
         if self._rates is None:
@@ -85,9 +89,13 @@ class Knowing:
         states = [self.decisions.states[i] for i in ids]
         sure = signals(states, self.ctx.policy, at).confidence.tolist()
         return [
-            Known(self.facts[i], s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c))
+            Known(self._seen(self.facts[i]), s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c))
             for i, s, c in zip(ids, states, sure, strict=True)
         ]
+
+    def _seen(self, fact: Fact) -> Fact:
+        many = self.lessons.several(fact.subject, fact.predicate, otherwise=fact.many)
+        return fact if many == fact.many else replace(fact, many=many)
 
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""
@@ -100,6 +108,11 @@ class Knowing:
     def include(self, records: Sequence[Record]) -> None:
         """Bring memories that are no facts before the decisions."""
         self.decisions.admit(settled(records, unshortened(self.ctx.policy), self.now))
+
+    def is_first(self, fact: Fact) -> bool:
+        """Whether a new fact is the first about its predicate of its entity."""
+        self._read_key(fact.key, fact.value.norm)
+        return fact.key not in self._heard and min(self._of[fact.subject, fact.predicate]) == fact.id
 
     def record(self, identity: str) -> Record:
         """Return a memory as this operation finds it by now."""
@@ -128,7 +141,9 @@ class Knowing:
     def _read_key(self, key: str, norm: str | None) -> None:
         if key not in self._keys:
             by_norm = self._keys.setdefault(key, {})
-            for document in self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key]):
+            documents = self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key])
+            self._heard |= {key} if documents else set()
+            for document in documents:
                 by_norm.setdefault(str(document.data["value"]["norm"]), []).append(document)
         unread = self._keys[key]
         for each in list(unread) if norm is None else [norm]:

@@ -13,20 +13,22 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.operations.believing import Believing, Said, Tally
+from perdure.operations.contesting import sees_same
 from perdure.operations.knowing import Knowing
 from perdure.operations.naming import Naming
 from perdure.operations.ports import Context
+from perdure.operations.synonyms import propose
 from perdure.operations.writing import retried
 from perdure.records.document import Shelf
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
-from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.memory import Kind, Record, Status
 from perdure.records.results_facts import Learnt
 from perdure.rules import claim_replies
 from perdure.rules.believing import Action, Known, believed, meant
 from perdure.rules.claims import claims
-from perdure.rules.events import asks_whether_still, denies, event_of
+from perdure.rules.events import asks_whether_still, denies, event_of, judged, reweighed
 from perdure.rules.fact_states import Event
 from perdure.rules.learned import floor, marked, near
 from perdure.rules.referring import WINDOW, may_refer
@@ -99,6 +101,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
     messages = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
     for record in messages:
         listener.hear(record, ids[record.id])
+    propose(knowing, listener.tally.created)
     _marked(knowing, listener, ids, marks)
     told = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
     plan = knowing.plan("learn", f"learn: {len(messages)} messages of {told}")
@@ -192,10 +195,11 @@ class _Listener:
         text, at = record.content.text, record.state.created_ms
         found = claims(text, at, self.ctx.predicates, speaker=record.content.speaker, policy=self.ctx.policy.knowledge)
         known = {(c.predicate, c.value.norm) for c in found}
-        return found + [c for c in self._by_model(text, at) if (c.predicate, c.value.norm) not in known]
+        return found + [c for c in self._by_model(record) if (c.predicate, c.value.norm) not in known]
 
-    def _by_model(self, text: str, at: Instant) -> list[Claim]:
-        """Return what a language model reads in a text, where one is configured for it; a failure leaves the rules."""
+    def _by_model(self, record: Record) -> list[Claim]:
+        """Return what a language model reads in a message, where one is configured; a failure leaves the rules."""
+        text, at = record.content.text, record.state.created_ms
         if self.ctx.model is None or not self.ctx.policy.model.learn or self.model_failed:
             return []
         try:
@@ -204,11 +208,24 @@ class _Listener:
             self.ctx.warn(f"Facts are learned by rules only: {error}")
             self.model_failed = True
             return []
+        self._typed(record, judged(event_of(text), claim_replies.event_in(reply)))
         named = self.ctx.predicates
         return [
             replace(c, predicate=named.name(c.predicate), many=named.row(named.name(c.predicate)).many)
             for c in claim_replies.claims_of(reply, text, at, value_of)
         ]
+
+    def _typed(self, record: Record, event: EventType) -> None:
+        """Write down what a message does if that is not what the rules said when it was taken in."""
+        metadata = record.content.metadata
+        before = metadata.get("event")
+        if before not in set(EventType) or before == event:
+            return
+        self.knowing.include([record])
+        state = self.knowing.record(record.id).state
+        after = replace(state, importance=reweighed(state.importance, EventType(before), event))
+        self.knowing.change(record.id, after, "typed", f"a language model says that it is a {event}, not a {before}")
+        self.knowing.decisions.relabel(record.id, {**metadata, "event": event.value, "event_by": "model"})
 
     def _take(self, claim: Claim, record: Record) -> None:
         """Decide what becomes of a claim, and do it."""
@@ -219,13 +236,21 @@ class _Listener:
             subject = self._corrected(claim, at)
         if subject is None:
             return
-        adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
+        if (name := self.knowing.lessons.name(claim.predicate)) != claim.predicate:
+            row = self.ctx.predicates.row(name)
+            named = self.ctx.predicates.has(name)
+            claim = replace(
+                claim, predicate=name, type=row.type if named else claim.type, many=row.many if named else claim.many
+            )
+        many = self.knowing.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
+        adds = many and claim.old is None and claim.learned is not Learned.CORRECTION
         known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if claim.denied or (not known and claim.learned is Learned.CORRECTION):
             # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
             known = self.knowing.about(subject.id, None, at)
         known = [k for k in known if self._beside(k, record)]
-        decision = believed(claim, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
+        told = replace(claim, many=many)  # what is written down of it is as it was said
+        decision = believed(told, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
         said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
         faded = self.knowing.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
         if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
@@ -238,10 +263,7 @@ class _Listener:
         return self._beside_memory(known.fact.id, record)
 
     def _beside_memory(self, identity: str, record: Record) -> bool:
-        fact = self.knowing.record(identity)
-        if fact.state.scope is not record.state.scope:
-            return False
-        return record.state.scope is Scope.LONG_TERM or fact.content.session == record.content.session
+        return sees_same(self.knowing.record(identity), record)
 
     def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
         """Return whom a correction without a name is about, from what was heard last in any session.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perdure.operations.entities import names_of
 from perdure.operations.knowing import Knowing
+from perdure.operations.names import names_of
 from perdure.records.document import Shelf
 from perdure.records.knowledge import Entity, Span
 from perdure.records.memory import ROLES, Record

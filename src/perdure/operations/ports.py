@@ -20,6 +20,7 @@ from perdure.records.policy import Policy, RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
+from perdure.rules.naming import Names
 from perdure.rules.predicates import Predicates
 
 Clock = Callable[[], Instant]
@@ -126,6 +127,7 @@ class Around(Protocol):
     def of_session(self, namespace: str, session: str, after: str, limit: int) -> list[str]: ...
     def visible_tokens(self, namespace: str) -> int: ...
     def gauges(self, namespace: str, after: str, limit: int, width: int) -> list[Gauge]: ...
+    def unsaid(self, namespace: str, until: Instant, times: int, limit: int) -> list[str]: ...
     def linked(self, namespace: str, kind: str, after: tuple[str, str], limit: int) -> list[tuple[str, str, float]]: ...
 
 
@@ -223,6 +225,8 @@ class Context:
         previews: What a caller asked to see -> a digest of what it would do.
         authorities: Name -> a database that knows better, in the order in which they decide.
         witnesses: Name -> a working tree that memories cite.
+        directions: (space, predicate) -> the vector of its name.
+        names: Namespace -> (the operation up to which they were read, its names).
     """
 
     store: Store
@@ -242,3 +246,5 @@ class Context:
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
     authorities: Mapping[str, Authority] = field(default_factory=dict)
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
+    directions: dict[tuple[str, str], Vector] = field(default_factory=dict)
+    names: dict[str, tuple[str, Names]] = field(default_factory=dict)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.operations.entities import names_of
 from perdure.operations.facts import every, lines
 from perdure.operations.knowing import Knowing
+from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.summarising import written
 from perdure.operations.writing import retried

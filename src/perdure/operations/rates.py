@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
@@ -12,8 +13,10 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.records.plan import Plan
 from perdure.records.results_learning import RatesResult
+from perdure.rules.lessons import taught
 from perdure.rules.rates import Life, life, rates_in_use, written
 from perdure.rules.rates import rates as rates_of
+from perdure.rules.synonyms import alike
 
 PAGE: Final = 2000
 
@@ -21,7 +24,8 @@ PAGE: Final = 2000
 def rates(ctx: Context, namespace: str) -> RatesResult:
     """Return how fast facts of each sort change, as far as was seen; nothing is written."""
     found = rates_of(_lives(ctx, namespace, ctx.clock()), ctx.policy)
-    return RatesResult(namespace, ctx.policy.confidence.fact_rate, found, learned=False)
+    default = ctx.policy.confidence.fact_rate
+    return replace(RatesResult(namespace, default, found, learned=False), **_taught(ctx, namespace))
 
 
 def learn_rates(ctx: Context, namespace: str) -> RatesResult:
@@ -39,7 +43,9 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
             plan = Plan(ctx.ids(now), "learn_rates", namespace, now, changes, ctx.policy.version, note)
             ctx.store.apply(plan)
             operations = (plan.id,)
-        return RatesResult(namespace, ctx.policy.confidence.fact_rate, found, learned=True, operations=operations)
+        default = ctx.policy.confidence.fact_rate
+        told = RatesResult(namespace, default, found, learned=True, operations=operations)
+        return replace(told, **_taught(ctx, namespace))
 
     return retried(attempt)
 
@@ -47,6 +53,12 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
 def known_rates(ctx: Context, namespace: str) -> dict[str, float]:
     """Return sort of predicate -> loss of confidence a day, of the learned rates that are in use."""
     return rates_in_use(on_shelf(ctx, namespace, Shelf.RATE))
+
+
+def _taught(ctx: Context, namespace: str) -> dict[str, Any]:
+    """Return what answers taught about predicates, as fields of the result."""
+    lessons = list(on_shelf(ctx, namespace, Shelf.LESSON))
+    return {"predicates": taught(lessons, ctx.policy.knowledge.lessons), "alike": alike(lessons)}
 
 
 def on_shelf(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:

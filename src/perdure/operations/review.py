@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
 from perdure.operations.answering import confirm, deny
 from perdure.operations.deciding import Verdict, decided_all
 from perdure.operations.ports import Context
+from perdure.operations.rates import on_shelf
 from perdure.operations.writing import found, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Kind, Memory, Record, State, Status
+from perdure.records.memory import Memory, Record, State, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.records.recall import Filters
 from perdure.records.results import Question
 from perdure.rules.decaying import preview
 from perdure.rules.fact_records import ready_question
 from perdure.rules.fact_states import is_aging, validated_at
 from perdure.rules.reinforcing import validated
-from perdure.rules.signals import views
+from perdure.rules.signals import signals, views
+from perdure.rules.synonyms import Said, pairs_of, words
 
 PAGE: Final = 1000
+LONGEST: Final = 5000
+"""So many ageing facts are ranked."""
+FEW: Final = 50
+"""So many of them are read at a time."""
 
-ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute"})
+ANSWERS: Final = frozenset({"settle", "confirm", "deny", "correct", "mute", "both", "same"})
 """Operations by which a person answers."""
 _ANSWERS: Final = 2000
 """So many of the last operations are looked at for the answers of a day."""
@@ -51,21 +56,57 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     asked: list[Question] = []
     for start in range(0, len(ids), PAGE):
         memories = views(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now)
-        asked += [_question(m, about[m.id]) for m in memories if m.status is Status.ACTIVE]
-    asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now) if m.id not in about]
+        seen = [m for m in memories if m.status is Status.ACTIVE]
+        rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
+        asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
+    most = left_today(ctx, namespace) if limit is None else limit
+    asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
+    asked += _alike(ctx, namespace, now)
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
-    return asked[: left_today(ctx, namespace) if limit is None else limit]
+    return asked[:most]
 
 
-def _aging(ctx: Context, namespace: str, now: Instant) -> Iterator[Memory]:
-    """Yield the facts that are ageing and that a person is willing to be asked about."""
-    before: tuple[Instant, str] | None = None
-    while records := ctx.store.listed(namespace, Filters(kinds=(Kind.FACT,)), PAGE, before):
-        before = (records[-1].state.created_ms, records[-1].id)
-        old = [r for r in records if is_aging(r.state, ctx.policy.knowledge, now)]
-        told = ctx.store.around.documents_of(namespace, Shelf.FACT, [r.id for r in old]) if old else []
+def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int) -> list[Memory]:
+    """Return the ageing facts with the highest value at risk that a person is willing to be asked about.
+
+    Of very many those are ranked that nobody has spoken of for longest.
+    """
+    policy = ctx.policy.knowledge
+    before = now - int(policy.aging_days * DAY_MS)
+    ids = ctx.store.around.unsaid(namespace, before, policy.aging_reinforcements, LONGEST)
+    states = {i: s for i, (s, _) in ctx.store.states(namespace, ids).items() if is_aging(s, policy, now)} if ids else {}
+    sure = signals(list(states.values()), ctx.policy, now)
+    risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
+    ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
+    found: list[Memory] = []
+    for start in range(0, len(ranked), FEW):
+        page = ranked[start : start + FEW]
+        told = ctx.store.around.documents_of(namespace, Shelf.FACT, page)
         muted = {d.id for d in told if d.data.get("asked_not")}
-        yield from views([r for r in old if r.id not in muted], ctx.policy, now)
+        found += views(ctx.store.get(namespace, [i for i in page if i not in muted]), ctx.policy, now)
+        if len(found) >= most:
+            break
+    return found
+
+
+def _alike(ctx: Context, namespace: str, now: Instant) -> Iterator[Question]:
+    """Yield the questions whether two predicates are the same."""
+    pairs = [p for p in pairs_of(on_shelf(ctx, namespace, Shelf.LESSON)) if p.said is Said.OPEN]
+    ids = sorted({i for p in pairs for i in (p.fact, p.other)})
+    there = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
+    for p in pairs:
+        new, other = there.get(p.fact), there.get(p.other)
+        if new is not None and other is not None and new.status is other.status is Status.ACTIVE:
+            yield Question(
+                id=new.id,
+                namespace=namespace,
+                question=f"Are '{words(p.goes)}' and '{words(p.stays)}' the same? Noted are "
+                f"'{preview(other.content)}' and '{preview(new.content)}'.",
+                why=f"the names are alike in meaning ({p.cosine:.2f})",
+                since=text_of(p.at),
+                value_at_risk=new.value * (1.0 - new.confidence),
+                same=(p.goes, p.stays),
+            )
 
 
 def left_today(ctx: Context, namespace: str) -> int:
@@ -102,16 +143,31 @@ def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
     return about
 
 
-def _question(memory: Memory, documents: Sequence[Document]) -> Question:
+def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, Memory]:
+    """Return what is believed of that which the memories contradict that are asked about."""
+    ids = sorted({str(d.data["against"]) for d in documents if "against" in d.data})
+    found = views(ctx.store.get(namespace, ids), ctx.policy, now) if ids else []
+    return {m.id: m for m in found if m.status is Status.ACTIVE}
+
+
+def _question(memory: Memory, about: Sequence[Document], rivals: Mapping[str, Memory]) -> Question | None:
+    """Return the question about a memory; None where what it contradicted is not believed any longer."""
+    documents = [d for d in about if "against" not in d.data or d.data["against"] in rivals]
+    if not documents:
+        return None
+    against = [rivals[str(d.data["against"])] for d in documents if "against" in d.data]
     day = text_of(memory.state.created_ms).partition(" ")[0]
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
+    others = " and ".join(f"'{preview(m.content)}'" for m in against)
+    told = f" It contradicts {others}." if others else ""
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=f"On {day} this was remembered: '{preview(memory.content)}'. Is it right?",
+        question=f"On {day} this was remembered: '{preview(memory.content)}'.{told} Is it right?",
         why="; ".join(dict.fromkeys(str(d.data.get("why", d.name)) for d in documents)),
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
+        against=tuple(m.id for m in against),
     )
 
 

@@ -8,7 +8,9 @@ from itertools import pairwise
 from typing import Any, Final
 
 from perdure.operations.gates import applied
+from perdure.operations.knowing import Knowing
 from perdure.operations.ports import Context
+from perdure.operations.promoting import meet
 from perdure.operations.relate import documents_around
 from perdure.operations.standing import brought_in
 from perdure.operations.summarising import written
@@ -64,7 +66,7 @@ def promote(
             )
         done = _decided(ctx, records, session, namespace, least, now)
         note = f"promote {session}: {len(done.promoted)} to long term, {len(done.sketches)} summaries"
-        plan = done.decisions.plan("promote", note, namespace)
+        plan = done.knowing.plan("promote", note)
         if plan.changes and confirm:
             applied(ctx, plan, accept_loss=accept_loss)
         return _promotion(done, plan, session, least, confirm=confirm)
@@ -86,7 +88,7 @@ def of_session(ctx: Context, session: str, namespace: str) -> list[Record]:
 class _Decided:
     """What is to be done."""
 
-    decisions: Decisions
+    knowing: Knowing
     promoted: tuple[str, ...]
     median: float
     sketches: Mapping[str, Sketch]
@@ -114,29 +116,30 @@ def _decided(
     ctx: Context, records: Sequence[Record], session: str, namespace: str, least: float, now: Instant
 ) -> _Decided:
     seen = [r for r in records if r.state.status is Status.ACTIVE]
-    memories = settled((r for r in seen if r.state.scope is not Scope.TASK), unshortened(ctx.policy), now)
-    whole = list(memories.records.values())
+    knowing = Knowing(ctx, namespace, now)
+    decisions = knowing.decisions
+    mine = [r for r in seen if r.state.scope is not Scope.TASK]
+    knowing.read(r.id for r in mine if r.state.kind is Kind.FACT)
+    decisions.admit(settled((r for r in mine if r.id not in knowing.facts), unshortened(ctx.policy), now))
+    there = sorted(decisions.found.records.values(), key=lambda r: r.id)
+    whole = [r for r in there if r.state.status is Status.ACTIVE]
     inside = [r for r in whole if r.state.scope is Scope.SESSION]
     earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
     chosen, middle = promotable(inside, earlier, least, ctx.policy, now)
-    decisions = Decisions(memories, ctx.policy, now, ctx.ids(now))
-    sure = dict(
-        zip(
-            (r.id for r in chosen), signals([r.state for r in chosen], ctx.policy, now).confidence.tolist(), strict=True
-        )
-        if chosen
-        else ()
-    )
+    kept = set(meet(knowing, (r.id for r in chosen if r.id in knowing.facts)))
+    chosen = [r for r in chosen if r.id in kept or r.id not in knowing.facts]
+    states = [decisions.states[r.id] for r in chosen]
+    sure = dict(zip((r.id for r in chosen), signals(states, ctx.policy, now).confidence.tolist(), strict=True))
     for r in chosen:
         because = (
             f"promoted to long_term: confidence {sure[r.id]:.3f} is at least {least:g}, and "
             f"{r.state.access_count} accesses are at least the session's median of {middle:g}"
         )
-        decisions.change(r.id, into_long_term(r.state, ctx.policy, now), "promoted", because)
+        decisions.change(r.id, into_long_term(decisions.states[r.id], ctx.policy, now), "promoted", because)
     pairs = _connected(ctx, namespace, chosen)
     found = _reworded(ctx, chosen, sketches(chosen, pairs, sure, session=session, policy=ctx.policy, now=now))
     ids = _crystallised(ctx, namespace, decisions, found)
-    return _Decided(decisions, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
+    return _Decided(knowing, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
 
 
 def _connected(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from perdure.operations.ports import Context
 from perdure.records.errors import ConflictError, NotFound
 from perdure.records.memory import Form, Record, State
+from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.rules.birth import with_due
 from perdure.rules.lifecycle import Step, play
@@ -51,6 +52,7 @@ def decided(
     because: str,
     *,
     shown: Mapping[Form, str | None] = MappingProxyType({}),
+    documents: Sequence[Change] = (),
 ) -> Record:
     """Apply a person's decision about one memory, and return it as it then is.
 
@@ -64,17 +66,17 @@ def decided(
         decide: State to state.
         because: The reason for the journal.
         shown: What the memory shows in the form that is decided on, if that changes.
+        documents: What changes beside it, if it changes.
     """
     now = ctx.clock()
-    accesses = {record.id: tuple(pair for pair in record.accesses if pair[0] <= now)}
+    accesses = {record.id: tuple(p for p in record.accesses if p[0] <= now)}
     course = truncated(play({record.id: record.state}, accesses, now, unshortened(ctx.policy), hold=True)[0])
     state = decide(course.after)
     if state == course.after:
         return replace(record, state=course.after, accesses=())
     state = with_due([replace(state, held=False)], ctx.policy)[0]
     plan_id = ctx.ids(now)
-    last = Step(now, state, operation, because)
-    whole = replace(course, steps=(*course.steps, last), after=state)
+    whole = replace(course, steps=(*course.steps, Step(now, state, operation, because)), after=state)
     plan = course_plan(
         [whole],
         {record.id: record.op},
@@ -87,7 +89,7 @@ def decided(
         note=f"{operation} {record.id}",
         shown={record.id: {record.state.form: record.content.shown, **shown}},
     )
-    ctx.store.apply(plan)
+    ctx.store.apply(replace(plan, changes=(*plan.changes, *documents)))
     content = record.content
     if state.form is not record.state.form:
         content = replace(content, shown=shown[state.form])

@@ -47,6 +47,9 @@ class Shelf(StrEnum):
     """What an authority said of a memory: id is the memory, name the authority; data has outcome, value, at_ms."""
     RATE = "rate"
     """How fast facts of a sort change: id is the predicate's type; data has counts, the rate and its interval."""
+    LESSON = "lesson"
+    """What a person's answers taught about a predicate: id is the predicate, name which answer; data says what.
+    Of two predicates that may be the same: id is the one that would go, name ``same:`` and the other."""
     PROCEDURE = "procedure"
     """What follows what: id is the memory, name ``trigger>then``; data has both as topics, counts and confidence."""
 

@@ -33,6 +33,8 @@ class KnowledgePolicy:
     unanswered_days: float = key(90.0, "Days after which a question without an answer archives its fact.", 1, 36_500)
     questions_per_day: int = key(5, "Questions put to a person on one day, of all that are open.", 0, 1000)
     fuzzy: float = key(0.88, "Names this alike (0 to 1) are one entity if no other is as near.", 0.5, 1)
+    lessons: int = key(2, "Answers of a person, none against, that teach how many values a predicate has.", 1, 100)
+    synonym_at: float = key(0.85, "A person is asked if predicates with names this alike in meaning are one.", 0.5, 1)
     summary_sessions: int = key(3, "Sessions about an entity that make a summary.", 1, 1000)
     summary_episodes: int = key(20, "Episodes about an entity that make one as well.", 2, 10_000)
     summary_boost: float = key(0.05, "Added to the confidence of confirmed facts when they are summed up.", 0, 0.5)

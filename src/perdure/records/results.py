@@ -163,6 +163,8 @@ class Question:
         why: Why it is asked.
         since: When the question came up, as ``2026-11-21 09:30 UTC``.
         value_at_risk: value x (1 - confidence) now, 0 to 1.
+        against: Facts that contradict it: ``both`` is an answer, too.
+        same: The two predicates of which it is asked whether they are the same; then ``same`` is the answer.
     """
 
     id: str
@@ -171,6 +173,8 @@ class Question:
     why: str
     since: str
     value_at_risk: float
+    against: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as plain JSON data."""

@@ -51,6 +51,42 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class Taught:
+    """What a person's answers taught about a predicate that no table names.
+
+    Attributes:
+        predicate: Which.
+        several: Answers by which several values hold at once.
+        one: Answers by which one value takes the place of the other.
+        in_use: ``several`` or ``one``, where it holds for everybody; else empty.
+        because: Why, or why not.
+    """
+
+    predicate: str
+    several: int
+    one: int
+    in_use: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Two predicates of which a person was asked whether they are the same.
+
+    Attributes:
+        goes: The name that is replaced where they are.
+        stays: The other.
+        said: ``same``, ``different``, or ``open`` while nobody has answered.
+        cosine: How alike the names are in meaning.
+    """
+
+    goes: str
+    stays: str
+    said: str
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
 class RatesResult:
     """The rates of a namespace.
 
@@ -60,6 +96,8 @@ class RatesResult:
         rates: One for each sort of predicate, by name.
         learned: Whether they were written down just now, so that they count.
         operations: Ids of the operations, for ``undo``; empty if nothing had changed.
+        predicates: What a person's answers taught about predicates that no table names, by name.
+        alike: Predicates of which a person was asked whether they are the same, by name.
     """
 
     namespace: str
@@ -67,6 +105,8 @@ class RatesResult:
     rates: tuple[Rate, ...]
     learned: bool
     operations: tuple[str, ...] = ()
+    predicates: tuple[Taught, ...] = ()
+    alike: tuple[Alike, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON data."""
@@ -75,6 +115,8 @@ class RatesResult:
             "default": self.default,
             "learned": self.learned,
             "rates": [rate.to_dict() for rate in self.rates],
+            "predicates": [asdict(taught) for taught in self.predicates],
+            "alike": [asdict(pair) for pair in self.alike],
             "operations": list(self.operations),
         }
 

@@ -86,7 +86,8 @@ class Decision:
 
     Attributes:
         action: What.
-        about: The facts that it confirms, replaces, yields to, or contradicts; the surest first.
+        about: The facts that it replaces, yields to, or contradicts, the surest first; what it confirms comes before
+            what it is said to have replaced.
         strategy: How a conflict was decided, also one that was open before; None where there is none.
         predicate: The predicate that it is stored under: that of the fact it corrects, where it named none itself.
         because: In words and numbers.
@@ -114,9 +115,11 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
     predicate, same_key = _matching(claim, known, akin)
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
     if same:
+        beside = [k for k in same_key if k not in same and k.said <= said_at]
         settles = _settles(claim, [k for k in same_key if k not in same], said_at)
+        gone = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
         because = f"said again: {claim.value.text}"
-        return Decision(Action.REINFORCE, (_surest(same),), settles, predicate, because)
+        return Decision(Action.REINFORCE, (_surest(same), *gone), settles, predicate, because)
     other = same_key
     if claim.many or (other and all(k.fact.many for k in other)):
         # A correction names what it replaces; whatever else has several values only adds one.

@@ -21,6 +21,9 @@ BASE: Final = {
 }
 """Importance of an episode by what its message does (seed 002, stage 1)."""
 
+_OPEN: Final = frozenset({EventType.QUESTION, EventType.STATEMENT, EventType.COMMAND})
+"""Between these a language model may decide."""
+
 _HEAD: Final = 400
 """Characters of a sentence that are looked at from each end: what it does shows there."""
 _GREETING: Final = 3
@@ -147,6 +150,20 @@ def event_of(text: str) -> EventType:
         if _commands(sentence):
             return EventType.COMMAND
     return EventType.STATEMENT
+
+
+def judged(rules: EventType, model: EventType | None) -> EventType:
+    """Return what a message does, where a language model was asked too.
+
+    Rules alone say what corrects or confirms: that changes what is believed. Among questions, statements and commands
+    rules see only how sentences open, and the model's word counts.
+    """
+    return model if model in _OPEN and rules in _OPEN else rules
+
+
+def reweighed(importance: float, before: EventType, after: EventType) -> float:
+    """Return the importance of an episode that turns out to do something else, 0 to 1; what it gained since stays."""
+    return max(0.0, min(1.0, importance + BASE[after] - BASE[before]))
 
 
 def event_importance(event: EventType, entities: int, *, grounded: bool) -> float:

@@ -176,6 +176,11 @@ class Decisions:
             self.states[identity] = state
             self._steps.setdefault(identity, []).append(Step(self.now, state, verb, because))
 
+    def relabel(self, identity: str, metadata: Mapping[str, Any]) -> None:
+        """Decide what a memory's metadata is; it is written with the last change of its state."""
+        old = dict(self.found.records[identity].content.metadata)
+        self._words[identity] = {**self._words.get(identity, {}), "metadata": (old, dict(metadata))}
+
     def admit(self, more: Settled) -> None:
         """Bring more memories before the decisions."""
         self.found = self.found.joined(more)

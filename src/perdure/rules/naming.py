@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -191,13 +190,31 @@ class Names:
     def __init__(self, entities: Iterable[Document] = (), aliases: Iterable[Document] = ()) -> None:
         self._entities: dict[str, Entity] = {}
         self._ids: dict[str, tuple[str, ...]] = {}
-        self._joined: dict[str, list[str]] = defaultdict(list)
-        self._sorted: dict[tuple[str, ...], list[str]] = defaultdict(list)
-        self._shaped: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        self._joined: dict[str, tuple[str, ...]] = {}
+        self._sorted: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._shaped: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.homeless: set[str] = set()
+        """Ids of entities that were taken back and have names nevertheless."""
+        self.learn(entities, aliases)
+
+    def learn(self, entities: Iterable[Document], aliases: Iterable[Document]) -> None:
+        """Make entities and names known that are not yet."""
         for document in entities:
-            self.add_entity(entity_of(document))
-        for document in (d for d in aliases if d.id in self._entities):
-            self.add(document.id, str(document.data["name"]), document.name)
+            if document.id not in self._entities:
+                self.add_entity(entity_of(document))
+        for document in aliases:
+            if document.id in self._entities:
+                self.add(document.id, str(document.data["name"]), document.name)
+            else:
+                self.homeless.add(document.id)
+
+    def copy(self) -> Names:
+        """Return the same names, to be added to apart from these."""
+        other = Names()
+        other._entities, other._ids = dict(self._entities), dict(self._ids)  # one's own kind
+        other._joined, other._sorted = dict(self._joined), dict(self._sorted)
+        other._shaped, other.homeless = dict(self._shaped), set(self.homeless)
+        return other
 
     @property
     def known(self) -> Mapping[str, tuple[str, ...]]:
@@ -231,10 +248,11 @@ class Names:
         if not ids:
             core, _ = _core(form)
             joined, shape = "".join(core), _shape(core)
-            if not any(_shape(_core(other)[0]) == shape for other in self._joined[joined]):
-                self._shaped[shape].append(joined)
-            self._joined[joined].append(form)
-            self._sorted[tuple(sorted(core))].append(form)
+            same, ordered = self._joined.get(joined, ()), tuple(sorted(core))
+            if not any(_shape(_core(other)[0]) == shape for other in same):
+                self._shaped[shape] = (*self._shaped.get(shape, ()), joined)
+            self._joined[joined] = (*same, form)
+            self._sorted[ordered] = (*self._sorted.get(ordered, ()), form)
         return form
 
     def standing(self, identity: str) -> str:

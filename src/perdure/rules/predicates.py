@@ -196,11 +196,18 @@ class Predicates:
 
     def row(self, name: str) -> Predicate:
         """Return what is known of a predicate in normal form: its own row, or that of its last words."""
+        if found := self._found(name):
+            return found
+        return Predicate("preference") if name.startswith("favorite_") else Predicate("attribute")
+
+    def has(self, name: str) -> bool:
+        """Whether the table names a predicate in normal form, or its last words: then no answer teaches otherwise."""
+        return self._found(name) is not None
+
+    def _found(self, name: str) -> Predicate | None:
         parts = name.split("_")
-        for start in range(len(parts)):
-            if found := self.table.get("_".join(parts[start:])):
-                return found
-        return Predicate("preference") if parts[0] == "favorite" else Predicate("attribute")
+        rows = (self.table.get("_".join(parts[start:])) for start in range(len(parts)))
+        return next((row for row in rows if row is not None), None)
 
     def asked(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.

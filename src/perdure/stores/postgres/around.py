@@ -7,6 +7,7 @@ from typing import Any
 
 from perdure.records.document import Document, Shelf
 from perdure.records.gauge import Gauge
+from perdure.records.instant import Instant
 from perdure.records.memory import Record
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
@@ -60,6 +61,10 @@ class PostgresAround:
         """Return the next visible memories by id, each with the first ``width`` characters of what is shown of it."""
         key = {"after": after, "limit": limit, "width": width}
         return [Gauge._make(values) for values in self._server.read(namespace, lambda s: s.rows("gauges", **key))]
+
+    def unsaid(self, namespace: str, until: Instant, times: int, limit: int) -> list[str]:
+        """Return facts that are believed, were confirmed fewer times, and were last said before: longest ago first."""
+        return self._ids(namespace, "unsaid", until=until, times=times, limit=limit)
 
     def linked(self, namespace: str, kind: str, after: tuple[str, str], limit: int) -> list[tuple[str, str, float]]:
         """Return the next links of a kind, from the memory that has them: (id, other, weight), by (id, other)."""

@@ -9,6 +9,7 @@ import apsw
 
 from perdure.records.document import Document, Shelf
 from perdure.records.gauge import Gauge
+from perdure.records.instant import Instant
 from perdure.records.memory import Record
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
@@ -64,6 +65,10 @@ class SqliteAround:
         key = {"namespace": namespace, "after": after, "limit": limit, "width": width}
         with self._use() as connection:
             return [Gauge._make(values) for values in read.run(connection, "gauges", key)]
+
+    def unsaid(self, namespace: str, until: Instant, times: int, limit: int) -> list[str]:
+        """Return facts that are believed, were confirmed fewer times, and were last said before: longest ago first."""
+        return self._ids("unsaid", {"namespace": namespace, "until": until, "times": times, "limit": limit})
 
     def linked(self, namespace: str, kind: str, after: tuple[str, str], limit: int) -> list[tuple[str, str, float]]:
         """Return the next links of a kind, from the memory that has them: (id, other, weight), by (id, other)."""

@@ -264,6 +264,15 @@ FROM memory AS m CROSS JOIN content AS c ON c.row = m.row
 WHERE m.namespace = :namespace AND m.id > :after AND m.status = 'active' AND c.namespace = :namespace
 ORDER BY m.id LIMIT :limit;
 
+-- Facts that nobody has spoken of since an instant, longest first: all rows of the namespace are looked at, none is read.
+
+-- name: unsaid
+-- kind: routed
+SELECT id FROM memory
+WHERE namespace = :namespace AND kind = 'fact' AND status = 'active' AND reinforcements < :times
+  AND coalesce(validated_ms, created_ms) < :until
+ORDER BY coalesce(validated_ms, created_ms), id LIMIT :limit;
+
 -- name: all_ids
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit;

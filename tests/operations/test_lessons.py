@@ -1,0 +1,202 @@
+"""Whether a predicate has one value or several, learned from a person's answers (decision 21, issue 5 Build 3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import WORDS_ONLY, logical
+from perdure.records.errors import InvalidInput
+
+KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+
+
+@pytest.fixture
+def memory(opening):
+    return opening(KNOWLEDGE)
+
+
+@pytest.fixture
+def say(memory, clock):
+    """Take in a person's messages, a day apart, each in a session of its own: a gap that no rule decides."""
+
+    def each(*texts, speaker="user"):
+        for text in texts:
+            clock.passes(days=1)
+            message = {"content": text, "speaker": speaker, "at": clock().isoformat()}
+            memory.ingest([message], session=f"{speaker} {clock():%j}")
+
+    return each
+
+
+def drink(what):
+    return f"My favorite drink is {what}."
+
+
+def values(memory, predicate="favorite_drink", subject=None):
+    """(entity, value) -> whether it is contested, of what is believed."""
+    found = memory.facts(predicate=predicate)
+    return {(f.subject, f.value): bool(f.contested) for f in found if subject in (None, f.subject)}
+
+
+def contested(memory, say, *values, speaker="user"):
+    """Two values that contradict each other; the id of the newer."""
+    say(*(drink(v) for v in values), speaker=speaker)
+    return next(q.id for q in memory.review(limit=100))
+
+
+def taught(memory):
+    return {t.predicate: (t.several, t.one, t.in_use) for t in memory.rates().predicates}
+
+
+def test_both_closes_the_question_and_keeps_both(memory, say):
+    newer = contested(memory, say, "tea", "coffee")
+    (question,) = memory.review()
+    assert len(question.against) == 1
+    assert "tea" in question.question
+    assert "coffee" in question.question
+    kept = memory.both(newer)
+    assert values(memory) == {("user", "tea"): False, ("user", "coffee"): False}
+    assert memory.review() == []
+    assert kept.confidence == pytest.approx(0.62)
+    (clash,) = memory.why(newer).fact.conflicts
+    assert clash.outcome == "both"
+    assert memory.history(limit=1)[0].operation == "both"
+
+
+def test_who_has_several_may_get_more_and_others_are_still_asked(memory, say):
+    memory.both(contested(memory, say, "tea", "coffee"))
+    say(drink("water"))
+    assert values(memory) == {("user", v): False for v in ("tea", "coffee", "water")}
+    assert taught(memory) == {"favorite_drink": (1, 0, "")}
+    say(drink("juice"), drink("milk"), speaker="Ana")
+    assert set(values(memory, subject="ana").values()) == {True}
+
+
+def test_two_answers_teach_it_for_everybody_and_undo_unteaches_it(memory, say):
+    memory.both(contested(memory, say, "tea", "coffee"))
+    memory.both(contested(memory, say, "juice", "milk", speaker="Ana"))
+    assert taught(memory) == {"favorite_drink": (2, 0, "several")}
+    say(drink("rum"), drink("gin"), speaker="Bob")
+    assert values(memory, subject="bob") == {("bob", "rum"): False, ("bob", "gin"): False}
+    memory.undo(next(o.id for o in memory.history() if o.operation == "both"))
+    assert taught(memory) == {"favorite_drink": (1, 0, "")}
+    say(drink("ale"), drink("port"), speaker="Carla")
+    assert set(values(memory, subject="carla").values()) == {True}
+
+
+def test_an_answer_against_ends_it(memory, say):
+    memory.both(contested(memory, say, "tea", "coffee"))
+    memory.both(contested(memory, say, "juice", "milk", speaker="Ana"))
+    say(drink("rum"), speaker="Bob")
+    say("Actually, my favorite drink is gin, not rum.", speaker="Bob")
+    assert values(memory, subject="bob") == {("bob", "gin"): False}
+    assert taught(memory) == {"favorite_drink": (2, 1, "")}
+    say(drink("ale"), drink("port"), speaker="Carla")
+    assert set(values(memory, subject="carla").values()) == {True}
+
+
+def test_to_choose_one_side_is_an_answer_against(memory, say):
+    memory.confirm(contested(memory, say, "tea", "coffee"))
+    assert taught(memory) == {"favorite_drink": (0, 1, "")}
+    for speaker in ("Ana", "Bob"):
+        memory.both(contested(memory, say, "juice", "milk", speaker=speaker))
+    assert taught(memory) == {"favorite_drink": (2, 1, "")}
+    say(drink("ale"), drink("port"), speaker="Carla")
+    assert set(values(memory, subject="carla").values()) == {True}
+
+
+def test_what_was_taken_for_many_is_one_after_two_who_replaced_it(memory, say):
+    """A verb that no table names adds; who stops and begins in one breath replaces."""
+    for speaker in ("Ana", "Bob"):
+        say("I drink tea.", "I no longer drink tea, I drink coffee now.", speaker=speaker)
+    assert taught(memory) == {"drink": (0, 2, "one")}
+    say("I drink rum.", "I drink gin.", speaker="Carla")
+    assert set(values(memory, "drink", "carla").values()) == {True}
+
+
+def test_one_such_answer_teaches_nothing_yet(memory, say):
+    say("I drink tea.", "I no longer drink tea, I drink coffee now.", "I drink water.")
+    assert values(memory, "drink") == {("user", "coffee"): False, ("user", "water"): False}
+
+
+def test_a_policy_may_ask_for_more_or_fewer_answers(opening, clock):
+    memory = opening({**KNOWLEDGE, "knowledge": {"lessons": 1}})
+
+    def say(*texts, speaker):
+        for text in texts:
+            clock.passes(days=1)
+            memory.ingest([{"content": text, "speaker": speaker, "at": clock().isoformat()}], session=speaker)
+
+    memory.both(contested(memory, say, "tea", "coffee", speaker="Ana"))
+    assert taught(memory) == {"favorite_drink": (1, 0, "several")}
+    say(drink("rum"), drink("gin"), speaker="Bob")
+    assert values(memory, subject="bob") == {("bob", "rum"): False, ("bob", "gin"): False}
+
+
+@pytest.mark.parametrize("where", ["shipped", "own"])
+def test_what_a_table_names_no_answer_changes(opening, clock, tmp_path, where):
+    file = tmp_path / "knowledge.toml"
+    file.write_text("[predicates.favorite_drink]\ntype = 'preference'\nmany = false\n")
+    own = {"file": str(file)} if where == "own" else {}
+    memory = opening({**KNOWLEDGE, "knowledge": {"lessons": 1, **own}})
+    said = drink if where == "own" else "I live in {}.".format
+    predicate = "favorite_drink" if where == "own" else "home"
+
+    def say(*names):
+        for name in names:
+            clock.passes(days=1)
+            memory.ingest([{"content": said(name), "at": clock().isoformat()}], session=name)
+
+    say("Berlin", "Lyon")
+    memory.both(memory.review()[0].id)
+    assert values(memory, predicate) == {("user", "Berlin"): False, ("user", "Lyon"): False}
+    assert taught(memory) == {}
+    say("Oslo")
+    assert values(memory, predicate)["user", "Oslo"]
+
+
+def test_a_correction_still_replaces_the_one_that_it_names(memory, say):
+    memory.both(contested(memory, say, "tea", "coffee"))
+    say("Actually, my favorite drink is coffee, not tea.")
+    assert values(memory) == {("user", "coffee"): False}
+    (was,) = (f for f in memory.facts(past=True) if f.value == "tea")
+    assert (was.state, len(was.superseded_by)) == ("superseded", 1)
+
+
+def test_three_values_are_kept_by_one_answer(memory, say):
+    say(drink("tea"), drink("coffee"), drink("water"))
+    memory.both(next(f.id for f in memory.facts(predicate="favorite_drink") if f.value == "water"))
+    assert set(values(memory).values()) == {False}
+    assert len(values(memory)) == 3
+    assert memory.review(limit=100) == []
+    assert taught(memory) == {"favorite_drink": (1, 0, "")}
+
+
+def test_both_is_taken_back_row_for_row(memory, say, path):
+    newer = contested(memory, say, "tea", "coffee")
+    before = logical(path)
+    memory.both(newer)
+    assert logical(path) != before
+    memory.undo(memory.history(limit=1)[0].id)
+    assert logical(path) == before
+    assert len(memory.review()) == 1
+
+
+def test_both_needs_something_that_contradicts(memory, say):
+    say(drink("tea"))
+    (fact,) = memory.facts(predicate="favorite_drink")
+    with pytest.raises(InvalidInput, match="contradicts"):
+        memory.both(fact.id)
+    with pytest.raises(InvalidInput, match="contradicts"):
+        memory.both(memory.list(kinds=["episode"])[0].id)
+
+
+def test_namespaces_are_taught_apart(memory, say, clock):
+    for speaker in ("Ana", "Bob"):
+        memory.both(contested(memory, say, "juice", "milk", speaker=speaker))
+    for what in ("rum", "gin"):
+        clock.passes(days=1)
+        message = {"content": drink(what), "at": clock().isoformat()}
+        memory.ingest([message], "other", session=what)
+    assert all(f.contested for f in memory.facts(namespace="other", predicate="favorite_drink"))
+    assert memory.rates("other").predicates == ()
