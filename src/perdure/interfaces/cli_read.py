@@ -129,7 +129,7 @@ def why(call: Call, id: Identity) -> None:  # noqa: A002  # the contract's name
     """Explain why a memory is as it is: its signals taken apart, its history, what happens next and when."""
     with call.memory() as memory:
         found = memory.why(id)
-    from perdure.interfaces.rendering import show_explanation  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.rendering_why import show_explanation  # noqa: PLC0415  # start-up time
 
     call.answer(found.to_dict(), lambda out: show_explanation(out, found))
 
@@ -153,7 +153,7 @@ def why_not(
             min_confidence=min_confidence,
             include_archived=include_archived,
         )
-    from perdure.interfaces.rendering import show_absence  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.rendering_why import show_absence  # noqa: PLC0415  # start-up time
 
     call.answer(found.to_dict(), lambda out: show_absence(out, found))
 
@@ -168,7 +168,7 @@ def history(
     """Show a memory's journal, oldest first; without an id the newest operations, whose ids 'perdure undo' takes."""
     with call.memory() as memory:
         entries = memory.history(id, namespace=call.namespace, limit=limit)
-    from perdure.interfaces.rendering import show_history  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.rendering_why import show_history  # noqa: PLC0415  # start-up time
 
     call.answer([e.to_dict() for e in entries], lambda out: show_history(out, entries))
 

@@ -17,16 +17,13 @@ from rich.text import Text
 from perdure.records.instant import text_of, to_instant
 from perdure.records.memory import Memory
 from perdure.records.moving import Moved
-from perdure.records.recall import Absence, Hit, Recall
-from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
+from perdure.records.recall import Hit, Recall
+from perdure.records.report import Ingested, Report, Stats
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _PIPE_WIDTH = 160
 _MOVES_SHOWN = 20
 _LINE = 100
-_SAYS = 500
-_REASONS = 4
-"""So many reasons of one operation are told."""
 
 
 def terminal() -> Console:
@@ -72,7 +69,8 @@ def new_table(*columns: str) -> Table:
     return table
 
 
-def _pairs(out: Console, pairs: Mapping[str, Any]) -> None:
+def draw_pairs(out: Console, pairs: Mapping[str, Any]) -> None:
+    """Draw names and values below each other."""
     table = Table.grid(padding=(0, 2))
     for name, value in pairs.items():
         table.add_row(Text(name, style="bold"), Text(shown(str(value))))
@@ -87,7 +85,7 @@ def counted(number: int, noun: str) -> str:
 def show_pairs(out: Console, pairs: Mapping[str, Any]) -> None:
     """Draw names and values."""
     if pairs:
-        _pairs(out, {name.replace("_", " "): value for name, value in pairs.items()})
+        draw_pairs(out, {name.replace("_", " "): value for name, value in pairs.items()})
     else:
         out.print("Nothing to do.")
 
@@ -100,7 +98,8 @@ def show_names(out: Console, names: Sequence[str]) -> None:
         out.print("There is no namespace yet; 'perdure remember' makes one.")
 
 
-def _parts(parts: Mapping[str, float]) -> str:
+def sum_of(parts: Mapping[str, float]) -> str:
+    """Return parts as they add up, without those that add nothing."""
     return " + ".join(f"{name} {value:.3f}" for name, value in parts.items() if round(value, 3)) or "nothing"
 
 
@@ -141,7 +140,7 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
         out.print(Text("   " + shown(" · ".join(told)), style="dim"))
         for warning in _warnings(hit, places):
             out.print(Text(f"   {warning}", style="yellow"))
-        out.print(Text(f"   score {hit.score:.3f} = {_parts(hit.parts)}", style="dim"))
+        out.print(Text(f"   score {hit.score:.3f} = {sum_of(hit.parts)}", style="dim"))
         if hit.question:
             out.print(Text(shown(f"   Ask: {hit.question} (perdure confirm, deny or correct)"), style="yellow"))
     if answer.hits and answer.id:
@@ -201,69 +200,9 @@ def show_memory(out: Console, memory: Memory) -> None:
         "source": memory.source,
         "metadata": dict(memory.metadata),
     }
-    _pairs(out, {**pairs, **{name: value for name, value in optional.items() if value}})
+    draw_pairs(out, {**pairs, **{name: value for name, value in optional.items() if value}})
     out.print()
     out.print(shown(memory.content))
-
-
-def show_explanation(out: Console, found: Explanation) -> None:
-    """Draw why a memory is as it is: what it says, and of a fact why it is believed, before its signals."""
-    out.print(shown(found.summary.removesuffix(found.next_move).rstrip()))
-    if found.fact is not None:
-        from perdure.interfaces.rendering_facts import show_reasons  # noqa: PLC0415  # it imports this file
-
-        show_reasons(out, found.fact)
-    else:
-        out.print(Text(shown(f"\n{brief(found.says, _SAYS)}"), style="bold"))
-    out.print()
-    _pairs(out, found.signals)
-    out.print(f"\nvalue = {_parts(found.value_parts)}")
-    out.print(shown(found.next_move))
-    if found.links:
-        out.print("\nLinks")
-        for kind, other, weight in found.links:
-            out.print(f"  {shown(kind)} {other} ({weight:.2f})")
-    out.print("\nHistory")
-    of: dict[str, list[Entry]] = {}
-    for entry in found.history:
-        told = of.setdefault(entry.operation_id, [])
-        if all(entry.because != other.because for other in told):  # a memory and what is beside it: one reason
-            told.append(entry)
-    for told in of.values():
-        _entries(out, told[:_REASONS])
-        if len(told) > _REASONS:
-            out.print(f"  {told[0].at}  {told[0].operation} {told[0].operation_id}: and {len(told) - _REASONS} more")
-
-
-def show_absence(out: Console, found: Absence) -> None:
-    """Draw what kept a memory out of an answer."""
-    out.print(shown(found.explanation))
-    out.print(Text(f"kept out by: {found.kept_out_by}", style="dim"))
-    if found.rank is not None:
-        out.print(Text(f"rank {found.rank}", style="dim"))
-    if found.parts:
-        out.print(Text(f"score {sum(found.parts.values()):.3f} = {_parts(found.parts)}", style="dim"))
-
-
-def _entries(out: Console, entries: Sequence[Entry]) -> None:
-    for entry in entries:
-        out.print(f"  {entry.at}  {entry.operation} {entry.operation_id}: {shown(entry.because)}")
-
-
-def show_history(out: Console, entries: Sequence[Entry] | Sequence[Operation]) -> None:
-    """Draw a memory's journal, or a table of operations."""
-    operations = [e for e in entries if isinstance(e, Operation)]
-    if not entries:
-        out.print("Nothing has happened yet.")
-    if not operations:
-        _entries(out, [e for e in entries if isinstance(e, Entry)])
-        return
-    table = new_table("id", "at", "operation", "namespace", "changes", "hides", "note")
-    for o in operations:
-        note = f"{o.note} (taken back by {o.undone_by})" if o.undone_by else o.note
-        row = (o.id, o.at, o.operation, o.namespace, f"{o.changes:,}", f"{o.hides:,}", note)
-        table.add_row(*(Text(shown(cell)) for cell in row))
-    out.print(table)
 
 
 def show_report(out: Console, report: Report, *, foreseen: bool = False, operations: bool = True) -> None:
@@ -346,7 +285,7 @@ def show_stats(out: Console, found: Stats, store: str, hint: str = "") -> None:
         pairs["language model"] = f"{told}; tokens: {use.tokens_in:,} in, {use.tokens_out:,} out"
     if hint and "fact" not in found.kinds:
         pairs["facts"] = f"none. {hint}"
-    _pairs(out, pairs)
+    draw_pairs(out, pairs)
     if found.at_risk:
         out.print("\nHigh value, and archived within 30 days if nothing happens")
         for identity, value, when in found.at_risk:
@@ -396,6 +335,6 @@ def show_moved(out: Console, done: Moved, verb: str, store: str, seconds: float)
         f"{verb} {counted(done.namespaces, 'namespace')} to {shown(store)} in {seconds:.1f} s: "
         f"{counted(done.written, 'row')} written, {counted(sum(done.parts.values()), 'row')} verified."
     )
-    _pairs(out, {part: f"{rows:,}" for part, rows in done.parts.items()})
+    draw_pairs(out, {part: f"{rows:,}" for part, rows in done.parts.items()})
     if not done.whole:
         out.print(Text("The file was cut short: only what was there of it is stored.", style="yellow"))
