@@ -47,6 +47,10 @@ HARSH = {
 }
 """Everything that nobody asks for is soon worthless, and the loss budget is strict."""
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Tests start more than a thousand processes: what one of them has compiled, the others need not compile again."""
+
 os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
 """No test reads the configuration of whoever runs it."""
 

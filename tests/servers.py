@@ -55,9 +55,16 @@ def server() -> LocalServer:
     with _in_memory():
         started = local_server(**FAST, max_connections="100")
     started.start()
+    _cheap_passwords(started)
     started.sql(f"CREATE DATABASE {TEMPLATE} OWNER perdure")
     migrate(started.dsn(TEMPLATE))
     return started
+
+
+def _cheap_passwords(started: LocalServer) -> None:
+    """Keep the passwords, hashed once instead of 4096 times: every test opens connections, and each hashes anew."""
+    for role, password in started._passwords().items():
+        started.sql(f"SET scram_iterations = 1; ALTER ROLE {role} PASSWORD '{password}'")
 
 
 @cache
