@@ -53,8 +53,8 @@ for line in sys.stdin:
             found = memory.recall(f"what about the {{chance.choice(topics)}} and its euros", limit=3)
             if found.hits and chance.random() < 0.3:
                 memory.used([found.hits[0].memory.id], "helpful", recall_id=found.id)
-    details = memory.digest_details(budget_tokens={BUDGET})
-    print("done", day, details.tokens, flush=True)
+    writes = (day % 2 == 0) == (me == "ben")  # daily, whichever process is sure to live
+    print("done", day, memory.digest_details(budget_tokens={BUDGET}).tokens if writes else "", flush=True)
 """
 
 
@@ -83,7 +83,7 @@ class Workers:
         self.mothers = {name: Mother(WORKER) for name in ("ann", "ben")}
 
     def live(self, day, *, kill_after=None):
-        """Send both through a day, and return the tokens of their digests; one may be killed on the way."""
+        """Send both through a day, and return the tokens of its digest; one may be killed on the way."""
         for name, mother in self.mothers.items():
             if mother.child is None:
                 mother.bear(self.path, name)
@@ -94,7 +94,8 @@ class Workers:
         if kill_after is not None:
             time.sleep(kill_after)
             pair.pop(day % 2).kill()
-        return [int(one.hear(f"done {day} ")) for one in pair]
+        (tokens,) = filter(None, [one.hear(f"done {day} ") for one in pair])
+        return int(tokens)
 
     def end(self):
         for mother in self.mothers.values():
@@ -108,10 +109,9 @@ def test_a_year_of_use_ends_sound_and_explained(tmp_path):
     workers = Workers(path)
     digests = []
     for day in range(DAYS):
-        digests += workers.live(day, kill_after=chance.random() * 0.05 if day in doomed else None)
+        digests.append(workers.live(day, kill_after=chance.random() * 0.05 if day in doomed else None))
     workers.end()
-    assert len(digests) >= 2 * DAYS - KILLS
-    assert max(digests) <= BUDGET
+    assert 0 < min(digests) <= max(digests) <= BUDGET
 
     memory = opened(path, policy=POLICY)
     assert memory.check() == []
