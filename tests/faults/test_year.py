@@ -107,9 +107,7 @@ def test_a_year_of_use_ends_sound_and_explained(tmp_path):
     chance = random.Random(1)  # noqa: S311  # repeatable on purpose
     doomed = set(chance.sample(range(DAYS), KILLS))
     workers = Workers(path)
-    digests = []
-    for day in range(DAYS):
-        digests.append(workers.live(day, kill_after=chance.random() * 0.05 if day in doomed else None))
+    digests = [workers.live(d, kill_after=chance.random() * 0.05 if d in doomed else None) for d in range(DAYS)]
     workers.end()
     assert 0 < min(digests) <= max(digests) <= BUDGET
 
