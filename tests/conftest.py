@@ -1,7 +1,8 @@
 """What the tests of stores, operations and faults share: places for stores, a clock, an embedder, views of a store.
 
-A test that asks for ``path``, ``opening``, ``memory``, ``meaning`` or ``elsewhere`` runs once for each store. What is
-about the file itself says so with the mark ``on_a_file``; folders that have their own ways say so in their conftest.
+A test that asks for ``path``, ``opening``, ``memory``, ``meaning`` or ``elsewhere`` runs on a file and on a server.
+What is about a file alone says so with the mark ``on_a_file``, what could depend on where a namespace lies with
+``on_two_servers_too``; folders that have their own ways say so in their conftest.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ STORES = [
     pytest.param("spread", marks=pytest.mark.skipif(sys.platform == "win32", reason="no local server")),
 ]
 """A file, a server, and two servers that hold each namespace on one of them."""
+
+on_two_servers_too = pytest.mark.parametrize("store", STORES, indirect=True)
+"""For a test of what could depend on where a namespace lies. Between them they run the statements on two servers."""
 
 in_processes = pytest.mark.parametrize("store", STORES[:2], indirect=True)
 """For a test whose children open the store themselves: they know of no second server."""
@@ -199,7 +203,7 @@ def clock():
     return Clock()
 
 
-@pytest.fixture(params=STORES, scope="module")
+@pytest.fixture(params=STORES[:2], scope="module")
 def store(request):
     """Which store the test runs on."""
     return request.param
