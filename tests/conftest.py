@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import closing, contextmanager
@@ -54,6 +55,14 @@ HARSH = {
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 """Tests start more than a thousand processes: what one of them has compiled, the others need not compile again."""
+
+MEMORY = Path("/dev/shm")  # noqa: S108  # only folders of tests
+PLENTY = 4 * 1024**3
+ROOMY = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > PLENTY
+"""Whether files can lie in memory: a store of its own for each test waits for a disk more often than for anything."""
+
+if ROOMY:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
 """No test reads the configuration of whoever runs it."""
