@@ -1,13 +1,15 @@
 """What the tests of stores, operations and faults share: places for stores, a clock, an embedder, views of a store.
 
-A test that asks for ``path``, ``opening``, ``memory``, ``meaning`` or ``elsewhere`` runs once for each store. What is
-about the file itself says so with the mark ``on_a_file``; folders that have their own ways say so in their conftest.
+A test that asks for ``path``, ``opening``, ``memory``, ``meaning`` or ``elsewhere`` runs on a file and on a server.
+What is about a file alone says so with the mark ``on_a_file``, what could depend on where a namespace lies with
+``on_two_servers_too``; folders that have their own ways say so in their conftest.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import closing, contextmanager
@@ -32,6 +34,9 @@ STORES = [
 ]
 """A file, a server, and two servers that hold each namespace on one of them."""
 
+on_two_servers_too = pytest.mark.parametrize("store", STORES, indirect=True)
+"""For a test of what could depend on where a namespace lies. Between them they run the statements on two servers."""
+
 in_processes = pytest.mark.parametrize("store", STORES[:2], indirect=True)
 """For a test whose children open the store themselves: they know of no second server."""
 
@@ -46,6 +51,18 @@ HARSH = {
     "gates": {"loss_free_count": 0},
 }
 """Everything that nobody asks for is soon worthless, and the loss budget is strict."""
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Tests start more than a thousand processes: what one of them has compiled, the others need not compile again."""
+
+MEMORY = Path("/dev/shm")  # noqa: S108  # only folders of tests
+PLENTY = 4 * 1024**3
+ROOMY = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > PLENTY
+"""Whether files can lie in memory: a store of its own for each test waits for a disk more often than for anything."""
+
+if ROOMY:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 os.environ["PERDURE_RLM_CONFIG"] = str(Path(__file__).parent / "nothing" / "rlm-config.json")
 """No test reads the configuration of whoever runs it."""
@@ -195,7 +212,7 @@ def clock():
     return Clock()
 
 
-@pytest.fixture(params=STORES, scope="module")
+@pytest.fixture(params=STORES[:2], scope="module")
 def store(request):
     """Which store the test runs on."""
     return request.param

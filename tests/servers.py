@@ -10,13 +10,11 @@ import itertools
 import json
 import os
 import secrets
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -24,6 +22,7 @@ import numpy as np
 import psycopg
 from psycopg.rows import dict_row
 
+from conftest import MEMORY, ROOMY
 from perdure.compose import address_of, migrate
 from perdure.stores.postgres import store as postgres_store
 from perdure.stores.postgres.address import Address
@@ -31,8 +30,6 @@ from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
 from perdure.stores.postgres.server import Server
 
 TEMPLATE = "perdure_template"
-MEMORY = Path("/dev/shm")  # noqa: S108  # only the temporary folders of a test's own server
-PLENTY = 4 * 1024**3
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "on", "autovacuum": "off"}
 _numbers = itertools.count(1)
 
@@ -41,7 +38,7 @@ _numbers = itertools.count(1)
 def _in_memory() -> Iterator[None]:
     """Put temporary folders into memory where there is plenty: a database for each test is many files."""
     before = tempfile.tempdir
-    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > PLENTY and os.access(MEMORY, os.W_OK):
+    if ROOMY:
         tempfile.tempdir = str(MEMORY)
     try:
         yield
@@ -55,9 +52,16 @@ def server() -> LocalServer:
     with _in_memory():
         started = local_server(**FAST, max_connections="100")
     started.start()
+    _cheap_passwords(started)
     started.sql(f"CREATE DATABASE {TEMPLATE} OWNER perdure")
     migrate(started.dsn(TEMPLATE))
     return started
+
+
+def _cheap_passwords(started: LocalServer) -> None:
+    """Keep the passwords, hashed once instead of 4096 times: every test opens connections, and each hashes anew."""
+    for role, password in started._passwords().items():
+        started.sql(f"SET scram_iterations = 1; ALTER ROLE {role} PASSWORD '{password}'")
 
 
 @cache

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-import signal
 import threading
 import time
 
 import pytest
 
-from conftest import ENV, opened, python
+from conftest import opened, python
+from forks import Mother
 
 ROUNDS = 200
 SIDE_BY_SIDE = 4
@@ -39,47 +39,46 @@ while True:
 """
 
 
-def killed(path, number, chance):
+def killed(mother, path, number, chance):
     """Start a writer, kill it at some instant, and return what it had acknowledged."""
-    child = python(WRITER, path, number)
-    ready = child.stdout.readline()
+    mother.bear(path, number)
+    mother.hear("ready")
     time.sleep(chance.random() * 0.12)
-    child.send_signal(signal.SIGKILL)
-    out, err = child.communicate()
-    assert ready == "ready\n", err
-    assert child.returncode == -signal.SIGKILL, err
-    return [line.split() for line in out.splitlines(keepends=True) if line.endswith("\n")]
+    return [line.split() for line in mother.kill()]
 
 
-def test_200_kills_cost_nothing_that_was_acknowledged(tmp_path):  # noqa: C901  # one story
-    assert ENV["PYTHONPATH"]
+def lane(path, chance):
+    """Kill one writer of a file after the other, and look each time whether all is there."""
+    kept, archived = set(), set()
+    mother = Mother(WRITER)
+    for number in range(ROUNDS // SIDE_BY_SIDE):
+        for what, identity in killed(mother, path, number, chance):
+            (kept if what == "kept" else archived).add(identity)
+        memory = opened(path)
+        if number % 7 == 0 or number == ROUNDS // SIDE_BY_SIDE - 1:
+            assert memory.check() == []
+        found = {r.id: r for r in memory._context.store.get("default", sorted(kept | archived))}
+        assert set(found) == kept | archived
+        assert all(found[i].state.status == "archived" for i in archived)
+        for operation in memory._context.store.operations("default", 3):  # the last ones are there whole
+            assert len(memory._context.store.changes("default", operation.id)) == operation.changes
+        if kept and number % 10 == 0:
+            assert memory.recall("zebra", touch=False).hits
+        memory.close()
+    assert len(kept) > 100
+    mother.close()
+
+
+def test_200_kills_cost_nothing_that_was_acknowledged(tmp_path):
     failures = []
 
-    def lane(lane_number):
-        path = tmp_path / f"{lane_number}.db"
-        chance = random.Random(lane_number)  # noqa: S311  # repeatable on purpose
-        kept, archived = set(), set()
+    def guarded(number):
         try:
-            for number in range(ROUNDS // SIDE_BY_SIDE):
-                for what, identity in killed(path, number, chance):
-                    (kept if what == "kept" else archived).add(identity)
-                memory = opened(path)
-                if number % 7 == 0 or number == ROUNDS // SIDE_BY_SIDE - 1:
-                    assert memory.check() == []
-                found = {r.id: r for r in memory._context.store.get("default", sorted(kept | archived))}
-                assert set(found) == kept | archived
-                assert all(found[i].state.status == "archived" for i in archived)
-                by_operation = memory._context.store.operations("default", 3)
-                for operation in by_operation:  # the last ones are there whole
-                    assert len(memory._context.store.changes("default", operation.id)) == operation.changes
-                if kept and number % 10 == 0:
-                    assert memory.recall("zebra", touch=False).hits
-                memory.close()
-            assert len(kept) > 100
+            lane(tmp_path / f"{number}.db", random.Random(number))  # noqa: S311  # repeatable on purpose
         except BaseException as error:  # noqa: BLE001  # told by the main thread
             failures.append(error)
 
-    threads = [threading.Thread(target=lane, args=(n,)) for n in range(SIDE_BY_SIDE)]
+    threads = [threading.Thread(target=guarded, args=(n,)) for n in range(SIDE_BY_SIDE)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -21,7 +21,7 @@ memory = opened(path, embedder=HashEmbedder(32) if sys.argv[4] == "meaning" else
 print("ready", flush=True)
 sys.stdin.readline()
 ids, hits = [], 0
-for i in range(500):
+for i in range(int(sys.argv[5])):
     ids.append(memory.remember(f"zebra {name} number {i}", session=name).id)
     if i % 5 < 2:
         hits += len(memory.recall(f"zebra {i}", limit=4, inside=name).hits)
@@ -45,24 +45,24 @@ def together(children):
         child.stdin.flush()
 
 
-@pytest.mark.parametrize("kind", ["words", "meaning"])
-def test_four_processes_lose_nothing_and_count_exactly(path, kind):
+@pytest.mark.parametrize(("kind", "writes"), [("words", 500), ("meaning", 150)])
+def test_four_processes_lose_nothing_and_count_exactly(path, kind, writes):
     import json  # as the workers speak
 
-    children = [started(WORKER, path, f"w{n}", HERE, kind) for n in range(4)]
+    children = [started(WORKER, path, f"w{n}", HERE, kind, writes) for n in range(4)]
     together(children)
     told = [json.loads(finished(child)) for child in children]
     memory = opened(path, embedder=HashEmbedder(32) if kind == "meaning" else None)
     ids = [i for one, _ in told for i in one]
-    assert len(set(ids)) == 2000
+    assert len(set(ids)) == 4 * writes
     records = memory._context.store.get("default", ids)
-    assert len(records) == 2000
+    assert len(records) == 4 * writes
     seen = [m for n in range(4) for m in memory.list(limit=1000, inside=f"w{n}")]  # each sees its own
     assert sorted(m.id for m in seen) == sorted(ids)
     total = sum(m.access_count for m in seen)
-    assert total == sum(hits for _, hits in told) > 1000
+    assert total == sum(hits for _, hits in told) > 2 * writes
     turns = sorted((r.content.session, r.content.turn) for r in records)
-    assert turns == sorted((f"w{n}", t) for n in range(4) for t in range(500))
+    assert turns == sorted((f"w{n}", t) for n in range(4) for t in range(writes))
     assert memory.check() == []
     memory.sweep()
     assert memory.check() == []

@@ -1,6 +1,6 @@
 """Several processes, and several threads, on one server at once.
 
-The mixed verbs run for PERDURE_FAULT_SECONDS, 12 by default; 60 before a release.
+The mixed verbs run for PERDURE_FAULT_SECONDS, 6 by default; 60 before a release.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from faults.server_faults import everything, operations
 from perdure.records.errors import ConflictError, InvalidInput
 
 HERE = str(Path(__file__).parents[1])
-SECONDS = float(os.environ.get("PERDURE_FAULT_SECONDS", "12"))
+SECONDS = float(os.environ.get("PERDURE_FAULT_SECONDS", "6"))
 TOGETHER = ("shared", "team")
 
 

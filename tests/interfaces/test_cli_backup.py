@@ -1,4 +1,4 @@
-"""backup and restore-backup as real processes: beside writers, killed in the middle, and what they refuse."""
+"""backup and restore-backup: beside processes that write, killed in the middle, and what they refuse."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import time
 from contextlib import suppress
 
 import pytest
+from typer.testing import CliRunner
 
 from conftest import ENV, opened, python, tables
+from perdure.interfaces import cli
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and file locks of POSIX")
 
@@ -43,9 +45,8 @@ def command(*words):
 
 
 def told(*words, code=0):
-    line, environment = command(*words, "--json")
-    done = subprocess.run(line, capture_output=True, check=False, timeout=120, env=environment)
-    assert (done.returncode, done.stderr) == (code, b""), done.stderr.decode()
+    done = CliRunner().invoke(cli.app, [*words, "--json"], prog_name="perdure")
+    assert (done.exit_code, done.stderr) == (code, ""), done.stderr
     return json.loads(done.stdout)
 
 

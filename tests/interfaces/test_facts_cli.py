@@ -1,4 +1,4 @@
-"""The commands about facts as processes of their own: what they show, change, refuse, and how they end."""
+"""The commands about facts: what they show, change, refuse, and how they end; a few as processes of their own."""
 
 import json
 import os
@@ -9,8 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import perdure
+from perdure.interfaces import cli
 
 POLICY = {"embedder": {"model": "none"}, "preset": "knowledge"}
 NOW = datetime.now(UTC)
@@ -44,6 +46,13 @@ def place(tmp_path, monkeypatch):
 
 
 def ran(*words, code=0):
+    done = CliRunner().invoke(cli.app, list(words), prog_name="perdure")
+    assert "Traceback" not in done.stderr
+    assert done.exit_code == code, (done.stdout, done.stderr)
+    return done.stdout if code in (0, 3) else done.stderr
+
+
+def process(*words, code=0):
     line = [sys.executable, "-m", "perdure", *words]
     done = subprocess.run(line, env=os.environ, capture_output=True, encoding="utf-8", check=False, timeout=120)
     assert "Traceback" not in done.stderr
@@ -211,15 +220,16 @@ def test_what_was_taken_in_before_is_learned_from_once(place):
 
 
 def test_an_answer_sheet_as_text_and_as_data(place):
-    ran("correct", the("delivery", "Friday")["id"], "Thursday")
-    text = ran("answer-sheet", "When does Gai Media want deliveries?")
+    process("correct", the("delivery", "Friday")["id"], "Thursday")
+    text = process("answer-sheet", "When does Gai Media want deliveries?")
     known, past = text.index("Thursday"), text.index("Out of date")
     assert known < past < text.index("Friday")
     sheet = data("answer-sheet", "When does Gai Media want deliveries?")
     assert text == sheet["text"] + "\n"
     assert sheet["known"][0]["says"].endswith("Thursday")
     assert len(data("answer-sheet", "When does Gai Media want deliveries?", "--tokens", "120")["text"]) < len(text)
-    assert data("answer-sheet", "What is the boiling point of tungsten?", code=3)["nothing_known"]
+    nothing = process("answer-sheet", "What is the boiling point of tungsten?", "--json", code=3)
+    assert json.loads(nothing)["nothing_known"]
     then = (NOW - timedelta(days=100)).isoformat()
     before = data("answer-sheet", "When does Gai Media want deliveries?", "--as-of", then)
     assert [s["says"].rpartition(": ")[2] for s in before["known"]] == ["Friday"]

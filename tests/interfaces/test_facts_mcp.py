@@ -1,4 +1,7 @@
-"""The tools about facts over real pipes: a client that can ask its person, one that cannot, and people who will not."""
+"""The tools about facts: a client that can ask its person, one that cannot, and people who will not.
+
+Both are tried over real pipes; what else may be said and answered, in process.
+"""
 
 import json
 import os
@@ -14,7 +17,8 @@ from mcp.client.stdio import stdio_client
 from mcp_types import INTERNAL_ERROR, ElicitResult, ErrorData
 
 import perdure
-from interfaces.test_mcp_talk import MODES, call, refused
+from interfaces import test_mcp_talk as in_process
+from interfaces.test_mcp_talk import MODES, call, over, refused
 
 POLICY = {"embedder": {"model": "none"}, "preset": "knowledge"}
 NOW = datetime.now(UTC)
@@ -63,20 +67,25 @@ DECLINES, CANCELS = ElicitResult(action="decline"), ElicitResult(action="cancel"
 
 
 @asynccontextmanager
-async def connected(place, mode, person=None, profile="core"):
-    words = ["-m", "perdure.interfaces.mcp", "--store", "agent.db", "--policy", "policy.toml", "--profile", profile]
+async def connected(place, mode, person=None):
+    words = ["-m", "perdure.interfaces.mcp", "--store", "agent.db", "--policy", "policy.toml"]
     environment = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1]), "HOME": str(place)}
     parameters = StdioServerParameters(command=sys.executable, args=words, env=environment, cwd=place)
     async with Client(stdio_client(parameters), mode=mode, elicitation_callback=person) as client:
         yield client
 
 
-def talk(place, mode, story, person=None, profile="core"):
+def piped(place, mode, story, person=None):
     async def run():
-        async with connected(place, mode, person, profile) as client:
+        async with connected(place, mode, person) as client:
             return await story(client)
 
     return anyio.run(run)
+
+
+def talk(place, mode, story, person=None, profile="core"):
+    with perdure.open(place / "agent.db", place / "policy.toml") as memory:
+        return in_process.talk(over(memory, profile), story, mode, person)
 
 
 def stored(place, read):
@@ -103,7 +112,7 @@ def test_a_person_is_asked_at_most_the_questions_of_the_day_and_the_answers_are_
         assert len(person.asked) == 2
         return asked
 
-    confirmed, corrected = talk(place, mode, story, person)
+    confirmed, corrected = piped(place, mode, story, person)
     by = stored(place, lambda m: {f.id: f for f in m.facts(past=True)})
     assert (by[confirmed.id].state, by[confirmed.id].base) == ("active", pytest.approx(confirmed.base + 0.02))
     assert by[corrected.id].state == "superseded"
@@ -162,7 +171,7 @@ def test_a_client_that_cannot_ask_gets_the_questions_as_data_and_a_plain_tool(pl
         for wrong in ({"verdict": "correct"}, {"verdict": "confirm", "value": "x"}, {"verdict": "confirm"}):
             assert (await refused(client, "answer", id=gai.id, **wrong))["error"] == "InvalidInput"
 
-    talk(place, mode, story)
+    piped(place, mode, story)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -12,8 +12,7 @@ from mcp.client.stdio import stdio_client
 
 import perdure
 from interfaces.test_mcp_schema import listed
-from interfaces.test_mcp_talk import MODES, call, refused, talk
-from perdure.interfaces.mcp import build
+from interfaces.test_mcp_talk import MODES, call, over, refused, talk
 from perdure.interfaces.mcp_results import MOST_LINES
 from perdure.records.knowledge import Entity
 from perdure.records.plan import Plan
@@ -45,7 +44,7 @@ def memory(clock):
 
 
 def told(memory, story, mode="auto"):
-    talk(build(lambda: memory, profile="full"), story, mode)
+    talk(over(memory, "full"), story, mode)
 
 
 # --- the four tools of seed 000: literal copies of its sections 1.3, 2.3, 3.4 and 4.4, without the descriptions
@@ -246,7 +245,7 @@ def test_a_recall_names_itself_only_where_it_is_an_access(memory):
         assert shown.structured_content["recall_id"] in shown.content[0].text
         assert (await call(client, "recall", query="deploys", touch=False))["recall_id"] is None
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)
 
 
 def test_the_instructions_tell_when_to_say_it(memory):
@@ -255,7 +254,7 @@ def test_the_instructions_tell_when_to_say_it(memory):
         assert "used(wrong)" in client.instructions
         assert {"used"} <= {t.name for t in (await client.list_tools()).tools}
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)
 
 
 def test_what_a_session_noted_is_seen_only_inside_it(memory):

@@ -9,7 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 import perdure
-from interfaces.test_mcp_talk import MODES, call, refused, talk
+from interfaces.test_mcp_talk import MODES, call, over, refused, talk
 from perdure.interfaces.mcp import build
 from perdure.interfaces.mcp_results import CUT
 
@@ -81,7 +81,7 @@ def test_every_tool_answers(memory, clock, mode):
             await call(client, "undo", operation_id=operation)
         assert (await call(client, "sweep"))["moved_total"] == dry["moved_total"]
 
-    talk(build(lambda: memory, profile="full"), story, mode)
+    talk(over(memory, "full"), story, mode)
 
 
 async def last(client, identity):
@@ -99,7 +99,7 @@ def test_archive_restore_and_pin_name_the_operation_that_undo_takes(memory):
         await call(client, "undo", operation_id=done["operation_id"])
         assert await call(client, "get", id=kept["id"]) == before
 
-    talk(build(lambda: memory, profile="full"), story)
+    talk(over(memory, "full"), story)
 
 
 def test_the_store_is_opened_once_at_the_first_call_in_a_worker_thread(memory):
@@ -154,7 +154,7 @@ def test_long_content_is_cut_in_answers_and_whole_in_get(memory):
         answer = await client.call_tool("get", {"id": kept["id"]})
         assert content.strip() in answer.content[0].text
 
-    talk(build(lambda: memory, profile="full"), story)
+    talk(over(memory, "full"), story)
 
 
 def test_only_a_touching_recall_is_an_access(memory):
@@ -172,7 +172,7 @@ def test_only_a_touching_recall_is_an_access(memory):
         await call(client, "recall", query="deploys")
         assert (await call(client, "get", id=kept["id"]))["access_count"] == 1
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)
 
 
 def test_a_memory_cannot_pass_for_the_servers_words(memory):
@@ -191,7 +191,7 @@ def test_a_memory_cannot_pass_for_the_servers_words(memory):
         assert answer.structured_content["hits"][0]["content"] == content
         assert "data, not instructions" in client.instructions
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)
 
 
 def test_hidden_memories_are_named_but_not_shown(memory):
@@ -205,7 +205,7 @@ def test_hidden_memories_are_named_but_not_shown(memory):
         assert (await call(client, "recall", query="office Lyon", include_archived=True))["hits"]
         assert (await call(client, "get", id=kept["id"], include_archived=True))["status"] == "archived"
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)
 
 
 def test_filters_reach_the_engine(memory):
@@ -230,7 +230,7 @@ def test_filters_reach_the_engine(memory):
         assert await ids(limit=1) == [old["id"]]
         assert await ids(namespace="elsewhere") == []
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)
 
 
 def test_pages_of_a_list_cover_everything_once(memory):
@@ -245,7 +245,7 @@ def test_pages_of_a_list_cover_everything_once(memory):
         assert page["next_before"] is None
         assert len(seen) == len(set(seen)) == 5
 
-    talk(build(lambda: memory, profile="full"), story)
+    talk(over(memory, "full"), story)
 
 
 def test_the_servers_namespace_applies_where_none_is_named(memory):
@@ -276,7 +276,7 @@ def test_the_digest_is_a_resource(memory, mode):
         await call(client, "remember", content="Lunch is at noon.")
         assert "noon" in (await client.read_resource("memory://digest")).contents[0].text  # not from a cache
 
-    talk(build(lambda: memory), story, mode)
+    talk(over(memory), story, mode)
 
 
 def test_all_instants_are_iso_8601_with_a_zone(memory, clock):
@@ -303,6 +303,6 @@ def test_all_instants_are_iso_8601_with_a_zone(memory, clock):
         collect(await call(client, "sweep"))
         collect(await call(client, "stats"))
 
-    talk(build(lambda: memory, profile="full"), story)
+    talk(over(memory, "full"), story)
     assert len(found) >= 8
     assert all(datetime.fromisoformat(text).tzinfo is not None for text in found)

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 import perdure
-from interfaces.test_mcp_talk import MODES, call, refused, talk
+from interfaces.test_mcp_talk import MODES, call, over, refused, talk
 from perdure.interfaces.mcp import OpenOnce, build
 from perdure.records.errors import PolicyError, StoreError
 
@@ -91,7 +91,7 @@ def test_bad_input_is_a_tool_error_with_a_remedy_and_stores_nothing(memory, mode
         assert says in told["message"]
         assert (await call(client, "stats"))["memories"] == 0
 
-    talk(build(lambda: memory, profile="full"), story, mode)
+    talk(over(memory, "full"), story, mode)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_text_that_looks_like_something_else_stays_text(memory, content):
         assert (await call(client, "get", id=kept["id"]))["content"] == content
         await call(client, "recall", query=content)
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)
 
 
 def test_lists_and_objects_may_come_as_json_text(memory):
@@ -112,4 +112,4 @@ def test_lists_and_objects_may_come_as_json_text(memory):
         whole = await call(client, "get", id=kept["id"])
         assert (whole["tags"], whole["metadata"], whole["importance"]) == (["a", "b"], {"n": 1}, 0.9)
 
-    talk(build(lambda: memory), story)
+    talk(over(memory), story)

@@ -1,14 +1,40 @@
 """How the MCP tests talk to a server in process. Holds no test: two files of tests share it."""
 
+from functools import cache
+
 import anyio
 from mcp import Client
+
+from perdure.interfaces.mcp import OpenOnce, build
 
 MODES = ("2026-07-28", "legacy")
 
 
-def talk(server, story, mode="auto"):
+class Turn(OpenOnce):
+    """Opens nothing: the memory of the test whose turn it is."""
+
+    memory = None
+
+    def __call__(self):
+        return self.memory
+
+
+@cache
+def _server(profile):
+    turn = Turn(None)
+    return turn, build(turn, profile=profile)
+
+
+def over(memory, profile="core"):
+    """A server over a memory; tests share one, because to make one takes longer than to talk to it."""
+    turn, server = _server(profile)
+    turn.memory = memory
+    return server
+
+
+def talk(server, story, mode="auto", person=None):
     async def run():
-        async with Client(server, mode=mode) as client:
+        async with Client(server, mode=mode, elicitation_callback=person) as client:
             return await story(client)
 
     return anyio.run(run)

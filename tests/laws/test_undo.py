@@ -9,17 +9,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from conftest import STORES, on_a_file
+from conftest import on_a_file
 from laws.conftest import World
 from laws.memories import SLOW_LAW
 from perdure.records.errors import ConflictError, InvalidInput, NotFound
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server: what two servers add is tried by the stores' own tests."""
-    return request.param
-
 
 TABLES: Final = ("memory", "content", "tag", "link", "vector", "document", "idempotency")
 FEED: Final = ("changed", "seq", "op")

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import START, STORES, WORDS_ONLY, HashEmbedder, tables
+from conftest import START, WORDS_ONLY, HashEmbedder, tables
 from perdure.records.errors import InvalidInput, PolicyError
 
 TEXTS = [f"the {colour} boat lies at pier {n}" for n, colour in enumerate(("red", "blue", "green", "white", "black"))]
@@ -19,11 +19,6 @@ AFTER_A_DAY = {
     "gates": {"loss_free_count": 1000},
 }
 """What nobody asked for within a day is hidden."""
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    return request.param
 
 
 def day(number):

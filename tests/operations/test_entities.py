@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import STORES, finished, in_processes, logical, python, tables
+from conftest import finished, in_processes, logical, python, tables
 from perdure.operations.names import names_of
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
@@ -13,12 +13,6 @@ from perdure.records.plan import Plan
 from perdure.rules.entities import born, mentioned, named, shelved
 from perdure.rules.mentions import mentions
 from perdure.rules.naming import Ambiguous, Resolved, normal
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    """A file and one server."""
-    return request.param
 
 
 def write(memory, changes, namespace="default"):

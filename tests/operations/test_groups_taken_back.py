@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import START, WORDS_ONLY, Clock, HashEmbedder, logical, opened
@@ -52,7 +52,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-@SLOW_LAW
+@settings(SLOW_LAW, max_examples=15)
 @given(
     st.lists(drafts, min_size=2, max_size=14),
     st.lists(st.lists(st.integers(0, 13), min_size=2, max_size=4), max_size=3),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Clock, HashEmbedder, logical, opened
+from conftest import STORES, Clock, HashEmbedder, logical, opened
 
 ROOT = Path(__file__).parents[2]
 NAME = "locomo_dev.json.gz"
@@ -49,9 +49,14 @@ POLICIES = {
     },
 }
 
+SERVED = pytest.param("postgres", "harsh", None, marks=STORES[1].marks)
+
 
 @pytest.mark.parametrize(
-    ("policy", "embedder"), [("default", HashEmbedder()), ("harsh", None)], ids=["default", "harsh"]
+    ("store", "policy", "embedder"),
+    [("sqlite", "default", HashEmbedder()), ("sqlite", "harsh", None), SERVED],
+    ids=["default", "harsh", "harsh on a server"],
+    indirect=["store"],
 )
 def test_a_conversation_lives_for_200_days_and_is_taken_back_row_for_row(path, policy, embedder):
     data = sample()

@@ -8,19 +8,13 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from conftest import START, STORES, WORDS_ONLY, HashEmbedder, logical, tables
+from conftest import START, WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.operations.facts_recalled import known_procedures
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.rules.procedures import widen
 from perdure.rules.words import query_words
 from stores.planning import applied, document
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    return request.param
-
 
 WORDS = [a + b for a in ("bark", "cliff", "dune", "fern", "gorge", "marsh") for b in ("ling", "wood", "ford", "gate")]
 ASKED, NEXT = "What is the status of the delivery?", "And the invoices for it?"

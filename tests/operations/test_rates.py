@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from conftest import START, STORES, WORDS_ONLY, logical, tables
+from conftest import START, WORDS_ONLY, logical, tables
 from perdure.operations.rates import known_rates
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
@@ -20,11 +20,6 @@ from perdure.records.memory import Status
 from perdure.records.policy import Policy
 from perdure.rules.rates import life, rates, rates_in_use
 from stores.planning import ended, facts
-
-
-@pytest.fixture(scope="module", params=STORES[:2])
-def store(request):
-    return request.param
 
 
 def day(number):

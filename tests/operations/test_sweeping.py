@@ -3,10 +3,14 @@ from __future__ import annotations
 import pytest
 
 from conftest import HARSH, WORDS_ONLY, opened, tables
+from perdure.operations import sweep as sweeping
 from perdure.records.errors import InvalidInput
 
 MANY = 4500
 """More than two pages of a sweep."""
+
+FEW = 450
+"""More than two small pages."""
 
 GENEROUS = {**HARSH, "gates": {"loss_share": 1.0, "loss_share_day": 1.0}}
 
@@ -21,6 +25,12 @@ def crowd(opening):
     return make
 
 
+@pytest.fixture
+def small_pages(monkeypatch):
+    """Whether pages hold 200 or 2000 memories makes no difference to what a sweep decides."""
+    monkeypatch.setattr(sweeping, "PAGE", 200)
+
+
 def test_a_sweep_reaches_every_page(crowd, clock):
     memory = crowd()
     clock.passes(days=10)
@@ -32,8 +42,8 @@ def test_a_sweep_reaches_every_page(crowd, clock):
     assert memory.sweep().examined == 0
 
 
-def test_accessed_and_due_memories_are_swept_once(crowd, clock):
-    memory = crowd()
+def test_accessed_and_due_memories_are_swept_once(crowd, clock, small_pages):
+    memory = crowd(count=FEW)
     clock.passes(days=8)
     for i in range(0, 100, 10):
         memory.recall(f"note {i}", limit=100)
@@ -41,8 +51,8 @@ def test_accessed_and_due_memories_are_swept_once(crowd, clock):
     assert counted > 9
     dry, report = memory.sweep(dry_run=True), memory.sweep()
     assert (dry.tally, dry.examined, dry.counted) == (report.tally, report.examined, report.counted)
-    assert report.examined == MANY
-    assert len({m.id for m in report.moved if m.move == "warm to cold"}) == MANY
+    assert report.examined == FEW
+    assert len({m.id for m in report.moved if m.move == "warm to cold"}) == FEW
 
 
 def test_a_dry_run_touches_nothing(crowd, clock, path):
@@ -54,16 +64,16 @@ def test_a_dry_run_touches_nothing(crowd, clock, path):
     assert tables(path) == before
 
 
-def test_the_loss_budget_holds_over_all_pages(crowd, clock, path):
+def test_the_loss_budget_holds_over_all_pages(crowd, clock, path, small_pages):
     """Every page alone would be within the day's share only at first; the sweep is one question."""
-    memory = crowd(HARSH)
+    memory = crowd(HARSH, FEW)
     clock.passes(days=60)
     report = memory.sweep()
-    assert memory.stats().statuses == {"active": MANY}
+    assert memory.stats().statuses == {"active": FEW}
     assert [h.namespace for h in report.held] == ["default"] * len(report.held)
     held = [i for h in report.held for i in h.ids]
-    assert len(held) == len(set(held)) == MANY
-    assert f"{MANY} of {MANY}" in report.held[0].because
+    assert len(held) == len(set(held)) == FEW
+    assert f"{FEW} of {FEW}" in report.held[0].because
     assert "10%" in report.held[0].because
     assert set(report.tally) == {"warm to cold"}  # what hides nothing goes on
 
@@ -76,8 +86,8 @@ def test_the_loss_budget_holds_over_all_pages(crowd, clock, path):
     # ... and tried again after the next change.
     memory.remember("a change")
     again = memory.sweep()
-    assert sum(len(h.ids) for h in again.held) == MANY
-    assert memory.stats().statuses == {"active": MANY + 1}
+    assert sum(len(h.ids) for h in again.held) == FEW
+    assert memory.stats().statuses == {"active": FEW + 1}
 
 
 def test_a_budget_lets_a_small_share_go(opening, clock):
@@ -114,19 +124,19 @@ def test_a_small_namespace_has_a_free_count(opening, clock):
     assert memory.stats().statuses == {"archived": 20}
 
 
-def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path):
-    memory = crowd(count=2500)
+def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path, small_pages):
+    memory = crowd(count=FEW)
     clock.passes(days=7.5)
     memory.sweep()
     memory.close()
     memory = opening(GENEROUS)
     assert {d["due_ms"] for d in dues(memory)} == {None}  # cold, and nothing archives it under the default policy
     report = memory.sweep()
-    assert report.examined == 2500
+    assert report.examined == FEW
     dated = {d["due_ms"] for d in dues(memory)}
     assert None not in dated
     clock.passes(days=60)
-    assert memory.sweep().tally == {"cold to archived": 2500}
+    assert memory.sweep().tally == {"cold to archived": FEW}
     assert memory.sweep().examined == 0
     assert [o.operation for o in memory.history()].count("policy") == 1
 
@@ -146,13 +156,13 @@ def test_a_policy_change_with_held_moves_reports_them_once(opening, clock):
     assert memory.sweep().held == ()
 
 
-def test_a_forecast_says_what_a_sweep_then_does_and_touches_nothing(crowd, clock, path):
-    memory = crowd(GENEROUS, count=2500)
+def test_a_forecast_says_what_a_sweep_then_does_and_touches_nothing(crowd, clock, path, small_pages):
+    memory = crowd(GENEROUS, count=FEW)
     memory.recall("note 5")
     before = tables(path)
     coming = memory.forecast(90)
     assert coming.dry_run
-    assert coming.tally["cold to archived"] >= 2490
+    assert coming.tally["cold to archived"] >= FEW - 10
     assert tables(path) == before
     clock.passes(days=90)
     done = memory.sweep()

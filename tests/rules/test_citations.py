@@ -57,9 +57,9 @@ def test_what_is_found_stands_there_and_leads_nowhere_else(text):
 
 @pytest.mark.parametrize("text", ["a/" * 10_000, "a." * 10_000, "#" * 20_000, "a.py#" + "b." * 9000, "http://" * 3000])
 def test_hostile_texts_are_read_in_time(text):
-    begun = time.perf_counter()
+    begun = time.process_time()
     citations(text)
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
 
 
 def seen(kind, sight):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -306,6 +306,6 @@ def test_bad_input_is_read_like_any_other(text):
     ],
 )
 def test_time_is_linear_on_a_long_text(piece):
-    begun = perf_counter()
+    begun = process_time()
     assert len(read(piece * (300_000 // len(piece)))) <= 50
-    assert perf_counter() - begun < 20
+    assert process_time() - begun < 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -120,11 +120,11 @@ def test_any_text_has_an_event(text):
 @pytest.mark.parametrize("piece", ["no, ", "actually ", "is ", "is still ", "(", "yes but ", "a", "please "])
 def test_time_is_bounded_on_a_megabyte(piece):
     text = piece * (1_000_000 // len(piece))
-    begun = perf_counter()
+    begun = process_time()
     event_of(text)
     denies(text)
     asks_whether_still(text)
-    assert perf_counter() - begun < 5
+    assert process_time() - begun < 5
 
 
 @given(st.sampled_from(EventType), st.sampled_from([*EventType, None]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -152,9 +152,9 @@ def test_hostile_texts_cost_no_more_than_their_length(part):
         text = "remember " + part * (size // len(part))
         best = 9.0
         for _ in range(3):
-            begun = perf_counter()
+            begun = process_time()
             candidates(text)
-            best = min(best, perf_counter() - begun)
+            best = min(best, process_time() - begun)
         return best
 
     assert seconds(50_000) < max(0.3, 30 * seconds(5_000))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import string
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -200,12 +200,10 @@ def test_any_texts_can_be_judged(one, other):
 def test_long_texts_cost_no_more_than_their_length(part):
     def seconds(size):
         text = part * (size // len(part))
-        best = 9.0
-        for _ in range(2):
-            begun = perf_counter()
-            conflict(text, text + " x")
-            lost(text, text)
-            best = min(best, perf_counter() - begun)
-        return best
+        begun = process_time()
+        conflict(text, text + " x")
+        lost(text, text)
+        return process_time() - begun
 
-    assert seconds(50_000) < max(0.5, 40 * seconds(5_000))
+    small = min(seconds(5_000) for _ in range(2))
+    assert any(seconds(50_000) < max(0.5, 40 * small) for _ in range(2))

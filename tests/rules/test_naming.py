@@ -268,12 +268,12 @@ def test_mentions_are_places_in_order_that_do_not_overlap(text, some):
 def test_time_grows_with_the_text_and_not_faster(part):
     def seconds(length):
         text = (part * length)[:length]
-        start = time.perf_counter()
+        start = time.process_time()
         mentions(text, ALIASES)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     small = min(seconds(4_000) for _ in range(3))
-    assert min(seconds(32_000) for _ in range(2)) < 8 * 4 * small + 0.05
+    assert any(seconds(32_000) < 8 * 4 * small + 0.05 for _ in range(2))
 
 
 # --- who they are

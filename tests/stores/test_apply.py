@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from conftest import HashEmbedder, logical, tables
+from conftest import HashEmbedder, logical, on_two_servers_too, tables
 from perdure.records.errors import ConflictError, PerdureError
 from perdure.records.plan import Change, Plan, Target
+
+pytestmark = on_two_servers_too
 
 
 def archive_change(memory, *, before=None, op="later"):

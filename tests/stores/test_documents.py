@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import perdure
-from conftest import logical, opened, tables
+from conftest import logical, on_two_servers_too, opened, tables
 from perdure.compose import store_at
 from perdure.interfaces.exchange import reading, write
 from perdure.operations.importing import imported
@@ -15,6 +15,8 @@ from perdure.operations.moving import exported
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError
 from stores.planning import applied, document
+
+pytestmark = on_two_servers_too
 
 EDGE = Shelf.EDGE
 DATA = {"kind": "part of", "role": "ü", "weight": 0.5, "deep": [1, None, {"x": True}]}

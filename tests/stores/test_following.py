@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from conftest import Clock, HashEmbedder, on_a_file, opened
+from conftest import Clock, HashEmbedder, on_a_file, on_two_servers_too, opened
 from perdure.records.errors import ConflictError, InvalidInput
 
 WORDS = ["tea", "rain", "deploy", "tuesday", "alice", "bob", "river", "stone"]
@@ -212,6 +212,7 @@ def all_of(memory):
     return found
 
 
+@on_two_servers_too
 def test_a_store_below_one_segment_can_be_optimized(opening):
     memory = opening({"recall": {"cells_above": 1000}}, HashEmbedder())
     memory.remember_many([f"word{i} other{i % 7}" for i in range(1100)])

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import perdure
-from conftest import WORDS_ONLY, HashEmbedder, logical, opened, tables
+from conftest import WORDS_ONLY, HashEmbedder, logical, on_two_servers_too, opened, tables
 from perdure.records.errors import ConflictError, StoreError
 from perdure.records.memory import Form
 from perdure.records.plan import Change, Target
@@ -52,6 +52,7 @@ def test_words_that_are_no_longer_shown_still_find_it(kept, query):
     assert [h.memory.id for h in memory.recall(query, touch=False).hits][:1] == [one.id]
 
 
+@on_two_servers_too
 @pytest.mark.parametrize(
     ("query", "found"),
     [("marathon", False), ("harbour server", False), ("Tuesday", True), ("marathon on Tuesday", True)],
@@ -102,6 +103,7 @@ def test_the_same_words_said_again_are_known(kept):
     assert memory.remember(SHORT).id != one.id  # a summary is nobody's saying
 
 
+@on_two_servers_too
 def test_the_whole_text_is_shown_again_byte_for_byte(kept):
     memory, one = kept
     applied(memory, shortened(memory, one.id, None, Form.FULL, tokens=one.tokens))
@@ -128,6 +130,7 @@ def test_an_undo_shows_what_was_shown_before_and_another_the_short_form_again(ke
     assert text_of(memory, one.id) == LONG
 
 
+@on_two_servers_too
 def test_a_memory_whose_form_has_changed_is_taken_back_only_once_that_is_undone(opening, clock, path):
     memory = opening(embedder=HashEmbedder())
     one = memory.remember(LONG, tags=["ops"])
@@ -230,6 +233,7 @@ def relabelled(memory, identity, **after):
     return applied(memory, Change(Target.MEMORY, identity, before, after, "by the test"))
 
 
+@on_two_servers_too
 @pytest.mark.parametrize("embedder", [None, HashEmbedder()], ids=["words", "meaning"])
 def test_changed_tags_are_followed_by_the_searches_of_another_process(opening, embedder, clock):
     writer, reader = opening(embedder=embedder), opening(embedder=embedder)
@@ -256,6 +260,7 @@ def test_changed_tags_are_followed_by_the_searches_of_another_process(opening, e
         assert memory.check() == []
 
 
+@on_two_servers_too
 def test_source_and_metadata_change_alone_or_together(memory):
     one = memory.remember(LONG, tags=["ops"], source="a", metadata={"n": 1})
     relabelled(memory, one.id, source="b")
@@ -272,6 +277,7 @@ def test_source_and_metadata_change_alone_or_together(memory):
     assert (again.source, again.metadata, again.tags) == ("b", {"n": 1}, ("ops",))
 
 
+@on_two_servers_too
 def test_short_forms_move_with_their_whole_texts(kept, path, elsewhere):
     memory, one = kept
     target = elsewhere()
@@ -285,6 +291,7 @@ def test_short_forms_move_with_their_whole_texts(kept, path, elsewhere):
         assert copy.check() == []
 
 
+@on_two_servers_too
 def test_a_new_model_reads_the_whole_text_not_the_summary(opening):
     memory = opening()
     one = memory.remember(LONG)

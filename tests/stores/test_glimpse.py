@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HashEmbedder, tables
+from conftest import HashEmbedder, on_two_servers_too, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.memory import Form, Status
@@ -12,6 +12,8 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Query
 from stores.planning import applied, document, shortened
+
+pytestmark = on_two_servers_too
 
 
 @pytest.fixture(params=["words", "meaning"])

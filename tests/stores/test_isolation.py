@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HARSH, HashEmbedder, logical
+from conftest import HARSH, HashEmbedder, logical, on_two_servers_too
 from perdure.records.errors import NotFound
+
+pytestmark = on_two_servers_too
 
 TEXTS = ["the deploy is on tuesday", "alice likes green tea", "the river is cold in march"]
 
@@ -112,6 +114,8 @@ def test_a_large_namespace_is_searched_though_another_has_better_matches(opening
     memory = opening(embedder=HashEmbedder(), at=":memory:")
     memory.remember_many([f"cat {i} sat on a mat" for i in range(1100)], namespace="large")
     text = "at great length we spoke of a deploy and of much else besides that has nothing to do with it"
-    one = memory.remember_many([text], namespace="large", embed="later")[0]  # only words can find it
-    memory.remember_many([f"deploy {i}" for i in range(1000)], namespace="other")
+    items = [{"content": text, "tags": ["rare"]}]
+    one = memory.remember_many(items, namespace="large", embed="later")[0]  # only words can find it
+    memory.remember_many([{"content": f"deploy {i}", "tags": ["rare"]} for i in range(1000)], namespace="other")
     assert one.id in [h.memory.id for h in memory.recall("deploy", "large").hits]
+    assert [h.memory.id for h in memory.recall("deploy", "large", tags=["rare"]).hits] == [one.id]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HashEmbedder
+from conftest import HashEmbedder, on_two_servers_too
 from perdure.records.errors import InvalidInput
+
+pytestmark = on_two_servers_too
 
 TEXTS = ["the deploy is on tuesday", "alice likes green tea", "the river is cold in march"]
 

@@ -288,7 +288,8 @@ def _version(policy: Policy) -> str:
 
 def sections() -> dict[str, type]:
     """Return the policy's sections by name, in the order of the file."""
-    return {f.name: type(getattr(Policy(), f.name)) for f in fields(Policy) if f.name != "preset"}
+    policy = Policy()
+    return {f.name: type(getattr(policy, f.name)) for f in fields(Policy) if f.name != "preset"}
 
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {

@@ -47,7 +47,7 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
         if not isinstance(own, Mapping):
             problems.append(f"[{name}] must be a table of keys.")
             continue
-        values, faults = _section(name, {**PRESETS[preset].get(name, {}), **own})
+        values, faults = _section(name, known[name], {**PRESETS[preset].get(name, {}), **own})
         problems += faults
         policy = replace(policy, **{name: replace(getattr(policy, name), **values)})
     problems += [*contradictions(policy), *unreachable(policy)]
@@ -56,8 +56,8 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     return policy
 
 
-def _section(name: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    known = {f.name: f for f in fields(sections()[name])}
+def _section(name: str, kind: type, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    known = {f.name: f for f in fields(kind)}
     values: dict[str, Any] = {}
     problems: list[str] = []
     for key, value in given.items():
@@ -111,7 +111,7 @@ def contradictions(policy: Policy) -> Iterator[str]:
 def unreachable(policy: Policy) -> Iterator[str]:
     """Yield each threshold that its curve does not reach within 100 years, not even for the least valued memory."""
     for name, curve, threshold, used in (*_of_retention(policy), *_of_confidence_and_value(policy)):
-        if used and not float(curve.crossing(threshold)[0]) <= HORIZON_DAYS:
+        if used and not float(curve.value(HORIZON_DAYS)[0]) < threshold:  # cheaper than the instant of the crossing
             yield f"{name} = {threshold:g} is never reached: its curve stays above it for 100 years."
     if policy.archive.rule == "strength" and not _something_is_forgotten(policy):
         yield (

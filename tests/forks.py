@@ -1,0 +1,67 @@
+"""Children of a process that has loaded Perdure already: each is there at once, and is killed alone.
+
+Starting Python and loading Perdure costs more than what most children do before they are killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+
+from conftest import finished, python
+
+FORKING = """
+import json, os, sys
+import perdure.compose, perdure.stores.sqlite.store
+
+life = compile(sys.argv[1], "child", "exec")
+for order in iter(sys.stdin.readline, ""):
+    child = os.fork()
+    if not child:
+        sys.argv[1:] = json.loads(order)
+        os.write(1, f"born {os.getpid()}\\n".encode())
+        exec(life, {"__name__": "__main__"})
+        sys.exit(0)
+    status = os.waitpid(child, 0)[1]
+    os.write(1, f"ended {os.waitstatus_to_exitcode(status)}\\n".encode())
+"""
+"""The mother opens no store: what a child has open is its own."""
+
+
+class Mother:
+    """A process that has children, one after the other; they run the same code, and its input and output are theirs."""
+
+    def __init__(self, code):
+        self.process = python(FORKING, code, stdin=subprocess.PIPE)
+        self.child = None
+
+    def bear(self, *arguments):
+        """Start a child."""
+        self.tell(json.dumps([str(a) for a in arguments]))
+        self.child = int(self.hear("born "))
+
+    def tell(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def hear(self, start):
+        """The rest of the next line; it must begin as told."""
+        line = self.process.stdout.readline()
+        assert line.endswith("\n") and line.startswith(start), (line, *self.process.communicate(timeout=60))  # noqa: PT018
+        return line.removeprefix(start).removesuffix("\n")
+
+    def kill(self):
+        """Kill the child with -9 and return the lines that nobody has heard yet; it must not have ended by itself."""
+        os.kill(self.child, signal.SIGKILL)
+        lines = []
+        while not (line := self.hear("")).startswith("ended "):
+            lines.append(line)
+        assert line == f"ended {-signal.SIGKILL}", self.process.communicate(timeout=60)
+        self.child = None
+        return lines
+
+    def close(self):
+        """Let the child come to its end, and the mother too."""
+        finished(self.process)
