@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from conftest import START, WORDS_ONLY, Clock, HashEmbedder, opened, places
 
+pytestmark = pytest.mark.xdist_group("filters")  # they share large stores
+
 TAGS = ["red", "green", "blue", "a'b", "100%", "é", "🙂"]
 NAMES = ["Alice", "Bob", "Carol"]
 
