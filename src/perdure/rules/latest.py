@@ -1,6 +1,7 @@
 """The latest of several values first: for questions that ask what a measure is now.
 
-May live here: the order of the hits of one recall. May not: whether a value has changed (rules/updates.py), searching.
+May live here: the order of the hits of one recall. May not: whether a value has changed (rules/updates.py),
+searching.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Mentions: where a text names somebody or something.
 
-May live here: finding names in one text. May not: whom a name means (rules/naming.py), pronouns (rules/referring.py).
+May live here: finding names in one text. May not: whom a name means (rules/naming.py), pronouns
+(rules/referring.py).
 """
 
 from __future__ import annotations

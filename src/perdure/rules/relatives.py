@@ -1,6 +1,7 @@
 """Whose relatives are meant: "my sister Rita is allergic" is said of Rita, and says who the speaker's sister is.
 
-May live here: a person told by a relation. May not: whom a name means (rules/naming.py), pronouns (rules/referring.py).
+May live here: a person told by a relation. May not: whom a name means (rules/naming.py), pronouns
+(rules/referring.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a message asserts, in a form that can be compared, and how its text is cut into clauses.
 
-May live here: the form, and cutting. May not: quantities (rules/quantities.py), deeds (rules/deeds.py), comparing two
-statements (rules/updates.py).
+May live here: the form, and cutting. May not: quantities (rules/quantities.py), deeds (rules/deeds.py),
+comparing two statements (rules/updates.py).
 """
 
 from __future__ import annotations
