@@ -13,7 +13,7 @@ from perdure.rules.clauses import Clause
 from perdure.rules.lemmas import base_verb
 from perdure.rules.measuring import made, measure_at, owned, since_beside, value_at
 from perdure.rules.naming_verbs import CHANGING, MOVING, PLACES, SWITCHING, Parsed, Place, Said
-from perdure.rules.phrases import OWNERS, PEOPLE, Phrase, day_named, is_name, name_of, phrase_at
+from perdure.rules.phrases import OWNERS, Phrase, day_named, is_name, name_of, phrase_at
 from perdure.rules.plain_values import timed
 from perdure.rules.predicates import Predicates
 
@@ -122,5 +122,4 @@ def _switched(parsed: Parsed, value: Phrase, predicates: Predicates) -> _Change 
     """Return "switched to Thursday deliveries" as a preference, "to Obsidian" as what is used."""
     if (days := day_named(value)) is not None:
         return parsed.who, predicates.name(f"{days[1]}_preference"), (days[0].start, days[0].end)
-    person = parsed.who.lower() in PEOPLE or is_name(parsed.words[0])
-    return (parsed.who, "use", (value.start, value.end)) if person else None
+    return (parsed.who, "use", (value.start, value.end)) if parsed.phrase is None else None

@@ -15,7 +15,7 @@ from perdure.records.knowledge import Claim, Learned, Span, Value, ValueKind
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.clauses import clauses, statements
 from perdure.rules.events import correction_at
-from perdure.rules.naming_verbs import Said
+from perdure.rules.naming_verbs import LAPSED, Said
 from perdure.rules.predicates import UNNAMED, Predicates
 from perdure.rules.stating import said_in
 from perdure.rules.values import value_of
@@ -63,6 +63,18 @@ _VERBLESS: Final = re.compile(
     r"\b(?:is|are|was|were|do|does|did|have|has|had|will|would|can|could|should|not|n['’]t|i|you|we|just)\b",  # noqa: RUF001
     re.IGNORECASE,
 )
+_AHEAD: Final = re.compile(
+    r"\b(?:(?:ends|expires|starts|begins|leaves|departs|arrives|renews|launches|closes|opens|due)\s+(?:on|in|by)|upcoming)\b",
+    re.IGNORECASE,
+)
+"""Of what lies ahead a day without a year is the next one."""
+_PLANNED: Final = re.compile(
+    r"\b(?:deadlines?|due|renewals?|appointments?|meetings?|flights?|trips?|(?:end|start|expiry|renewal)\s+date)\b",
+    re.IGNORECASE,
+)
+"""Of what is planned too, unless it is just over: "the deadline is 3 May" may be said in June."""
+_JUST_PASSED: Final = 92
+_PAST: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
 _SHORT: Final = 6
 """Words that a value of an unnamed predicate may have."""
 
@@ -98,6 +110,13 @@ def claims(
         if len(found) >= MOST:
             break
     return _once(found)[:MOST]
+
+
+def as_note(claim: Claim) -> Claim:
+    """Return what was asked to be remembered of somebody unknown: a note of its words, the speaker's."""
+    words = claim.span.quote.strip()
+    value = Value(words, ValueKind.TEXT, words.casefold())
+    return replace(claim, subject="I", predicate=NOTE, type=NOTE, value=value, old=None, many=True, valid_from=None)
 
 
 def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
@@ -181,10 +200,13 @@ def _unnamed(text: str, start: int, stop: int, was: tuple[int, int] | None) -> l
 
 def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, policy: KnowledgePolicy) -> Claim:
     row = predicates.row(said.predicate)
-    value = _value(text, said.value, said_at)
-    old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
     end = max(said.span[1], said.value[1], said.old[1] if said.old else 0)
     start = min(said.span[0], said.value[0])
+    value = value_of(text[said.value[0] : said.value[1]], said_at, passed=_passed(text, start, end))
+    old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
+    since = said.since
+    if since is not None and since > said_at and said.denied and LAPSED.search(text, start, end) is not None:
+        since = 2 * said_at - since  # "haven't played in two years": two years ago
     return Claim(
         subject=said.subject,
         predicate=said.predicate,
@@ -200,8 +222,15 @@ def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, poli
         old=old,
         denied=said.denied,
         many=said.many if said.many is not None else row.many,
-        valid_from=said.since,
+        valid_from=since,
     )
+
+
+def _passed(text: str, start: int, end: int) -> int | None:
+    """Return how many days may have passed since a day that is told; None if it need not lie ahead."""
+    if _PAST.search(text, start, end):
+        return None
+    return 0 if _AHEAD.search(text, start, end) else _JUST_PASSED if _PLANNED.search(text, start, end) else None
 
 
 def _value(text: str, span: tuple[int, int], said_at: Instant) -> Value:

@@ -14,7 +14,7 @@ from perdure.rules.lemmas import past_form, singular
 from perdure.rules.words import NUMBER_WORDS, STOP_WORDS, listed
 
 PEOPLE: Final = listed("i we they he she")
-OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they"}
+OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they", "its": "it"}
 DETERMINERS: Final = listed("a an the my our your his her their its this that these those some any new another")
 PREPOSITIONS: Final = listed("""
     to for at in on with from into about as by over under near during through since until after before without within

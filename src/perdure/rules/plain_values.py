@@ -93,6 +93,11 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: 
     return named and (phrase.lows[0] != "the" or head in ROLES | JOBS)
 
 
+def is_told_of(words: list[Word]) -> bool:
+    """Return whether words only tell how something is: "my hobby is great"; climbing is a hobby."""
+    return words[0].said == words[0].low and words[0].low in _STATES
+
+
 def is_state(words: list[Word]) -> bool:
     """Return whether words tell a state rather than a value: "slow", "running out", "not found"."""
     low = words[0].low
