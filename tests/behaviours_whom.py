@@ -109,4 +109,16 @@ BEHAVIOURS: Final = [
         "A model that does not say what a message does costs no fact.",
         "chat:test_a_part_with_a_default_costs_no_other_part_and_is_asked_for_without_it",
     ),
+    _kept(
+        "WH17",
+        "issue 5 Build 3",
+        "What is told as a change takes the place of what was: is now, switched to, actually I prefer.",
+        "whom:test_what_is_told_as_a_change_takes_the_place_of_what_was",
+    ),
+    _kept(
+        "WH18",
+        "seed 002 §2.2",
+        "Remember needs no that.",
+        "whom:test_what_is_to_be_remembered_needs_no_that",
+    ),
 ]

@@ -38,6 +38,8 @@ def believed(memory, entity):
         ("The company moved to Berlin.", ("home", "Berlin")),
         ("Our client switched to Thursday deliveries.", ("delivery_day_preference", "Thursday")),
         ("This vendor uses Slack.", ("use", "Slack")),
+        ("The customer's payment terms are NET30.", ("payment_term", "NET30")),
+        ("The company's email is office@gai.example.", ("email", "office@gai.example")),
         ("Its contact is Eva Braun.", ("contact", "Eva Braun")),
     ],
 )
@@ -89,6 +91,7 @@ def test_what_was_kept_of_a_sister_without_a_name_goes_on_where_it_began(memory,
         ("I haven't used Slack since March.", "2026-03-01"),
         ("I have not used Slack for months.", "2026-06-02"),
         ("I haven't used Slack lately.", "2026-06-02"),
+        ("I haven't used Slack since it crashed.", "2026-06-02"),
     ],
 )
 def test_what_was_not_done_since_then_ended_then_and_was_true_before(memory, say, clock, text, until):
@@ -108,6 +111,53 @@ def test_what_was_never_done_is_denied(memory, say):
 def test_a_bare_correction_is_about_what_looks_like_it(memory, say):
     say("Acme Corp prefers Friday deliveries.", "Acme Corp's payment terms are NET30.", "Correction: NET 45")
     assert believed(memory, "acme-corp") == {("delivery_day_preference", "Friday"), ("payment_term", "NET 45")}
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "told"),
+    [
+        ("My contact is Eva Braun.", "My contact person is now Max Frisch.", None),
+        ("I live in Lyon.", "I live in Paris now.", ("home", "Paris")),
+        ("My contact person is Eva Braun.", "My contact person is now Max Frisch.", ("contact_person", "Max Frisch")),
+        ("I prefer dark mode.", "Actually, I prefer light mode.", ("preference", "light mode")),
+        (
+            "My payment terms are NET 30.",
+            "We switched from NET 30 to NET 45 payment terms.",
+            ("payment_term", "NET 45"),
+        ),
+    ],
+)
+def test_what_is_told_as_a_change_takes_the_place_of_what_was(memory, say, before, text, told):
+    say(before, text)
+    known = believed(memory, "user")
+    assert known == {told} if told else len(known) == 2  # somebody may have several contacts
+    assert memory.review() == []
+
+
+def test_to_prefer_something_of_another_sort_replaces_nothing(memory, say):
+    say("I prefer dark mode.", "Actually, I prefer tea.")
+    assert believed(memory, "user") == {("preference", "dark mode"), ("preference", "tea")}
+
+
+@pytest.mark.parametrize("text", ["My budget is $500 right now.", "My budget is $500 for now."])
+def test_what_is_so_right_now_says_of_no_change(memory, say, text):
+    say(text)
+    assert [(f.learned, f.base) for f in memory.facts()] == [("statement", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Remember I am allergic to nuts.", {("user", "nuts")}),
+        ("Remember Contoso prefers Friday deliveries.", {("contoso", "Friday")}),
+        ("Don't forget I live in Lyon.", {("user", "Lyon")}),
+        ("Remember we talked about the party", set()),
+        ("Remember Alice from the party?", set()),
+    ],
+)
+def test_what_is_to_be_remembered_needs_no_that(memory, say, text, told):
+    say(text)
+    assert {(f.subject, f.value) for f in memory.facts() if f.learned == "explicit"} == told
 
 
 def test_hobbies_add_to_each_other(memory, say):

@@ -16,7 +16,7 @@ from perdure.rules.measuring import made, measure_at, owned, value_at
 from perdure.rules.naming_verbs import CHANGING, EMPTY_HEADS, RELATIONS, ROLES, Parsed, Place, Said
 from perdure.rules.phrases import Phrase, name_of
 from perdure.rules.placing import placed
-from perdure.rules.plain_values import inside, is_person, is_state, is_told_of, is_value, timed
+from perdure.rules.plain_values import inside, is_person, is_state, is_told_of, is_unowned, is_value, timed
 from perdure.rules.predicates import Predicates
 from perdure.rules.words import listed
 
@@ -73,7 +73,7 @@ def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: P
         return (
             [made(parsed, found[0], place, subject=owner, learned=learned, kind=found[1], many=False)] if found else []
         )
-    loose = kind not in _SORTS or phrase.lows[0] == "the" or "and" in phrase.lows
+    loose = kind not in _SORTS or is_unowned(phrase) or "and" in phrase.lows
     loose = loose or (kind in _FIRM and is_state(inside(parsed, place)))
     loose = loose or (kind == "hobby" and is_told_of(inside(parsed, place)))
     loose = loose and not (is_person(parsed, place) and head in ROLES)

@@ -124,7 +124,7 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
     other = same_key
     if claim.many or (other and all(k.fact.many for k in other)):
         # A correction names what it replaces; whatever else has several values only adds one.
-        other = [k for k in other if claim.old is not None and k.fact.value.norm == claim.old.norm]
+        other = [k for k in other if _corrects(claim, k)]
     if not other:
         return Decision(Action.CREATE, predicate=predicate, because=f"new: {claim.learned}")
     return _conflict(claim, other, said_at, predicate, policy)
@@ -149,6 +149,17 @@ def _matching(claim: Claim, known: Sequence[Known], akin: Akin) -> tuple[str, li
             predicate = near[0].fact.predicate
             return predicate, [k for k in known if k.fact.predicate == predicate]
     return claim.predicate, []
+
+
+def _corrects(claim: Claim, known: Known) -> bool:
+    """Whether one of several values is replaced: it is named, or what is preferred instead looks like it.
+
+    "Actually, I prefer light mode" is said of dark mode, and not of tea.
+    """
+    if claim.old is not None:
+        return known.fact.value.norm == claim.old.norm
+    instead = claim.learned is Learned.CORRECTION and claim.predicate == _PREFERRED[1:]
+    return instead and _alike(known.fact.value.norm, claim.value.norm)
 
 
 def _alike(one: str, other: str) -> bool:

@@ -33,6 +33,7 @@ _TRIGGER: Final = re.compile(
     rf"{_POLITE}(?:"
     r"(?:remember|keep\s+in\s+mind|bear\s+in\s+mind|don['’]t\s+forget|do\s+not\s+forget|note)"  # noqa: RUF001
     r"(?:\s*[,:]\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?P<bare>remember|note|don['’]t\s+forget)\s+(?=(?:i|i['’]m|we|we['’]re|they|he|she)\s|(?-i:[A-Z])\w+\s)"  # noqa: RUF001
     r"|(?:important|key\s+point|for\s+the\s+record|for\s+your\s+information|fyi|memo)\s*[:,]\s*(?:that\s+)?"
     r"|(?:the\s+)?user\s+(?:has\s+)?(?:stated|said|noted|mentioned|confirmed|told\s+us)\s+that\s+"
     r")",
@@ -74,6 +75,9 @@ _PLANNED: Final = re.compile(
 )
 """Of what is planned too, unless it is just over: "the deadline is 3 May" may be said in June."""
 _JUST_PASSED: Final = 92
+_PERFECT: Final = re.compile(r"\bha(?:ve|s)(?:\s+not|n['’]t)\b", re.IGNORECASE)  # noqa: RUF001
+_SINCE: Final = re.compile(r"\ssince\b", re.IGNORECASE)
+_NOW: Final = re.compile(r"(?<!right )(?<!for )(?<!until )\bnow\b(?!\s+and\s+then)", re.IGNORECASE)
 _PAST: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
 _SHORT: Final = 6
 """Words that a value of an unnamed predicate may have."""
@@ -123,7 +127,7 @@ def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Pre
     sentence = text[start:end]
     asked = _TRIGGER.match(sentence)
     if asked and not sentence.endswith("?"):
-        plainly = "," not in asked[0].lower().partition("remember")[2]
+        plainly = "," not in asked[0].lower().partition("remember")[2] and not asked["bare"]
         return _asked(text, start + asked.end(), end, said_at, predicates, said_plainly=plainly)
     corrected = correction_at(sentence)
     if corrected is not None:
@@ -202,6 +206,12 @@ def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, poli
     row = predicates.row(said.predicate)
     end = max(said.span[1], said.value[1], said.old[1] if said.old else 0)
     start = min(said.span[0], said.value[0])
+    if said.denied and _SINCE.match(text, end) and _PERFECT.search(text, start, end):
+        end += len(" since")  # "I haven't used it since it crashed": the rest is another clause
+    many = said.many if said.many is not None else row.many
+    learned = said.learned
+    if learned is Learned.STATEMENT and not many and not said.denied and _NOW.search(text, start, end + len(" now")):
+        learned = Learned.CORRECTION  # "the contact is now Max" says that it was another
     value = value_of(text[said.value[0] : said.value[1]], said_at, passed=_passed(text, start, end))
     old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
     since = said.since
@@ -212,16 +222,16 @@ def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, poli
         predicate=said.predicate,
         type=said.kind or row.type,
         value=value,
-        learned=said.learned,
+        learned=learned,
         confidence={
             Learned.EXPLICIT: EXPLICIT,
             Learned.PREFERENCE: policy.preference,
             Learned.CORRECTION: policy.correction,
-        }.get(said.learned, policy.statement),
+        }.get(learned, policy.statement),
         span=Span(start, end, text[start:end]),
         old=old,
         denied=said.denied,
-        many=said.many if said.many is not None else row.many,
+        many=many,
         valid_from=since,
     )
 

@@ -90,7 +90,12 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: 
     named = is_name(words[0]) and low not in _SHOUTED and not low.endswith(("ing", "ed", "ly")) and not before
     if known:
         return named or not (before or is_state(words))
-    return named and (phrase.lows[0] != "the" or head in ROLES | JOBS)
+    return named and (not is_unowned(phrase) or head in ROLES | JOBS)
+
+
+def is_unowned(phrase: Phrase) -> bool:
+    """Return whether nothing tells whose a thing is: "the port"; "the customer's port" is the customer's."""
+    return phrase.lows[0] == "the" and not any(low.endswith("'s") for low in phrase.lows[1:-1])
 
 
 def is_told_of(words: list[Word]) -> bool:
