@@ -12,6 +12,7 @@ _FILES: Final = {
     "conflict": "tests/operations/test_conflicts.py",
     "said": "tests/rules/test_statements.py",
     "verify": "tests/operations/test_verify.py",
+    "profiles": "tests/operations/test_profiles.py",
     "chat": "tests/models/test_chat.py",
 }
 
@@ -120,5 +121,11 @@ BEHAVIOURS: Final = [
         "seed 002 §2.2",
         "Remember needs no that.",
         "whom:test_what_is_to_be_remembered_needs_no_that",
+    ),
+    _kept(
+        "WH19",
+        "issue 5 Build 8",
+        "A summary tells an open conflict with all its values, or not at all.",
+        "profiles:test_an_open_conflict_is_told_with_all_its_values_or_not_at_all",
     ),
 ]
