@@ -75,6 +75,10 @@ _PLANNED: Final = re.compile(
 )
 """Of what is planned too, unless it is just over: "the deadline is 3 May" may be said in June."""
 _JUST_PASSED: Final = 92
+_CITY: Final = re.compile(
+    r"(?:,\s+(?:\d{4,6}\s+)?[A-Z][\w'-]*(?:\s[A-Z][\w'-]*){0,2}(?:\s\d{4,6})?(?=\s*(?:[,.!;]|\Z))){1,3}"
+)
+"""What follows a street and its number."""
 _PERFECT: Final = re.compile(r"\bha(?:ve|s)(?:\s+not|n['’]t)\b", re.IGNORECASE)  # noqa: RUF001
 _SINCE: Final = re.compile(r"\ssince\b", re.IGNORECASE)
 _NOW: Final = re.compile(r"(?<!right )(?<!for )(?<!until )\bnow\b(?!\s+and\s+then)", re.IGNORECASE)
@@ -212,7 +216,10 @@ def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, poli
     learned = said.learned
     if learned is Learned.STATEMENT and not many and not said.denied and _NOW.search(text, start, end + len(" now")):
         learned = Learned.CORRECTION  # "the contact is now Max" says that it was another
-    value = value_of(text[said.value[0] : said.value[1]], said_at, passed=_passed(text, start, end))
+    first, last = said.value
+    if row.type == "address" and text[first].isdecimal() and (city := _CITY.match(text, last)):
+        last, end = city.end(), max(end, city.end())  # "12 Rue Victor, Lyon" is one address
+    value = value_of(text[first:last], said_at, passed=_passed(text, start, end))
     old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
     since = said.since
     if since is not None and since > said_at and said.denied and LAPSED.search(text, start, end) is not None:

@@ -7,6 +7,7 @@ forms (rules/values.py).
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from perdure.rules.clauses import Word
@@ -94,8 +95,11 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: 
 
 
 def is_unowned(phrase: Phrase) -> bool:
-    """Return whether nothing tells whose a thing is: "the port"; "the customer's port" is the customer's."""
-    return phrase.lows[0] == "the" and not any(low.endswith("'s") for low in phrase.lows[1:-1])
+    """Return whether nothing tells whose a thing is: "the port"; not "the customer's port", "the status of SO-1001"."""
+    words = phrase.words
+    owned = any(w.low.endswith("'s") for w in words[1:-1])
+    named = any(w.low == "of" and (is_name(n) or coded(n)) for w, n in pairwise(words))
+    return words[0].low == "the" and not (owned or named)
 
 
 def is_told_of(words: list[Word]) -> bool:
