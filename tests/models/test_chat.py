@@ -122,6 +122,16 @@ def test_fields_that_nobody_asked_for_are_left_out(serve):
     assert ask(serve(says(said))) == ANSWER
 
 
+@pytest.mark.parametrize("given", [{}, {"kind": "poem"}, {"kind": None}])
+def test_a_part_with_a_default_costs_no_other_part_and_is_asked_for_without_it(serve, given):
+    kind = {**SCHEMA["properties"]["kind"], "default": ""}
+    schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "kind": kind}}
+    server = serve(says({**given, "facts": ANSWER["facts"]}))
+    assert model(server).ask("", "", schema) == {"kind": "", "facts": ANSWER["facts"]}
+    sent = server.asked[0][2]["response_format"]["json_schema"]["schema"]
+    assert "default" not in sent["properties"]["kind"]
+
+
 def test_a_lone_surrogate_becomes_a_replacement_both_ways(serve):
     server = serve(says({**ANSWER, "note": "a\ud800b"}))
     assert model(server).ask("x", "c\udfffd", SCHEMA)["note"] == "a\ufffdb"

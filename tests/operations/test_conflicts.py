@@ -335,3 +335,19 @@ def test_what_was_answered_while_one_side_was_hidden_is_asked_again_when_it_is_b
     memory.restore(contested[0])
     assert told(memory) == {"Friday": "active contested", "Thursday": "active contested"}
     assert len(memory.review()) == 1
+
+
+def test_to_undo_a_sweep_that_hid_a_fact_asks_where_another_is_believed_by_now(memory, say, clock):
+    say(FRIDAY)
+    clock.passes(days=200)
+    memory.sweep()
+    (sweep,) = (o for o in memory.history() if o.operation == "sweep")
+    say(THURSDAY, session="s2")
+    assert told(memory) == {"Friday": "archived", "Thursday": "active"}
+    back = memory.undo(sweep.id)
+    assert told(memory) == {"Friday": "aging contested", "Thursday": "active contested"}
+    assert any("It contradicts" in q.question for q in memory.review())
+    memory.undo(back.id)
+    assert told(memory) == {"Friday": "archived", "Thursday": "active"}
+    assert memory.review() == []
+    assert memory.check() == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import finished, in_processes, logical, python, tables
+from conftest import WORDS_ONLY, finished, in_processes, logical, python, tables
 from perdure.operations.names import names_of
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
@@ -287,3 +287,21 @@ def test_two_processes_name_and_merge_at_once(memory, path):
     found = memory.entity("b")
     assert found.id == "a"
     assert set(found.aliases) == {"Alpha One", "Beta Two"} | {f"Name {n} {i}" for n in (1, 2) for i in range(12)}
+
+
+def test_a_merge_of_facts_that_contradict_asks_and_undo_takes_the_question_back(opening, clock, path):
+    memory = opening({**WORDS_ONLY, "preset": "knowledge"})
+    for text in ("Contoso prefers Friday deliveries.", "Contozo Ltd prefers Monday deliveries."):
+        memory.ingest([{"content": text, "at": clock().isoformat()}], session="s1")
+    before = logical(path)
+    done = memory.merge_entities("Contoso", "Contozo Ltd")
+    friday, monday = sorted(memory.facts("Contoso"), key=lambda f: f.value)
+    assert (friday.contested, monday.contested) == ((monday.id,), (friday.id,))
+    (question,) = memory.review()
+    assert "'Contoso: delivery day preference: Friday'" in question.question
+    memory.undo(done.operation)
+    assert logical(path) == before
+    memory.merge_entities("Contoso", "Contozo Ltd")
+    memory.confirm(monday.id)
+    assert [f.value for f in memory.facts("Contoso")] == ["Monday"]
+    assert memory.check() == []

@@ -42,6 +42,20 @@ def test_three_sessions_or_twenty_messages_make_a_summary(memory, clock, session
     assert bool(memory.summarize().made) == due
 
 
+def test_an_open_conflict_is_told_with_all_its_values_or_not_at_all(memory, clock):
+    told(memory, clock, 3)
+    for budget in ("$500", "$700"):
+        say(memory, clock, f"Gai Media's budget is {budget}.", "s3")
+    (made,) = memory.summarize().made
+    assert "Contested: budget: $700 or $500." in made.text
+    assert made.text.count("$500") - made.text.count("budget is $500") == 1  # nowhere as if it were known
+    assert (made.key_facts["budget"]["value"], made.key_facts["budget"]["contested_by"]) == ("$700", ["$500"])
+    say(memory, clock, "Actually, Gai Media's budget is $700.", "s4")
+    (after,) = memory.summarize().made
+    assert "budget: $700" in after.text
+    assert "contested_by" not in after.key_facts["budget"]
+
+
 def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
     told(memory, clock, 4)
     (made,) = memory.summarize().made

@@ -487,6 +487,8 @@ def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, 
     (check,) = documents(coding, Shelf.CHECK, kept.id)
     assert (check.name, check.data["outcome"]) == ("code", "moved")
     assert "src/entry.py#main" in check.data["evidence"]
+    asked = {h.memory.id: h.question for h in coding.recall("entry point", touch=False).hits}
+    assert "found as src/entry.py#main" in asked[kept.id]  # whoever relies on it is told
     (tmp_path / "repo" / "src" / "entry.py").write_text("")
     clock.passes(days=1)
     assert coding.verify().cited[0].sight is Sight.STALE

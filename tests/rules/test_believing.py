@@ -223,7 +223,9 @@ def test_a_correction_finds_what_it_is_about_by_the_old_value_or_by_the_only_one
     )
     in_part = claim("Thursday", Learned.CORRECTION, predicate="day_preference")
     assert decided(in_part, friday, budget).about == (friday,)
-    unclear = claim("Thursday", Learned.CORRECTION, predicate="value")
+    by_its_look = claim("Thursday", Learned.CORRECTION, predicate="value")  # a day of the week, like what it corrects
+    assert decided(by_its_look, friday, budget).about == (friday,)
+    unclear = claim("copper", Learned.CORRECTION, predicate="value")
     assert decided(unclear, friday, budget).action is Action.CREATE
     assert decided(replace(in_part, learned=Learned.EXPLICIT), friday).action is Action.CREATE
 

@@ -142,7 +142,8 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
             out.print(Text(f"   {warning}", style="yellow"))
         out.print(Text(f"   score {hit.score:.3f} = {sum_of(hit.parts)}", style="dim"))
         if hit.question:
-            out.print(Text(shown(f"   Ask: {hit.question} (perdure confirm, deny or correct)"), style="yellow"))
+            how = "confirm, deny or correct" if hit.memory.aging else "why"
+            out.print(Text(shown(f"   Ask: {hit.question} (perdure {how})"), style="yellow"))
     if answer.hits and answer.id:
         out.print(Text(f"Say what helped with: perdure used MEMORY_ID --recall {answer.id}", style="dim"))
     if answer.note:

@@ -87,7 +87,8 @@ class ChatModel:
             instruction: What to do; the system message.
             text: What to do it with; the user's message. It is data, and the instruction should say so.
             schema: A JSON Schema of type object. Known are ``type``, ``properties``, ``required``, ``items``,
-                ``enum``, ``minimum``, ``maximum`` and ``maxItems``; anything else is sent but not checked.
+                ``enum``, ``minimum``, ``maximum`` and ``maxItems``; anything else is sent but not checked. A
+                property's ``default`` stands in for one that is missing or does not fit.
 
         Returns:
             The object. Fields that the schema does not name are left out; numbers are finite; text holds no lone
@@ -218,7 +219,7 @@ def _forms(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with no room for further fields, as servers ask for that hold a model to it."""
-    made = dict(schema)
+    made = {name: part for name, part in schema.items() if name != "default"}  # not known to all of them
     if "properties" in made:
         made["properties"] = {name: _closed(part) for name, part in made["properties"].items()}
     if "items" in made:
@@ -291,11 +292,25 @@ def _fitting(value: Any, schema: Mapping[str, Any], place: str) -> Any:
 def _fitting_object(value: Any, schema: Mapping[str, Any], place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _UnfitError(f"{place} is no object.")
-    for name in schema.get("required", ()):
-        if name not in value:
-            raise _UnfitError(f"{place} has no {name!r}.")
     properties = schema.get("properties", {})
-    return {name: _fitting(value[name], part, f"{place}.{name}") for name, part in properties.items() if name in value}
+    for name in schema.get("required", ()):
+        if name not in value and "default" not in properties[name]:
+            raise _UnfitError(f"{place} has no {name!r}.")
+    return {
+        name: _fitting_or_default(value.get(name), part, f"{place}.{name}")
+        for name, part in properties.items()
+        if name in value or "default" in part
+    }
+
+
+def _fitting_or_default(value: Any, schema: Mapping[str, Any], place: str) -> Any:
+    """Return a value as the schema describes it; its default where it does not fit: the rest of the answer counts."""
+    try:
+        return _fitting(value, schema, place)
+    except _UnfitError:
+        if "default" not in schema:
+            raise
+        return schema["default"]
 
 
 def _is_number(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -1,6 +1,8 @@
-"""What a fact that is brought back contradicts by now: both are shown, and a person is asked (design 5)."""
+"""What a fact contradicts that is brought back or becomes another's: both are shown, a person is asked (design 5)."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from perdure.operations.believing import Believing
 from perdure.operations.knowing import Knowing
@@ -33,6 +35,31 @@ def contradicted(ctx: Context, record: Record, now: Instant) -> list[Change]:
         if not same and sees_same(record, there):
             told = f"{own.fact.value.text} was brought back beside {other.fact.value.text}"
             believing.contest(own, other, now, told)
+    return knowing.edits.changes()
+
+
+def meeting(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:
+    """Return the conflicts and questions that come up because facts of one entity become another's.
+
+    Args:
+        ctx: Store, policy, ids, predicates.
+        namespace: Where.
+        stays: The entity whose they become.
+        facts: Ids of those that move.
+        now: The instant.
+    """
+    knowing = Knowing(ctx, namespace, now)
+    knowing.read(facts)
+    believing = Believing(knowing)
+    for identity in facts:
+        own = next(iter(knowing.known([identity] if identity in knowing.facts else [], now)), None)
+        if own is None or own.state.status is not Status.ACTIVE:
+            continue
+        for other in knowing.about(stays, own.fact.predicate, now):
+            same = other.fact.value.norm == own.fact.value.norm or (own.fact.many and other.fact.many)
+            if not same and sees_same(knowing.record(identity), knowing.record(other.fact.id)):
+                told = f"{own.fact.value.text} and {other.fact.value.text} are said of one since a merge"
+                believing.contest(own, other, now, told)
     return knowing.edits.changes()
 
 

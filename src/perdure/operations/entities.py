@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from perdure.operations.contesting import meeting
 from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
@@ -121,7 +122,7 @@ def _taken_away(ctx: Context, names: Names, identity: str, form: str, namespace:
 def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
     """Make one entity part of another: its names, mentions and facts move.
 
-    The facts only get the new subject; whether they agree with those that are there is for what believes facts to say.
+    The facts get the new subject. Where two that are believed contradict each other, both stay and a person is asked.
     What another process brought meanwhile is moved by merging them once more.
 
     Raises:
@@ -143,6 +144,7 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
         ]
         (document,) = (d for d in ctx.store.around.documents_of(namespace, Shelf.ENTITY, [goes]))
         changes = merged(names.entity(stays), document, aliases, there, facts)
+        changes += meeting(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
         note = f"merge_entities: {goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
         operation = _apply(ctx, namespace, changes, note, "merge_entities")
         written = tuple(str(d.data["name"]) for d in aliases)

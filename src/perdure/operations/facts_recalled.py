@@ -8,6 +8,7 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.operations.rates import known_rates, on_shelf
+from perdure.records.authority import Sight
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
@@ -51,6 +52,8 @@ def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     if ctx.policy.knowledge.learn != "off":
         since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE])
         hits = [replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits]
+    if ctx.witnesses:
+        hits = _told_of_trees(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     if not ids:
         return hits
@@ -64,13 +67,24 @@ def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     ]
 
 
+def _told_of_trees(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
+    """Return hits; those that cite what has moved or is gone with what the working tree showed when last looked at."""
+    checks = ctx.store.around.documents_of(namespace, Shelf.CHECK, [h.memory.id for h in hits])
+    gone = {
+        d.id: f"When {d.name} was last looked at: {d.data['evidence']}. Is it still right?"
+        for d in checks
+        if d.name in ctx.witnesses and d.data.get("outcome") in (Sight.MOVED, Sight.STALE)
+    }
+    return [replace(h, question=h.question or gone.get(h.memory.id, "")) for h in hits]
+
+
 def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
     memory = hit.memory if fact is None else by_rate(hit.memory, fact, rates, now)
     asked = memory.aging and not (fact is not None and fact.asked_not)
     return replace(
         hit,
         memory=memory,
-        question=ready_question(memory, validated_at(memory.state)) if asked else "",
+        question=ready_question(memory, validated_at(memory.state)) if asked else hit.question,
         contested_with=tuple(dict.fromkeys((*hit.contested_with, *rivals))),
     )
 

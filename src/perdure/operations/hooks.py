@@ -30,7 +30,7 @@ from perdure.records.results import Question
 from perdure.rules.injecting import block, within
 from perdure.rules.redacting import cleaned
 from perdure.rules.requests import requested
-from perdure.rules.trust import trust_of
+from perdure.rules.trust import takes_over, trust_of
 
 PROMPT_TOKENS: Final = 600
 """Budget of what is shown beside a prompt."""
@@ -211,7 +211,7 @@ class Agent:
 
     def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
         text = cleaned(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text]
-        found = requested(text, trust_of(message.role, message.source))
+        found = [] if takes_over(text) else requested(text, trust_of(message.role, message.source))
         if not found:
             return
         place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from perdure.operations.contesting import contradicted
 from perdure.operations.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
-from perdure.records.instant import DAY_MS
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import Kind, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
 from perdure.rules.fact_records import DERIVED
@@ -51,7 +53,8 @@ def undo(ctx: Context, operation_id: str) -> Plan:
     now = ctx.clock()
     whole = Plan(operation.id, operation.operation, operation.namespace, now, changes, ctx.policy.version)
     plan = whole.inverse(id=ctx.ids(now), at=now)
-    plan = replace(plan, note=f"takes back {operation.operation} of {operation.at}")
+    note = f"takes back {operation.operation} of {operation.at}"
+    plan = replace(plan, changes=(*plan.changes, *_contested(ctx, plan, now)), note=note)
     try:
         ctx.store.apply(plan)
     except ConflictError as error:
@@ -62,6 +65,23 @@ def undo(ctx: Context, operation_id: str) -> Plan:
             remedy="Undo the later operations first.",
         ) from error
     return plan
+
+
+def _contested(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
+    """Return the conflicts that a plan opens by bringing facts back beside what is believed by now."""
+    back = [
+        c.id
+        for c in plan.changes
+        if c.target is Target.MEMORY
+        and ((c.before or {}).get("status"), (c.after or {}).get("status")) == (Status.ARCHIVED, Status.ACTIVE)
+    ]
+    found: list[Change] = []
+    for start in range(0, len(back), _PAGE):
+        states = ctx.store.states(plan.namespace, back[start : start + _PAGE])
+        facts = [i for i, (state, _) in states.items() if state.kind is Kind.FACT]
+        for record in ctx.store.get(plan.namespace, facts):
+            found += contradicted(ctx, record, now)
+    return found
 
 
 def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:

@@ -27,11 +27,13 @@ from perdure.records.memory import Kind, Record, Status
 from perdure.records.results_facts import Learnt
 from perdure.rules import claim_replies
 from perdure.rules.believing import Action, Known, believed, meant
-from perdure.rules.claims import claims
+from perdure.rules.claims import as_note, claims
 from perdure.rules.events import asks_whether_still, denies, event_of, judged, reweighed
 from perdure.rules.fact_states import Event
 from perdure.rules.learned import floor, marked, near
+from perdure.rules.naming import Resolved
 from perdure.rules.referring import WINDOW, may_refer
+from perdure.rules.relatives import of_relative
 from perdure.rules.trust import trust_in
 from perdure.rules.values import value_of
 
@@ -234,8 +236,12 @@ class _Listener:
         subject = self.naming.subject(claim.subject, record, before, self.tally.entities)
         if subject is None:
             subject = self._corrected(claim, at)
+        if subject is None and claim.learned is Learned.EXPLICIT and not claim.denied:
+            claim = as_note(claim)  # it was asked to be remembered, and nobody knows of whom
+            subject = self.naming.subject(claim.subject, record, "", self.tally.entities)
         if subject is None:
             return
+        subject, claim = self._relative(subject, claim, at)
         if (name := self.knowing.lessons.name(claim.predicate)) != claim.predicate:
             row = self.ctx.predicates.row(name)
             named = self.ctx.predicates.has(name)
@@ -257,6 +263,16 @@ class _Listener:
             self.believing.revive(faded, claim, said)
             return
         self.believing.carry_out(decision, claim, subject.id, subject.name, said)
+
+    def _relative(self, subject: Entity, claim: Claim, at: Instant) -> tuple[Entity, Claim]:
+        """Return whom a claim about "my sister" is about: her, where she alone is known by name."""
+        if (kept := of_relative(claim.predicate)) is None or self.knowing.about(subject.id, claim.predicate, at):
+            return subject, claim
+        names = self.knowing.about(subject.id, f"{kept[0]}_name", at)
+        meant = self.naming.names.resolve(names[0].fact.value.text, 1.0) if len(names) == 1 else None
+        if not isinstance(meant, Resolved):
+            return subject, claim
+        return self.naming.names.entity(meant.id), replace(claim, predicate=kept[1])
 
     def _beside(self, known: Known, record: Record) -> bool:
         """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""

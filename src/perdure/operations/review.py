@@ -160,10 +160,12 @@ def _question(memory: Memory, about: Sequence[Document], rivals: Mapping[str, Me
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
     others = " and ".join(f"'{preview(m.content)}'" for m in against)
     told = f" It contradicts {others}." if others else ""
+    which = next((str(d.data["why"]) for d in documents if d.name.startswith("which:")), "")
+    asked = f"{which}: which?" if which else "Is it right?"
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=f"On {day} this was remembered: '{preview(memory.content)}'.{told} Is it right?",
+        question=f"On {day} this was remembered: '{preview(memory.content)}'.{told} {asked}",
         why="; ".join(dict.fromkeys(str(d.data.get("why", d.name)) for d in documents)),
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),

@@ -116,7 +116,8 @@ class Hit:
         score: The sum of ``parts``.
         parts: Score part -> what it adds.
         cosine: Cosine with the query, or None without a vector.
-        question: What to ask a person about it: it is an ageing fact (seed 002); else empty.
+        question: What to ask a person about it: it is an ageing fact (seed 002), or a working tree no longer has what
+            it cites; else empty.
         updated_by: The memory, later than this one, that says that a value of it has changed.
         contested_with: The memories that it contradicts, or that contradict it; itself where it does so alone.
     """

@@ -141,7 +141,8 @@ class EntitySummary:
         id: The memory; empty in a preview.
         entity: The entity's id.
         text: What it says; how sure it is, it says in words as of its day.
-        key_facts: Predicate -> value, confidence when it was made, and the ids of the memories that say so.
+        key_facts: Predicate -> value, confidence when it was made, and the ids of the memories that say so;
+            ``contested_by`` has the other values of an open conflict.
         sources: Everything that it stands for.
     """
 

@@ -16,12 +16,12 @@ from perdure.rules.measuring import made, measure_at, owned, value_at
 from perdure.rules.naming_verbs import CHANGING, EMPTY_HEADS, RELATIONS, ROLES, Parsed, Place, Said
 from perdure.rules.phrases import Phrase, name_of
 from perdure.rules.placing import placed
-from perdure.rules.plain_values import inside, is_person, is_state, is_value, timed
+from perdure.rules.plain_values import inside, is_person, is_state, is_told_of, is_unowned, is_value, timed
 from perdure.rules.predicates import Predicates
 from perdure.rules.words import listed
 
 _BE: Final = listed("am is are be been")
-_SORTS: Final = listed("status contact address job name policy preference")
+_SORTS: Final = listed("status contact address job name policy preference hobby")
 _FIRM: Final = listed("contact address job name")
 """Sorts whose value is never how somebody does: "my phone is dead" names no phone."""
 _LONGEST: Final = 6
@@ -73,10 +73,14 @@ def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: P
         return (
             [made(parsed, found[0], place, subject=owner, learned=learned, kind=found[1], many=False)] if found else []
         )
-    loose = kind not in _SORTS or phrase.lows[0] == "the" or "and" in phrase.lows
+    loose = kind not in _SORTS or is_unowned(phrase) or "and" in phrase.lows
     loose = loose or (kind in _FIRM and is_state(inside(parsed, place)))
+    loose = loose or (kind == "hobby" and is_told_of(inside(parsed, place)))
     loose = loose and not (is_person(parsed, place) and head in ROLES)
-    return [made(parsed, name, place, subject=owner, learned=learned)] if measured or not loose else []
+    if not measured and loose:
+        return []
+    one = {"many": False, "kind": "preference"} if learned is Learned.PREFERENCE else {}
+    return [made(parsed, name, place, subject=owner, learned=learned, **one)]
 
 
 def _thing(

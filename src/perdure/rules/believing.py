@@ -16,13 +16,14 @@ from perdure.records.knowledge import Claim, Fact, Learned, Trust
 from perdure.records.memory import State
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.lemmas import base_verb
-from perdure.rules.naming_verbs import HABITS
+from perdure.rules.naming_verbs import HABITS, LAPSED
+from perdure.rules.phrases import WEEKDAYS
 
 Akin = Callable[[str, str], bool]
 _ENDING: Final = re.compile(
     r"\b(?:no longer|any ?more|any longer|stop(?:ped|s)?|quit|used to|g[ai]ven? up|end(?:ed|s)|cancel?led|dropped|"
-    r"discontinued|ceased|unsubscribed)\b",
-    re.IGNORECASE,
+    r"discontinued|ceased|unsubscribed)\b|\bha(?:ve|s)(?:\s+not|n['’]t)\b.{1,200}?" + LAPSED.pattern,  # noqa: RUF001
+    re.IGNORECASE | re.DOTALL,
 )
 """What is said to have ended was true until then; what is only denied never was."""
 _PREFERRED: Final = "_preference"
@@ -123,7 +124,7 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
     other = same_key
     if claim.many or (other and all(k.fact.many for k in other)):
         # A correction names what it replaces; whatever else has several values only adds one.
-        other = [k for k in other if claim.old is not None and k.fact.value.norm == claim.old.norm]
+        other = [k for k in other if _corrects(claim, k)]
     if not other:
         return Decision(Action.CREATE, predicate=predicate, because=f"new: {claim.learned}")
     return _conflict(claim, other, said_at, predicate, policy)
@@ -142,11 +143,29 @@ def _matching(claim: Claim, known: Sequence[Known], akin: Akin) -> tuple[str, li
     for near in (
         [k for k in family if claim.old is not None and k.fact.value.norm == claim.old.norm],
         [k for k in family if k.fact.value.kind is claim.value.kind],
+        [k for k in family if _alike(k.fact.value.norm, claim.value.norm)],
     ):
         if len({k.fact.predicate for k in near}) == 1:
             predicate = near[0].fact.predicate
             return predicate, [k for k in known if k.fact.predicate == predicate]
     return claim.predicate, []
+
+
+def _corrects(claim: Claim, known: Known) -> bool:
+    """Whether one of several values is replaced: it is named, or what is preferred instead looks like it.
+
+    "Actually, I prefer light mode" is said of dark mode, and not of tea.
+    """
+    if claim.old is not None:
+        return known.fact.value.norm == claim.old.norm
+    instead = claim.learned is Learned.CORRECTION and claim.predicate == _PREFERRED[1:]
+    return instead and _alike(known.fact.value.norm, claim.value.norm)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two values look like values of one thing: "net 30" and "net 45" have a word, two are days of the week."""
+    words, others = set(one.split()), set(other.split())
+    return any(word.isalpha() for word in words & others) or (words <= WEEKDAYS and others <= WEEKDAYS)
 
 
 def _settles(claim: Claim, other: Sequence[Known], said_at: Instant) -> Strategy | None:

@@ -13,7 +13,7 @@ from perdure.rules.clauses import Clause
 from perdure.rules.lemmas import base_verb
 from perdure.rules.measuring import made, measure_at, owned, since_beside, value_at
 from perdure.rules.naming_verbs import CHANGING, MOVING, PLACES, SWITCHING, Parsed, Place, Said
-from perdure.rules.phrases import OWNERS, PEOPLE, Phrase, day_named, is_name, name_of, phrase_at
+from perdure.rules.phrases import OWNERS, Phrase, day_named, is_name, name_of, phrase_at
 from perdure.rules.plain_values import timed
 from perdure.rules.predicates import Predicates
 
@@ -99,14 +99,25 @@ def _became(parsed: Parsed, lemma: str, begin: int, predicates: Predicates) -> _
     if value is None:
         return None
     direct = parsed.words[parsed.at + 1].low in {"to", "from"}
-    version = version_at(parsed, begin) if direct else None
+    version = version_at(parsed, begin) if direct and value.lows[0] != "net" else None
     if version is not None:
         return parsed.who, version[0], (version[1].start, version[1].end)
+    if direct and (named := _termed(parsed, value, predicates)) is not None:
+        return named
     if direct and value.lows[-1] in {"plan", "tier"} and len(value.words) > 1:
         return parsed.who, "plan", (value.start, value.end)
     if lemma in MOVING and not any(any(c.isupper() for c in w.said[1:]) for w in value.words):
         return (parsed.who, "home", (value.start, value.end)) if is_name(value.words[0]) else None
     return _switched(parsed, value, predicates) if lemma in SWITCHING | MOVING and direct else None
+
+
+def _termed(parsed: Parsed, value: Phrase, predicates: Predicates) -> _Change | None:
+    """Return what is named after its value: "switched to NET 45 payment terms" is about the payment terms."""
+    for many in (2, 1):
+        name = predicates.name(name_of(value.lows[-many:])) if len(value.words) > many else ""
+        if name and predicates.row(name).type == "policy":
+            return parsed.who, name, (value.start, value.words[-many - 1].end)
+    return None
 
 
 def _attribute(phrase: Phrase, place: Place, predicates: Predicates, *, measured: bool) -> _Change | None:
@@ -122,5 +133,4 @@ def _switched(parsed: Parsed, value: Phrase, predicates: Predicates) -> _Change 
     """Return "switched to Thursday deliveries" as a preference, "to Obsidian" as what is used."""
     if (days := day_named(value)) is not None:
         return parsed.who, predicates.name(f"{days[1]}_preference"), (days[0].start, days[0].end)
-    person = parsed.who.lower() in PEOPLE or is_name(parsed.words[0])
-    return (parsed.who, "use", (value.start, value.end)) if person else None
+    return (parsed.who, "use", (value.start, value.end)) if parsed.phrase is None else None

@@ -69,7 +69,7 @@ def schema(most: int = MOST) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
-            "event": {"type": "string", "enum": [event.value for event in EventType]},
+            "event": {"type": "string", "enum": [event.value for event in EventType], "default": ""},
             "facts": {"type": "array", "items": claim, "maxItems": most},
         },
         "required": ["event", "facts"],

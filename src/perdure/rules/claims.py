@@ -15,7 +15,7 @@ from perdure.records.knowledge import Claim, Learned, Span, Value, ValueKind
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.clauses import clauses, statements
 from perdure.rules.events import correction_at
-from perdure.rules.naming_verbs import Said
+from perdure.rules.naming_verbs import LAPSED, Said
 from perdure.rules.predicates import UNNAMED, Predicates
 from perdure.rules.stating import said_in
 from perdure.rules.values import value_of
@@ -33,6 +33,7 @@ _TRIGGER: Final = re.compile(
     rf"{_POLITE}(?:"
     r"(?:remember|keep\s+in\s+mind|bear\s+in\s+mind|don['’]t\s+forget|do\s+not\s+forget|note)"  # noqa: RUF001
     r"(?:\s*[,:]\s*(?:that\s+)?|\s+that\s+)"
+    r"|(?P<bare>remember|note|don['’]t\s+forget)\s+(?=(?:i|i['’]m|we|we['’]re|they|he|she)\s|(?-i:[A-Z])\w+\s)"  # noqa: RUF001
     r"|(?:important|key\s+point|for\s+the\s+record|for\s+your\s+information|fyi|memo)\s*[:,]\s*(?:that\s+)?"
     r"|(?:the\s+)?user\s+(?:has\s+)?(?:stated|said|noted|mentioned|confirmed|told\s+us)\s+that\s+"
     r")",
@@ -63,6 +64,25 @@ _VERBLESS: Final = re.compile(
     r"\b(?:is|are|was|were|do|does|did|have|has|had|will|would|can|could|should|not|n['’]t|i|you|we|just)\b",  # noqa: RUF001
     re.IGNORECASE,
 )
+_AHEAD: Final = re.compile(
+    r"\b(?:(?:ends|expires|starts|begins|leaves|departs|arrives|renews|launches|closes|opens|due)\s+(?:on|in|by)|upcoming)\b",
+    re.IGNORECASE,
+)
+"""Of what lies ahead a day without a year is the next one."""
+_PLANNED: Final = re.compile(
+    r"\b(?:deadlines?|due|renewals?|appointments?|meetings?|flights?|trips?|(?:end|start|expiry|renewal)\s+date)\b",
+    re.IGNORECASE,
+)
+"""Of what is planned too, unless it is just over: "the deadline is 3 May" may be said in June."""
+_JUST_PASSED: Final = 92
+_CITY: Final = re.compile(
+    r"(?:,\s+(?:\d{4,6}\s+)?[A-Z][\w'-]*(?:\s[A-Z][\w'-]*){0,2}(?:\s\d{4,6})?(?=\s*(?:[,.!;]|\Z))){1,3}"
+)
+"""What follows a street and its number."""
+_PERFECT: Final = re.compile(r"\bha(?:ve|s)(?:\s+not|n['’]t)\b", re.IGNORECASE)  # noqa: RUF001
+_SINCE: Final = re.compile(r"\ssince\b", re.IGNORECASE)
+_NOW: Final = re.compile(r"(?<!right )(?<!for )(?<!until )\bnow\b(?!\s+and\s+then)", re.IGNORECASE)
+_PAST: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
 _SHORT: Final = 6
 """Words that a value of an unnamed predicate may have."""
 
@@ -100,11 +120,18 @@ def claims(
     return _once(found)[:MOST]
 
 
+def as_note(claim: Claim) -> Claim:
+    """Return what was asked to be remembered of somebody unknown: a note of its words, the speaker's."""
+    words = claim.span.quote.strip()
+    value = Value(words, ValueKind.TEXT, words.casefold())
+    return replace(claim, subject="I", predicate=NOTE, type=NOTE, value=value, old=None, many=True, valid_from=None)
+
+
 def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
     sentence = text[start:end]
     asked = _TRIGGER.match(sentence)
     if asked and not sentence.endswith("?"):
-        plainly = "," not in asked[0].lower().partition("remember")[2]
+        plainly = "," not in asked[0].lower().partition("remember")[2] and not asked["bare"]
         return _asked(text, start + asked.end(), end, said_at, predicates, said_plainly=plainly)
     corrected = correction_at(sentence)
     if corrected is not None:
@@ -181,27 +208,46 @@ def _unnamed(text: str, start: int, stop: int, was: tuple[int, int] | None) -> l
 
 def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, policy: KnowledgePolicy) -> Claim:
     row = predicates.row(said.predicate)
-    value = _value(text, said.value, said_at)
-    old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
     end = max(said.span[1], said.value[1], said.old[1] if said.old else 0)
     start = min(said.span[0], said.value[0])
+    if said.denied and _SINCE.match(text, end) and _PERFECT.search(text, start, end):
+        end += len(" since")  # "I haven't used it since it crashed": the rest is another clause
+    many = said.many if said.many is not None else row.many
+    learned = said.learned
+    if learned is Learned.STATEMENT and not many and not said.denied and _NOW.search(text, start, end + len(" now")):
+        learned = Learned.CORRECTION  # "the contact is now Max" says that it was another
+    first, last = said.value
+    if row.type == "address" and text[first].isdecimal() and (city := _CITY.match(text, last)):
+        last, end = city.end(), max(end, city.end())  # "12 Rue Victor, Lyon" is one address
+    value = value_of(text[first:last], said_at, passed=_passed(text, start, end))
+    old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
+    since = said.since
+    if since is not None and since > said_at and said.denied and LAPSED.search(text, start, end) is not None:
+        since = 2 * said_at - since  # "haven't played in two years": two years ago
     return Claim(
         subject=said.subject,
         predicate=said.predicate,
         type=said.kind or row.type,
         value=value,
-        learned=said.learned,
+        learned=learned,
         confidence={
             Learned.EXPLICIT: EXPLICIT,
             Learned.PREFERENCE: policy.preference,
             Learned.CORRECTION: policy.correction,
-        }.get(said.learned, policy.statement),
+        }.get(learned, policy.statement),
         span=Span(start, end, text[start:end]),
         old=old,
         denied=said.denied,
-        many=said.many if said.many is not None else row.many,
-        valid_from=said.since,
+        many=many,
+        valid_from=since,
     )
+
+
+def _passed(text: str, start: int, end: int) -> int | None:
+    """Return how many days may have passed since a day that is told; None if it need not lie ahead."""
+    if _PAST.search(text, start, end):
+        return None
+    return 0 if _AHEAD.search(text, start, end) else _JUST_PASSED if _PLANNED.search(text, start, end) else None
 
 
 def _value(text: str, span: tuple[int, int], said_at: Instant) -> Value:

@@ -48,7 +48,7 @@ _N: Final = rf"(?:\d{{1,3}}|an?(?:\s+(?:couple(?:\s+of)?|few))?|{'|'.join(_COUNT
 _DATE: Final = re.compile(
     rf"""(?<![\w/.$€£-])(?:(?:on|since|from|as\ of|starting|beginning|by|until|in)\s+)?(?:
         (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:T[\d:.+Z-]{{1,30}})?
-      | (?:the\s+)?(?P<dm>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<dmm>{_M})\b\.?(?:,?\s+(?P<dmy>\d{{4}}))?
+      | (?:the\s+)?(?P<dm>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<dmm>{_M})\b(?:\.?,?\s+(?P<dmy>\d{{4}}))?
       | (?P<mdm>{_M})\b\.?\s+(?:the\s+)?(?P<md>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<mdy>\d{{4}}))?(?![\d%$:,]*\d)
       | (?P<mym>{_M})\.?,?\s+(?P<myy>\d{{4}})
       | (?P<slash>\d{{1,2}}/\d{{1,2}}/\d{{4}})
@@ -97,6 +97,41 @@ def date_of(text: str, said_at: Instant) -> Instant | None:
     """Return the day that a text is, if it is nothing but a day."""
     found = _DATE.fullmatch(text)
     return None if found is None else _instant(found, said_at)
+
+
+def next_date(text: str, said_at: Instant, passed: int) -> Instant | None:
+    """Return the next day that a text is, if it is nothing but a day: "31 December" is no day that has passed.
+
+    The day on which it was said counts, and so does the month. What has a year, or stands in relation to the day on
+    which it was said, is what ``date_of`` says.
+
+    Args:
+        text: The words.
+        said_at: When they were said.
+        passed: A day that is over for no more than so many days may be meant as well.
+    """
+    found = _DATE.fullmatch(text)
+    at = None if found is None else _instant(found, said_at)
+    if found is None or at is None:
+        return at
+    told = {name for name, value in found.groupdict().items() if value is not None}
+    if not told & {"dm", "md", "m"} or told & {"dmy", "mdy"}:
+        return at
+    day, said = from_instant(at).date(), from_instant(said_at).date()
+    first = (said.replace(day=1) if "m" in told else said) - timedelta(days=passed)
+    while day < first:
+        day = _in_a_year(day)
+    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
+
+
+def _in_a_year(day: date) -> date:
+    """Return the same day of the next year that has it."""
+    for years in (1, 4, 8):  # the 29th of February; not every hundredth year has one
+        try:
+            return day.replace(year=day.year + years)
+        except ValueError:
+            continue
+    raise AssertionError  # one of three years has it
 
 
 def _instant(found: re.Match[str], said_at: Instant) -> Instant | None:

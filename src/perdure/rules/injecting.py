@@ -95,6 +95,8 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
         yield f"and by {more} more"
     if hit.memory.aging:
         yield f"ageing: not confirmed for long{': ask' if hit.question else ''}"
+    elif hit.question:
+        yield "what it cites has moved or is gone: look before relying on it"
 
 
 def within(hits: Iterable[Hit], budget: int, tokens: Callable[[str], int]) -> list[str]:

@@ -12,10 +12,11 @@ from typing import Any, Final, TypeVar
 from perdure.records.draft import Draft
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of, to_instant
+from perdure.records.knowledge import Trust
 from perdure.records.memory import Kind, Scope
 from perdure.records.policy import Policy
 from perdure.rules.redacting import cleaned, without_secrets
-from perdure.rules.trust import least, trust_in, trust_of, with_trust
+from perdure.rules.trust import least, takes_over, trust_in, trust_of, with_trust
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
 _LONGEST_NAME: Final = 200
@@ -195,7 +196,7 @@ def draft(
         session=optional_text(session, "session"),
         task=optional_text(task, "task"),
         turn=turn,
-        metadata=_with_trust(checked_metadata(metadata, policy), source),
+        metadata=_with_trust(checked_metadata(metadata, policy), source, text),
         pinned=pinned,
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
@@ -213,9 +214,13 @@ def optional_reason(value: Any, policy: Policy, name: str = "accept_loss") -> st
     return None if value is None else checked_reason(value, policy, name)
 
 
-def _with_trust(metadata: Mapping[str, Any], source: str | None) -> dict[str, Any]:
-    """Return metadata with the trust that they and the source tell, the lower of the two."""
-    return with_trust(metadata, least((trust_in(metadata), trust_of("user", source)))) if source else dict(metadata)
+def _with_trust(metadata: Mapping[str, Any], source: str | None, text: str) -> dict[str, Any]:
+    """Return metadata with the trust that they, the source and the words tell, the lowest of them."""
+    words = Trust.EXTERNAL if takes_over(text) else Trust.USER
+    told = source or words is not Trust.USER
+    return (
+        with_trust(metadata, least((trust_in(metadata), trust_of("user", source), words))) if told else dict(metadata)
+    )
 
 
 def _checked_content(content: Any, policy: Policy) -> str:

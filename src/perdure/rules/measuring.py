@@ -6,12 +6,13 @@ May live here: where a value begins and ends, what is counted, whose it is. May 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Learned
-from perdure.rules.clauses import Clause
+from perdure.rules.clauses import Clause, Word
 from perdure.rules.lemmas import singular
 from perdure.rules.naming_verbs import (
     COUNTING,
@@ -48,6 +49,9 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _NUMBER: Final = re.compile(
     r"[$€£]?\d[\d,.]*(?:k|m|bn)?(?:%|ms|s|kg|km|cm|mm|m|g|gb|mb|tb|lbs?|mph|min|h|usd|eur)?(?:/\w+)?", re.IGNORECASE
 )
+_SCALED: Final = re.compile(r"\d[\d,.]*(?:k|m|mn|bn)", re.IGNORECASE)
+_MONEY: Final = listed("usd eur gbp chf dollar dollars euro euros pound pounds yen franc francs rupees yuan")
+"""What may stand after "50k": without it the value would lose its currency."""
 _NEWER: Final = listed("new updated revised increased adjusted current extended reduced latest")
 _AIMING: Final = listed("aiming targeting targets target aim")
 _SORTS: Final = {"measure", "date", "status", "contact", "address", "job", "name", "policy", "preference"}
@@ -75,11 +79,22 @@ def measure_at(clause: Clause, at: int) -> tuple[Place, list[str], int] | None:
             stop += 1
         while noun and noun[-1].endswith("ly"):
             noun, stop = noun[:-1], stop - 1
+    stop = _after_rate(words, stop + _is_money(words, at))
+    return (words[at].start, words[stop - 1].end), noun, stop
+
+
+def _is_money(words: Sequence[Word], at: int) -> bool:
+    """Return whether a number like 50k is followed by its currency: without it the value would lose it."""
+    return bool(_SCALED.fullmatch(words[at].low)) and at + 1 < len(words) and words[at + 1].low in _MONEY
+
+
+def _after_rate(words: Sequence[Word], stop: int) -> int:
+    """Return where a value ends with its rate: "weekly", "per month"."""
     if stop < len(words) and words[stop].low in _RATES:
         stop += 1
     elif stop + 1 < len(words) and words[stop].low in _PER and singular(words[stop + 1].low) in _TIMES:
         stop += 2
-    return (words[at].start, words[stop - 1].end), noun, stop
+    return stop
 
 
 def _counts(clause: Clause, at: int) -> bool:

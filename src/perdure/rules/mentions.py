@@ -234,7 +234,17 @@ def _begins(text: str, cut: Sequence[Piece], at: int, first: Container[int], kno
     if lower in _OPENING or lower in STOP_WORDS or _ENDING.search(piece.text):
         return False
     after = _goes_on(text, cut, at)
-    return after is not None and normal(cut[after].text) not in known
+    if after is None:
+        return lower not in CALENDAR and _is_paired(cut, at)
+    return normal(cut[after].text) not in known
+
+
+def _is_paired(cut: Sequence[Piece], at: int) -> bool:
+    """Whether "and" and a name follow: in "Northwind and Contoso are clients" both are names."""
+    follows = cut[at + 1 : at + 3]
+    if len(follows) < 2 or any(piece.sentence != cut[at].sentence for piece in follows):  # noqa: PLR2004
+        return False
+    return follows[0].text == "and" and follows[1].kind == "name" and normal(follows[1].text) not in CALENDAR
 
 
 def _goes_on(text: str, cut: Sequence[Piece], at: int) -> int | None:

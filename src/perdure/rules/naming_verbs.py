@@ -5,6 +5,7 @@ May live here: lists and plain data. May not: reading.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,10 @@ from perdure.rules.clauses import Clause, Word
 from perdure.rules.phrases import Phrase
 from perdure.rules.words import listed
 
+LAPSED: Final = re.compile(
+    r"\b(?:since|lately|recently|(?:in|for)\s+(?:\w+\s+){0,3}?(?:days?|weeks?|months?|years?|decades?|ages|while|time))\b"
+)
+"""Since when something was not done: who "hasn't smoked since May" did until then."""
 Place = tuple[int, int]
 """Where something stands in the text: first character, one past the last."""
 
@@ -78,9 +83,11 @@ class Parsed:
 
     @property
     def ended(self) -> bool:
-        """Whether it says that something holds no more: "no longer", "not ... anymore"."""
+        """Whether it says that something holds no more: "no longer", "not ... anymore", "haven't ... since May"."""
         lows = [word.low for word in self.words]
-        return self.denied and ("anymore" in lows or "longer" in lows or lows[-2:] == ["any", "more"])
+        over = "anymore" in lows or "longer" in lows or lows[-2:] == ["any", "more"]
+        lapsed = bool({"have", "has"} & set(self.aux)) and not self.never
+        return self.denied and (over or (lapsed and LAPSED.search(" ".join(lows)) is not None))
 
 
 CHANGING: Final = listed("""

@@ -14,7 +14,7 @@ from perdure.rules.lemmas import past_form, singular
 from perdure.rules.words import NUMBER_WORDS, STOP_WORDS, listed
 
 PEOPLE: Final = listed("i we they he she")
-OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they"}
+OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they", "its": "it"}
 DETERMINERS: Final = listed("a an the my our your his her their its this that these those some any new another")
 PREPOSITIONS: Final = listed("""
     to for at in on with from into about as by over under near during through since until after before without within
@@ -41,6 +41,7 @@ _OTHER_ACTS: Final = listed("""
     takes needs
     """)
 """After "and" they begin another act: "lives in Lyon and works at Acme"."""
+_ACTS: Final = listed("work live go play study teach run volunteer travel commute")
 _LONGEST: Final = 10
 _RATES: Final = listed("daily weekly monthly yearly annual")
 
@@ -150,6 +151,8 @@ def _goes_on(words: Sequence[Word], at: int) -> bool:
     if at + 1 >= len(words):
         return False
     low = words[at + 1].low
+    if low in _ACTS and at + 2 < len(words) and words[at + 2].low in VERB_PREPOSITIONS:
+        return False  # "I live in Lyon and work at Acme"
     return low not in _ENDS and low not in PREPOSITIONS and not past_form(low) and low not in _OTHER_ACTS
 
 

@@ -7,6 +7,7 @@ forms (rules/values.py).
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from perdure.rules.clauses import Word
@@ -90,7 +91,20 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: 
     named = is_name(words[0]) and low not in _SHOUTED and not low.endswith(("ing", "ed", "ly")) and not before
     if known:
         return named or not (before or is_state(words))
-    return named and (phrase.lows[0] != "the" or head in ROLES | JOBS)
+    return named and (not is_unowned(phrase) or head in ROLES | JOBS)
+
+
+def is_unowned(phrase: Phrase) -> bool:
+    """Return whether nothing tells whose a thing is: "the port"; not "the customer's port", "the status of SO-1001"."""
+    words = phrase.words
+    owned = any(w.low.endswith("'s") for w in words[1:-1])
+    named = any(w.low == "of" and (is_name(n) or coded(n)) for w, n in pairwise(words))
+    return words[0].low == "the" and not (owned or named)
+
+
+def is_told_of(words: list[Word]) -> bool:
+    """Return whether words only tell how something is: "my hobby is great"; climbing is a hobby."""
+    return words[0].said == words[0].low and words[0].low in _STATES
 
 
 def is_state(words: list[Word]) -> bool:

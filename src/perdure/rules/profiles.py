@@ -89,7 +89,8 @@ def profile_of(
         now: When it is made.
     """
     ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
-    lines = [*_facts(ranked), *_cadence(episodes), *_contested(ranked), *_recent(episodes)]
+    settled = [f for f in ranked if not f.contested]
+    lines = [*_facts(settled), *_contested(ranked), *_cadence(episodes), *_recent(episodes)]
     whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.value}" for f in facts}
     text = _within(f"{name}, as of {_day(now)}:", lines, sum(counted(t) for t in whole.values()) // 2)
     if not text:
@@ -97,7 +98,9 @@ def profile_of(
     key_facts: dict[str, dict[str, Any]] = {}
     for fact in ranked:
         told = {"value": fact.value, "confidence": round(fact.confidence, 4), "sources": _cited(fact)}
-        key_facts.setdefault(fact.predicate, told)
+        known = key_facts.setdefault(fact.predicate, told)
+        if fact.contested and known is not told:
+            known.setdefault("contested_by", []).append(fact.value)
     sources = (*(r.id for r in episodes), *(f.id for f in facts))
     return Profile(entity, text, key_facts, sources, made_of(episodes, facts))
 
@@ -138,8 +141,12 @@ def _cadence(episodes: Sequence[Record]) -> list[str]:
 
 
 def _contested(facts: Sequence[FactLine]) -> list[str]:
-    predicates = sorted({f.predicate.replace("_", " ") for f in facts if f.contested})
-    return [f"contested: {', '.join(predicates)}"] if predicates else []
+    """Open conflicts, each with all its values in one line: where one has no room, none is told as if it were known."""
+    values: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact.contested:
+            values.setdefault(fact.predicate.replace("_", " "), []).append(fact.value)
+    return [f"contested: {predicate}: {' or '.join(some)}" for predicate, some in sorted(values.items())]
 
 
 def _recent(episodes: Sequence[Record]) -> list[str]:

@@ -53,6 +53,13 @@ _TYPES: Final[dict[str, str]] = {
     "product": "thing",
     "place": "thing",
 }
+_BEFORE: Final = 40
+_PLACED: Final = re.compile(
+    r"\b(?:liv(?:e[sd]?|ing)|bas(?:ed|ing)|located|resid(?:e[sd]?|ing)|born|grew\s+up|mov(?:e[sd]?|ing)|relocat(?:e[sd]?|ing)|"
+    r"fl(?:y|ew|ying)|travel(?:s|led|ed|l?ing)?|went|drove)\s+(?:back\s+|over\s+)?(?:in|to|near|from)\s+(?:the\s+)?\Z",
+    re.IGNORECASE,
+)
+"""What stands before a place."""
 _RECORD: Final = re.compile(r"[a-z]+(?: \d+)+|[a-z]+\d{3,}")
 
 
@@ -154,6 +161,8 @@ class Referents:
     def _named(self, text: str) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for mention in mentions(text, self._names.known):
+            if _PLACED.search(text[max(0, mention.start - _BEFORE) : mention.start]):
+                continue  # "she lives in Porto": nobody says "they" of Porto
             meant = self._names.resolve(mention.quote, self._fuzzy)
             if isinstance(meant, Resolved):
                 found[meant.id] = None

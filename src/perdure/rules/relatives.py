@@ -19,6 +19,7 @@ from perdure.rules.words import CALENDAR, listed
 
 _WHICH: Final = listed("older younger elder eldest oldest youngest little big twin best close old dear late new good")
 _ALL: Final = RELATIONS | KIN
+_CLOSE: Final = frozenset(map(singular, KIN))
 _MOST_NAMES: Final = 3
 _AFTER: Final = listed("i i'm i'd i'll i've me facebook happy")
 
@@ -87,6 +88,17 @@ def related(clause: Clause) -> Iterator[Said]:
                 many=not found.one,
                 kind="name",
             )
+
+
+def of_relative(predicate: str) -> tuple[str, str] | None:
+    """Return whose a predicate is that was kept for a close relative: ``sister_home`` is the ``sister``'s ``home``.
+
+    None for what is no relative's, and for the relative's name.
+    """
+    words = predicate.split("_")
+    at = next((i for i, word in enumerate(words) if word in _CLOSE), None)
+    rest = "" if at is None else "_".join(words[at + 1 :])
+    return None if at is None or rest in {"", "name"} else ("_".join(words[: at + 1]), rest)
 
 
 def kept_for(owner: Relative, said: Said) -> Said | None:

@@ -46,6 +46,8 @@ _NO_NAMES: Final = listed(
     "please still try super like almost always maybe glad happy sorry love never thank great good nice cool awesome "
     "everyone no"
 )
+_PARTIES: Final = listed("customer client vendor supplier partner")
+_FIRMS: Final = listed("company firm organisation organization agency")
 _NP_LONGEST: Final = 9
 _Subject = tuple[str, Phrase | None, int, list[str]]
 """Who, the noun phrase if it is one, where the verb begins, and what a contraction said of it."""
@@ -115,12 +117,24 @@ def _subject(clause: Clause, predicates: Predicates) -> _Subject | None:
     if first in PEOPLE or first == "it":
         said = words[0].said.partition("'")[0].partition("’")[0]  # noqa: RUF001
         return ("I" if first == "i" else said), None, 1, implied
+    if _is_described(clause):
+        return f"{words[0].said} {words[1].said}", None, 2, []
     if words[0].low in OWNERS or words[0].low == "the":
         return _noun_subject(clause)
     bare = _noun_subject(clause)
     if bare is not None and (_known(bare[1], predicates) or _many(clause)):
         return bare
     return _name_subject(clause)
+
+
+def _is_described(clause: Clause) -> bool:
+    """Return whether somebody who was named before does something: "the customer prefers", "our client moved to"."""
+    words = clause.words
+    if len(words) < 4 or words[2].low in _BE | _HAVE:  # noqa: PLR2004  # "the customer is Acme" names one
+        return False
+    return (words[0].low in {"the", "this", "that"} and words[1].low in _PARTIES | _FIRMS) or (
+        words[0].low == "our" and words[1].low in _PARTIES
+    )
 
 
 def _many(clause: Clause) -> bool:

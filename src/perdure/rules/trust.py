@@ -3,8 +3,8 @@
 May live here: trust by role and source, and the words around what is quoted. May not: choosing what is shown.
 
 A memory's trust stands in its metadata under ``trust``, and only where it is not a user's: so it goes along with
-copies, exports and backups. Whoever stores a memory vouches for it: ``remember`` is a user's word unless its metadata
-or its source says otherwise (``source="https://..."``, ``"tool:..."``, ``"web:..."``).
+copies, exports and backups. Whoever stores a memory vouches for it: ``remember`` is a user's word unless its metadata,
+its source or its words say otherwise (``source="https://..."``, ``"tool:..."``, ``"web:..."``).
 """
 
 from __future__ import annotations
@@ -39,6 +39,15 @@ _UNSEEN: Final = re.compile(
 _MARKER: Final = re.compile(r"(?i)perdure[\W_]{0,3}memories")
 _HARMLESS: Final = "perdure_memories"
 """What stands where a memory's own words would open or close a block."""
+_RULES: Final = (
+    r"(?:previous|prior|above|earlier|preceding|former|system)\s+(?:instructions?|prompts?|rules|directives?|commands?)"
+)
+_TAKEN_OVER: Final = re.compile(
+    r"(?i)\b(?:ignor(?:e|ing)|disregard|forget|overrid(?:e|ing)|bypass)\s+"
+    rf"(?:(?:all|any|every|of|the|your|my|our|these|those|its)\s+){{0,4}}{_RULES}\b"
+    rf"|\b{_RULES}\s+(?:\w+\s+){{1,4}}?(?:ignored|disregarded|forgotten|overridden)\b"
+)
+"""What nobody wants remembered for an agent, whoever passes it on: it is kept as a stranger's words."""
 _BREAKS: Final = str.maketrans({"<": "\u2039", ">": "\u203a", '"': "'", "`": "'"})
 
 
@@ -53,6 +62,11 @@ def trust_of(role: str | None, source: str | None = None) -> Trust:
     place = str(source or "").strip()
     found = Trust.EXTERNAL if _ELSEWHERE.match(place) else _BY_SOURCE.get(place.lower(), said)
     return least((said, found))
+
+
+def takes_over(text: str) -> bool:
+    """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
+    return _TAKEN_OVER.search(visible(text)) is not None
 
 
 def least(trusts: Iterable[Trust]) -> Trust:
