@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.fact_records import DERIVED, SUPERSEDES, ready_question
 from perdure.rules.fact_states import begins, learned_confidence, validated_at, was_there
+from perdure.rules.latest import replaced_after
 from perdure.rules.naming import names_in
 from perdure.rules.procedures import Procedure
 
@@ -49,8 +50,9 @@ def _is_open(state: State) -> bool:
 def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them."""
     if ctx.policy.knowledge.learn != "off":
-        since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE])
-        hits = [replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits]
+        shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+        since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
+        hits = replaced_after([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     if not ids:
         return hits
@@ -75,17 +77,23 @@ def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float
     )
 
 
-def overturned(ctx: Context, namespace: str, messages: Sequence[str]) -> dict[str, str]:
+def overturned(ctx: Context, namespace: str, messages: Sequence[str], shown: Collection[str] = ()) -> dict[str, str]:
     """Return message -> what stands in the place of what it said, where none of its facts is believed any longer.
 
-    That is the newer fact; the message's own, no longer believed, where nothing took its place.
+    That is the newer fact; the message's own, no longer believed, where nothing took its place. Of a message that says
+    more than one thing one is enough, where the fact in its place is among ``shown``: that is what is asked about.
     """
     said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in messages}
     facts = sorted({fact for some in said.values() for fact in some})
     told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
     retired = {d.id for d in told if d.data.get("retired_ms") is not None}
     gone = {m: max(some) for m, some in said.items() if some and retired.issuperset(some)}
-    return {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
+    newer = {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
+    for message in said.keys() - newer.keys() if shown else ():
+        standing = (_successor(ctx, namespace, fact) for fact in sorted(retired.intersection(said[message])))
+        if found := next((fact for fact in standing if fact in shown), None):
+            newer[message] = found
+    return newer
 
 
 def _successor(ctx: Context, namespace: str, fact: str) -> str:
