@@ -312,4 +312,10 @@ BEHAVIOURS: Final = [
         "A refusal shows the beginning of a long value only.",
         "bounds:test_a_refusal_shows_the_beginning_of_a_long_value_only",
     ),
+    _kept(
+        "DO49",
+        "design §7",
+        "A note of the words of a fact that was replaced is marked beside a prompt and in no opening.",
+        "beside:test_a_note_of_the_words_of_a_fact_that_was_replaced_is_marked_and_not_in_the_opening",
+    ),
 ]
