@@ -13,6 +13,10 @@ _FILES: Final = {
     "learning": "tests/interfaces/test_learning_mcp.py",
     "knowing": "tests/interfaces/test_knowledge_cli.py",
     "beside": "tests/interfaces/test_hooks_knowledge.py",
+    "facts": "tests/interfaces/test_facts_cli.py",
+    "sheet": "tests/operations/test_answer_sheet.py",
+    "conflicts": "tests/operations/test_conflicts.py",
+    "bounds": "tests/operations/test_learning_bad_input.py",
 }
 
 
@@ -265,5 +269,53 @@ BEHAVIOURS: Final = [
         "issue 5, 6",
         "An id that no authority has a word on is named.",
         "knowing:test_an_id_that_no_authority_knows_is_named",
+    ),
+    _kept(
+        "DO42",
+        "design §2, reversible",
+        "A person's answer on the command line says how it is taken back.",
+        "facts:test_an_answer_says_how_it_is_taken_back",
+    ),
+    _kept(
+        "DO43",
+        "issue 5 (11)",
+        "A sheet leaves out no message that holds more of what is asked than its facts do.",
+        "sheet:test_a_message_that_holds_more_of_what_is_asked_than_its_facts_stands_beside_them",
+    ),
+    _kept(
+        "DO44",
+        "issue 5 (11)",
+        "What is not known is named by the word that says what is meant.",
+        "sheet:test_a_word_that_may_mean_much_is_passed_over_for_one_that_says_what_is_meant",
+    ),
+    _kept(
+        "DO45",
+        "design §7",
+        "A message of which one thing was replaced is marked where that is asked about.",
+        "conflicts:test_of_a_message_that_says_two_things_one_that_was_replaced_is_marked_where_it_is_asked_about",
+    ),
+    _kept(
+        "DO46",
+        "design §7",
+        "A fact stands before the messages whose word it took the place of.",
+        "conflicts:test_what_a_person_corrected_stands_before_the_messages_that_it_overturns",
+    ),
+    _kept(
+        "DO47",
+        "issue 5, 4",
+        "What was replaced at once is not called never true.",
+        "facts:test_what_was_replaced_at_once_may_have_been_true_for_a_while",
+    ),
+    _kept(
+        "DO48",
+        "issue 5, bad input",
+        "A refusal shows the beginning of a long value only.",
+        "bounds:test_a_refusal_shows_the_beginning_of_a_long_value_only",
+    ),
+    _kept(
+        "DO49",
+        "design §7",
+        "A note of the words of a fact that was replaced is marked beside a prompt and in no opening.",
+        "beside:test_a_note_of_the_words_of_a_fact_that_was_replaced_is_marked_and_not_in_the_opening",
     ),
 ]

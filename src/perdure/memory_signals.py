@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from perdure.operations import decay, overrides, reinforce, review, use
 from perdure.operations.ports import Context
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, given
 from perdure.records.memory import Memory, Tier
 from perdure.records.results import DecayResult, Question, ReinforceResult, Used, WeakenResult
 from perdure.rules import asking, decaying, intake, reinforcing
@@ -163,5 +163,7 @@ def _flag(value: object, name: str) -> bool:
 
 def _choice(value: object, choices: tuple[str, ...], name: str) -> str:
     if not isinstance(value, str) or value not in choices:
-        raise InvalidInput(f"{name} must be one of {', '.join(choices)}, not {value!r}.", remedy="Pick one of them.")
+        raise InvalidInput(
+            f"{name} must be one of {', '.join(choices)}, not {given(value)}.", remedy="Pick one of them."
+        )
     return value

@@ -271,3 +271,22 @@ def test_two_names_are_said_to_be_the_same_or_not(tmp_path, place, no):
     assert ("kept apart" if no else "favorite_drink: one") in ran("rates")
     names = {f["predicate"] for f in data("facts")}
     assert names == ({"favorite_drink", "favorite_beverage"} if no else {"favorite_drink"})
+
+
+@pytest.mark.parametrize(("verb", "more"), [("deny", ()), ("correct", ("Thursday",)), ("mute", ())])
+def test_an_answer_says_how_it_is_taken_back(place, verb, more):
+    friday = the("delivery", "Friday")
+    (operation,) = re.findall(r"perdure undo (\S+)", ran(verb, friday["id"], *more))
+    assert data("history")[0]["id"] == operation
+    ran("undo", operation)
+    again = the("delivery", "Friday")
+    assert (again["id"], again["state"], again["question"]) == (friday["id"], friday["state"], friday["question"])
+
+
+def test_what_was_replaced_at_once_may_have_been_true_for_a_while(place):
+    with perdure.open(place / "agent.db", POLICY, clock=lambda: NOW) as memory:
+        memory.ingest([{"content": "Remember, Zed Corp prefers Monday deliveries.", "at": NOW}], session="now")
+        (monday,) = memory.facts("Zed Corp")
+        memory.correct(monday.id, "Tuesday")
+    (row,) = (r for r in table(ran("timeline", "Zed Corp")) if r["id"] == monday.id)
+    assert (row["true"], row["state"]) == (f"on {NOW.date().isoformat()} at most", "superseded")

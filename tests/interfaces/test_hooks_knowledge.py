@@ -88,3 +88,19 @@ def test_remarks_stand_before_the_words_are_few_and_count_for_the_budget(project
     assert words.startswith("I've never visited Rome (ageing")
     assert remarks.count("ask which is right") == 2
     assert re.search(r"; and by 1\d more$", remarks)
+
+
+def test_a_note_of_the_words_of_a_fact_that_was_replaced_is_marked_and_not_in_the_opening(project):
+    with opened(project) as memory:
+        memory.ingest([{"content": "Remember, Gai Media prefers Friday deliveries."}], "shop", session="monday")
+        (friday,) = memory.facts("Gai Media", namespace="shop")
+        note = memory.remember("Gai Media prefers Friday deliveries, all year round.", "shop")
+    assert note.id in project.hook("SessionStart", "tuesday")
+    with opened(project) as memory:
+        now = memory.correct(friday.id, "Monday")
+    found, _ = lines(project, "When does Gai Media want deliveries?")
+    assert "(a later message says otherwise: number 1): Gai Media prefers Friday" in found[note.id]
+    assert next(iter(found)) == now.id
+    opening = project.hook("SessionStart", "wednesday")
+    assert note.id not in opening
+    assert "delivery day preference: Monday" in opening

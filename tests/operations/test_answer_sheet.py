@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from conftest import WORDS_ONLY, tables
@@ -54,6 +56,8 @@ def test_what_was_replaced_is_out_of_date_with_until_when_and_by_what(memory, cl
     assert (past.since, past.until, past.retired) == ("2026-01-01", "2026-01-31", "2026-01-31")
     assert "true 2026-01-01 to 2026-01-31" in sheet.text
     assert sheet.text.index("Thursday") < sheet.text.index("Out of date") < sheet.text.index("Friday")
+    assert (known.sources, known.word_of, past.word_of) == ((), "user", "")
+    assert sheet.text.index("Thursday") < sheet.text.index("a person said so in answer") < sheet.text.index("Out of")
 
 
 def test_what_was_denied_is_told_as_never_true_and_nothing_is_believed_instead(memory, clock):
@@ -276,3 +280,16 @@ def test_a_summary_is_no_source_beside_what_it_sums_up(people, clock):
 def test_a_fact_that_somebody_stored_by_hand_is_on_the_sheet(people):
     people.remember("Ana and Bob are allergic to cats.", kind="fact")
     assert "Ana and Bob are allergic to cats." in says(people.answer_sheet("What is Ana allergic to?").memories)
+
+
+def test_a_message_that_holds_more_of_what_is_asked_than_its_facts_stands_beside_them(memory, clock):
+    both = "Rita lives in Oslo now. Her phone number is 555-1234."
+    said(memory, clock, both)
+    assert both in says(memory.answer_sheet("What is Rita's phone number?").memories)
+    assert both not in says(memory.answer_sheet("Where does Rita live?").memories)  # its words stand on the sheet
+
+
+def test_a_word_that_may_mean_much_is_passed_over_for_one_that_says_what_is_meant(memory, clock):
+    friday(memory, clock)
+    (unknown,) = memory.answer_sheet(QUESTION, as_of=clock() - timedelta(days=90)).unknown
+    assert unknown == "Nothing is known about Gai Media's delivery day or delivery time. Do not guess."

@@ -253,3 +253,20 @@ def test_kills_in_the_middle_of_learning_lose_nothing_and_double_nothing(opening
     assert {f.confirmations for f in facts} == {1}
     assert {memory.get(s).content for f in facts for s, _ in f.sources} == stored
     assert memory.check() == []
+
+
+def test_a_refusal_shows_the_beginning_of_a_long_value_only(memory):
+    kept = memory.remember("The deploy is on Tuesday.")
+    long = "x" * 100_000
+    calls = (
+        lambda: memory.settle(kept.id, long),
+        lambda: memory.used([kept.id], long),
+        lambda: memory.remember("Another.", kind=long),
+        lambda: memory.recall("When?", limit=long),
+        lambda: memory.recall("When?", min_confidence=long),
+        lambda: memory.consolidate("default", pairs=long),
+    )
+    for call in calls:
+        with pytest.raises(InvalidInput, match="'xxx") as refused:
+            call()
+        assert len(str(refused.value)) < 400

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -14,7 +14,13 @@ from perdure.interfaces.cli_options import Apply, AsOf, Identity, KnownAt, text_
 from perdure.rules.teaching import untaught
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from perdure.memory import Memory as Perdure
     from perdure.records.memory import Memory
+    from perdure.records.report import Entry, Operation
+
+_LATEST: Final = 20
 
 
 def learn(
@@ -76,7 +82,8 @@ def confirm(call: Call, id: Identity) -> None:
     """Say that a memory is still true: its clock starts anew, and what contradicts it is superseded."""
     with call.memory() as memory:
         kept = memory.confirm(id)
-    _told(call, kept, f"Confirmed {kept.id}: confidence {kept.confidence:.2f} from today.")
+        done = _operations(memory, kept, "confirm")
+    _told(call, kept, done, f"Confirmed {kept.id}: confidence {kept.confidence:.2f} from today.")
 
 
 def deny(
@@ -89,7 +96,8 @@ def deny(
     """Say that a memory is wrong: it is not believed any longer. Undo takes that back."""
     with call.memory() as memory:
         kept = memory.deny(id, reason)
-    _told(call, kept, f"Denied {kept.id}: it is {kept.status}.")
+        done = _operations(memory, kept, "deny")
+    _told(call, kept, done, f"Denied {kept.id}: it is {kept.status}.")
 
 
 def correct(
@@ -103,14 +111,16 @@ def correct(
     said = text_or_input(value)
     with call.memory() as memory:
         kept = memory.correct(id, said)
-    _told(call, kept, f"Corrected: {kept.id} stands for {id} now: {kept.content}")
+        done = _operations(memory, kept, "correct")
+    _told(call, kept, done, f"Corrected: {kept.id} stands for {id} now: {kept.content}")
 
 
 def both(call: Call, id: Identity) -> None:
     """Say that a fact and what contradicts it both hold: the question is closed, and both are believed."""
     with call.memory() as memory:
         kept = memory.both(id)
-    _told(call, kept, f"Both hold: {kept.id} and what contradicted it.")
+        done = _operations(memory, kept, "both")
+    _told(call, kept, done, f"Both hold: {kept.id} and what contradicted it.")
 
 
 def same(
@@ -121,14 +131,16 @@ def same(
     """Say that the two predicates that review asked about with a fact are the same; --no says that they are not."""
     with call.memory() as memory:
         kept = memory.same(id, not no)
-    _told(call, kept, "They are kept apart, and not asked about again." if no else "They are one from now on.")
+        done = _operations(memory, kept, "same")
+    _told(call, kept, done, "They are kept apart, and not asked about again." if no else "They are one from now on.")
 
 
 def mute(call: Call, id: Identity) -> None:
     """Do not ask about a fact again. It is still believed, and still fades."""
     with call.memory() as memory:
         kept = memory.mute(id)
-    _told(call, kept, f"Nobody is asked about {kept.id} again.")
+        done = _operations(memory, kept, "mute")
+    _told(call, kept, done, f"Nobody is asked about {kept.id} again.")
 
 
 def answer_sheet(
@@ -152,7 +164,19 @@ def answer_sheet(
     return Exit.NOTHING if sheet.nothing_known else Exit.OK
 
 
-def _told(call: Call, kept: Memory, told: str) -> None:
-    from perdure.interfaces.rendering import shown  # noqa: PLC0415  # start-up time
+def _operations(memory: Perdure, kept: Memory, verb: str) -> list[str]:
+    """Return the operation of an answer, for undo: one about names may change no word of the fact itself."""
+    if verb == "same":
+        last = cast("list[Operation]", memory.history(namespace=kept.namespace, limit=_LATEST))
+        return [o.id for o in last if o.operation == verb and kept.id in o.note][:1]
+    return [e.operation_id for e in cast("list[Entry]", memory.history(kept.id))[-1:]]
 
-    call.answer(kept.to_dict(), lambda out: out.print(shown(told)))
+
+def _told(call: Call, kept: Memory, operations: list[str], told: str) -> None:
+    from perdure.interfaces.rendering import show_undo, shown  # noqa: PLC0415  # start-up time
+
+    def show(out: Console) -> None:
+        out.print(shown(told))
+        show_undo(out, operations)
+
+    call.answer(kept.to_dict(), show)

@@ -57,7 +57,7 @@ def show_timeline(out: Console, found: Timeline) -> None:
     table = new_table("id", "true", "believed", "what", "value", "state", "sure", "remarks")
     values = {f.id: brief(f.value, _VALUE) for f in found.facts}
     for f in found.facts:
-        true, believed = _true(f.valid_from, f.valid_to), _period(f.believed_from, f.believed_to)
+        true, believed = _true(f.valid_from, f.valid_to, f.state), _period(f.believed_from, f.believed_to)
         sure = f"{f.confidence:.2f}" if f.state in _BELIEVED else "-"
         what = f.predicate.replace("_", " ")
         row = (f.id, true, believed, what, values[f.id], f.state, sure, "; ".join(_links(f, values)))
@@ -86,7 +86,7 @@ def show_sheet(out: Console, sheet: AnswerSheet) -> None:
 def show_reasons(out: Console, r: FactReasons) -> None:
     """Draw why a fact is believed or not."""
     out.print(Text(shown(f"\n{r.says}"), style="bold"))
-    true = f"true {_true(r.valid_from, r.valid_to)}, believed {_period(r.believed_from, r.believed_to)}"
+    true = f"true {_true(r.valid_from, r.valid_to, r.state)}, believed {_period(r.believed_from, r.believed_to)}"
     out.print(shown(f"This fact is {r.state}. It {r.learned}; word of: {r.trust}; {true}."))
     for sentence in r.next:
         out.print(shown(f"  {sentence}"))
@@ -123,7 +123,8 @@ def _checks(r: FactReasons) -> list[str]:
 def _remarks(f: FactLine, values: Mapping[str, str]) -> list[str]:
     """What a reader must know besides the value."""
     told = [] if f.state == "active" else [f.state]
-    told += [f"said {f.confirmations} times"] if f.confirmations > 1 else []
+    said = "said" if len(f.sources) >= f.confirmations else "said or confirmed"
+    told += [f"{said} {f.confirmations} times"] if f.confirmations > 1 else []
     told += [] if f.trust == "user" else [f"word of: {f.trust}"]
     return told + _links(f, values)
 
@@ -142,9 +143,11 @@ def _quote(f: FactLine) -> str:
     return f'"{brief(f.sources[-1][1], _QUOTE)}"' if f.sources else f"({f.learned})"
 
 
-def _true(begin: str, end: str) -> str:
-    """When something was true; what ended as it began never was."""
-    return "never" if begin == end else _period(begin, end)
+def _true(begin: str, end: str, state: str) -> str:
+    """When something was true; what was denied as it began never was, what was replaced may have been for a while."""
+    if begin != end:
+        return _period(begin, end)
+    return "never" if state == "invalidated" else f"on {_day(begin)} at most"
 
 
 def _period(begin: str, end: str) -> str:

@@ -40,9 +40,14 @@ def _verdicts(out: Console, verdicts: list[Verdict]) -> None:
     for v in verdicts:
         known = ", ".join(v.known) or "-"
         why = f"replaced by {v.replaced_by}" if v.replaced_by else v.evidence
-        row = (v.id, v.key, v.claimed, known, v.outcome.value, why)
+        row = (v.id, _about(v.key), v.claimed, known, v.outcome.value, why)
         table.add_row(*(Text(shown(cell)) for cell in row))
     out.print(table)
+
+
+def _about(key: str) -> str:
+    entity, _, predicate = key.partition("|")
+    return f"{entity}: {predicate.replace('_', ' ')}" if predicate else key
 
 
 def _cited(out: Console, one: Cited) -> None:

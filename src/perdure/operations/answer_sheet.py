@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.operations.facts import every, lines
-from perdure.operations.facts_recalled import contested
+from perdure.operations.facts_recalled import contested, overturned
 from perdure.operations.names import names_of
 from perdure.operations.ports import Context
 from perdure.operations.profiles import SOURCE as SUMMARIZED
@@ -15,7 +15,7 @@ from perdure.operations.recall import recall
 from perdure.records.document import Shelf
 from perdure.records.instant import text_of
 from perdure.records.memory import Kind, Memory, Record, Scope
-from perdure.records.recall import Filters
+from perdure.records.recall import Filters, Hit
 from perdure.records.results_answers import AnswerSheet, Quoted, Statement
 from perdure.records.results_facts import FactLine
 from perdure.rules.answer_sheets import within
@@ -29,6 +29,7 @@ from perdure.rules.answering_facts import (
     nothing_about,
     others,
     past,
+    says_more,
     stems,
 )
 from perdure.rules.fact_records import DERIVED
@@ -93,7 +94,8 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
     plain = [f for f in found.facts if f.id not in against]
-    quoted = {quote.memory for s in told.values() for quote in s.sources}
+    quoted = [quote for s in told.values() for quote in s.sources]
+    words = {q.memory: " | ".join(other.words for other in quoted if other.memory == q.memory) for q in quoted}
     sheet = AnswerSheet(
         query,
         namespace,
@@ -101,7 +103,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         aging=tuple(told[f.id] for f in plain if f.question),
         contested=tuple(tuple(told[i] for i in group) for group in rivals),
         outdated=tuple(told[f.id] for f in found.past),
-        memories=tuple(_memory(m) for m in found.memories if m.id not in quoted),
+        memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.asked)),
         also=tuple(told[f.id] for f in found.also),
         unknown=_unknown(ctx, found, names),
         as_of="" if then.as_of is None else text_of(then.as_of),
@@ -116,7 +118,8 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
 def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters) -> _Found:
     found = recall(ctx, query, namespace, HITS, then, touch=False).hits
     # What a later message says otherwise is no answer; asked about another time, it may be just that.
-    hits = [h.memory for h in found if (then.looks_back or not h.updated_by) and not _is_profile(h.memory)]
+    gone = _outdated(ctx, namespace, found) if not then.looks_back else frozenset[str]()
+    hits = [h.memory for h in found if h.memory.id not in gone and not _is_profile(h.memory)]
     asked = _asked(ctx, namespace, query, names)
     about = ctx.store.around.documents_of(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
     subjects = {names.standing(d.name) for d in about} | asked.named
@@ -132,12 +135,20 @@ def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters
         more = sorted(set(told.said.values()) - subjects)
         holding += _shared(ctx, namespace, names, more, then)[0] if more else []
         also = others(holding, [*ranked, *told.said], facts, asked)
-    gone = past(over, facts, asked)
-    shown = [*facts, *also, *gone]
+    ended = past(over, facts, asked)
+    shown = [*facts, *also, *ended]
     sources = sorted({memory for f in shown for memory, _ in f.sources})
     records = {r.id: r for r in ctx.store.get(namespace, sources)} if sources else {}
     on_it = {f.id for f in shown}
-    return _Found(asked, [m for m in told.memories if m.id not in on_it], told.own, facts, also, gone, records)
+    return _Found(asked, [m for m in told.memories if m.id not in on_it], told.own, facts, also, ended, records)
+
+
+def _outdated(ctx: Context, namespace: str, hits: Sequence[Hit]) -> frozenset[str]:
+    """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
+    facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+    partly = [h.memory.id for h in hits if h.updated_by in facts]
+    still = set(partly) - overturned(ctx, namespace, partly).keys() if partly else set()
+    return frozenset(h.memory.id for h in hits if h.updated_by and h.memory.id not in still)
 
 
 def _is_profile(m: Memory) -> bool:
@@ -235,6 +246,7 @@ def _statement(f: FactLine, records: Mapping[str, Record]) -> Statement:
         sources=tuple(_quote(memory, words, records) for memory, words in f.sources),
         replaced_by=f.superseded_by,
         question=f.question,
+        word_of="" if f.sources else f.trust,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from perdure.operations.facts_recalled import overturned
+from perdure.operations.facts_recalled import overturned, restated
 from perdure.operations.ports import Context
 from perdure.records.memory import Kind, Memory
 from perdure.records.recall import Filters
@@ -62,4 +62,5 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[Memory]) -> froze
         gone |= compared(sorted(memories, key=lambda m: (-m.value, m.id))[:WATCHED]).updates.keys()
     if ctx.policy.knowledge.learn != "off":
         gone |= overturned(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE]).keys()
+        gone |= restated(ctx, namespace, [m for m in memories if m.kind is Kind.NOTE]).keys()
     return frozenset(gone.difference(m.id for m in memories if m.pinned))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,9 +17,14 @@ from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.fact_records import DERIVED, SUPERSEDES, ready_question
 from perdure.rules.fact_states import begins, learned_confidence, validated_at, was_there
+from perdure.rules.latest import replaced_after
 from perdure.rules.naming import names_in
 from perdure.rules.procedures import Procedure
+from perdure.rules.referring import USER
 
+_MOST_SAID: Final = 1000
+"""Facts, those learned last, whose words notes are held against."""
+_WORD: Final = re.compile(r"\w+")
 _MOST_FACTS: Final = 200
 """Facts about those whom a question names that are looked at."""
 
@@ -50,8 +56,10 @@ def _is_open(state: State) -> bool:
 def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them."""
     if ctx.policy.knowledge.learn != "off":
-        since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE])
-        hits = [replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits]
+        shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+        since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
+        since |= restated(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
+        hits = replaced_after([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
     if ctx.witnesses:
         hits = _told_of_trees(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
@@ -89,17 +97,50 @@ def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float
     )
 
 
-def overturned(ctx: Context, namespace: str, messages: Sequence[str]) -> dict[str, str]:
+def overturned(ctx: Context, namespace: str, messages: Sequence[str], shown: Collection[str] = ()) -> dict[str, str]:
     """Return message -> what stands in the place of what it said, where none of its facts is believed any longer.
 
-    That is the newer fact; the message's own, no longer believed, where nothing took its place.
+    That is the newer fact; the message's own, no longer believed, where nothing took its place. Of a message that says
+    more than one thing one is enough, where the fact in its place is among ``shown``: that is what is asked about.
     """
     said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in messages}
     facts = sorted({fact for some in said.values() for fact in some})
     told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
     retired = {d.id for d in told if d.data.get("retired_ms") is not None}
     gone = {m: max(some) for m, some in said.items() if some and retired.issuperset(some)}
-    return {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
+    newer = {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
+    for message in said.keys() - newer.keys() if shown else ():
+        standing = (_successor(ctx, namespace, fact) for fact in sorted(retired.intersection(said[message])))
+        if found := next((fact for fact in standing if fact in shown), None):
+            newer[message] = found
+    return newer
+
+
+def restated(ctx: Context, namespace: str, notes: Sequence[Memory]) -> dict[str, str]:
+    """Return note -> what stands in the place of what it says, where a fact of its words is not believed any longer.
+
+    In an agent's session whoever asks to have something remembered leaves a fact and a note of the same words. A note
+    that holds the words of a fact that is believed is not among them. The facts of a session are left to it.
+    """
+    forms = sorted({form for note in notes for form in names_in(note.content)})
+    around = ctx.store.around
+    known = around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
+    about = around.documents_named(namespace, Shelf.ABOUT, sorted({USER, *(d.id for d in known)})) if notes else []
+    facts = around.documents_of(namespace, Shelf.FACT, sorted({d.id for d in about})[-_MOST_SAID:]) if about else []
+    said = [(_words(s["quote"]), d.id, d.data.get("retired_ms") is None) for d in facts for s in d.data["sources"]]
+    found: dict[str, str] = {}
+    for note in notes:
+        words = _words(note.content)
+        of = [(fact, holds) for quote, fact, holds in said if quote in words]
+        if of and not any(holds for _, holds in of):
+            found[note.id] = _successor(ctx, namespace, max(fact for fact, _ in of))
+    states = ctx.store.states(namespace, sorted(set(found.values()))) if found else {}
+    shared = {i for i, (state, _) in states.items() if state.scope is Scope.LONG_TERM}
+    return {note: fact for note, fact in found.items() if fact in shared}
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def _successor(ctx: Context, namespace: str, fact: str) -> str:

@@ -313,5 +313,6 @@ class _Work:
         self._bring_in()
         hidden = sum(1 for s in self.decisions.states.values() if s.status is Status.INVALIDATED)
         facts = len(self.decisions.states)
-        note = f"verify: {facts} facts asked about, {hidden} invalidated, {len(self.born)} brought in"
+        asked = "1 fact" if facts == 1 else f"{facts} facts"
+        note = f"verify: {asked} asked about, {hidden} invalidated, {len(self.born)} brought in"
         return self.decisions.plan("verify", note, self.place)

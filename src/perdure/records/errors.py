@@ -1,13 +1,22 @@
 """Every error Perdure raises on purpose: whose fault it is and what to do next.
 
-May live here: exception classes. May not: anything that decides or does.
+May live here: exception classes, and how they show a value. May not: anything that decides or does.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 Fault = Literal["caller", "policy", "store", "machine", "conflict"]
+
+
+_LONGEST: Final = 100
+
+
+def given(value: object) -> str:
+    """Return how an error shows a value that it refuses: as Python writes it, cut where it is long."""
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
 
 
 class PerdureError(Exception):

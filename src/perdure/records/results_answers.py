@@ -42,6 +42,7 @@ class Statement:
         sources: Where it was said, oldest first.
         replaced_by: The facts that stand in its place.
         question: What to ask a person, if it is ageing.
+        word_of: Whose word a fact is that no message says: user for a person's answer, authority.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Statement:
     sources: tuple[Quoted, ...] = ()
     replaced_by: tuple[str, ...] = ()
     question: str = ""
+    word_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

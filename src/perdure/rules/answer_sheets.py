@@ -94,7 +94,7 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
 
 def _believed(s: Statement) -> str:
     true = f"{s.since} to {s.until}" if s.until else f"since {s.since}"
-    return f"- {flat(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{s.id}]{_said(s.sources)}"
+    return f"- {flat(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{s.id}]{_said(s)}"
 
 
 def _remembered(s: Statement) -> str:
@@ -110,10 +110,14 @@ def _past(s: Statement) -> str:
         true = f"since {s.since}, archived"
     retired = f", believed until {s.retired}" if s.retired else ""
     by = f", replaced by {', '.join(s.replaced_by)}" if s.replaced_by else ""
-    return f"- {flat(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{s.id}]{_said(s.sources)}"
+    return f"- {flat(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{s.id}]{_said(s)}"
 
 
-def _said(sources: Sequence[Quoted]) -> str:
+def _said(s: Statement) -> str:
+    """Return where something was said; what a person or an authority put right stands in no message."""
+    if s.word_of:
+        return f"\n  {'an authority has it' if s.word_of == 'authority' else 'a person said so in answer'}"
+    sources = s.sources
     shown = sources if len(sources) <= _QUOTES else (sources[0], sources[-1])
     return "".join(f"\n  said {_where(q)}" for q in shown)
 

@@ -25,6 +25,7 @@ _BESIDE: Final = 2
 """From this grade on a fact only stands beside the question."""
 _MOST_WORDS: Final = 10
 _MOST_ALSO: Final = 3
+_MOST_NOUNS: Final = 3
 _LONGEST_NAME: Final = 4
 _ASKING: Final = listed("""
     kind kinds type types sort many much long often ever likely tell say said mention mentioned describe know according
@@ -203,6 +204,19 @@ def _told(fact: FactLine) -> str:
     return " | ".join([fact.value, *(words for _, words in fact.sources)])
 
 
+def says_more(text: str, quoted: str | None, asked: Asked) -> bool:
+    """Whether a message belongs beside the words of it that facts quote: it holds more of what is asked for.
+
+    Args:
+        text: The message.
+        quoted: What the sheet quotes of it; None if nothing.
+        asked: What is asked for.
+    """
+    if quoted is None:
+        return True
+    return not (stems(text) - stems(quoted)).isdisjoint(asked.words | asked.predicates)
+
+
 # --- what is not known
 
 
@@ -219,11 +233,12 @@ def nothing_about(entity: Entity, asked: Asked, predicates: Iterable[str], meant
     if owned and not stems(owned[1]).isdisjoint(asked.words) and _ends_with(asked.query[: owned.start()], entity):
         return f"Nothing is known about {_of(entity.name)} {owned[1]}.", frozenset(query_words(owned[1]))
     words = [w for w in query_words(asked.query) if not asked.words.isdisjoint(stems(w))][:_MOST_WORDS]
+    table = list(predicates)
     for word in words:
         known = meant([word]) | {singular(word)}
-        nouns = sorted(p.replace("_", " ") for p in predicates if set(p.split("_")) <= known)
-        if nouns:
-            return f"Nothing is known about {_of(entity.name)} {' or '.join(nouns[:3])}.", frozenset([word])
+        nouns = sorted(p.replace("_", " ") for p in table if set(p.split("_")) <= known)
+        if 0 < len(nouns) <= _MOST_NOUNS:  # "want" may mean so much that naming some of it says nothing
+            return f"Nothing is known about {_of(entity.name)} {' or '.join(nouns)}.", frozenset([word])
     if not words:
         return f"No fact is known about {entity.name}.", frozenset()
     return f"Nothing that is known about {entity.name} holds the words: {', '.join(words)}.", frozenset(words)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, given
 from perdure.records.instant import to_instant
 from perdure.records.memory import Kind, Memory, Scope
 from perdure.records.plan import Plan
@@ -41,7 +41,8 @@ def limit(value: Any) -> int:
     """Return how many answers are wanted, 1 to 1000."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
         raise InvalidInput(
-            f"limit must be a whole number from 1 to {_MOST}, not {value!r}.", remedy="Give a number in that range."
+            f"limit must be a whole number from 1 to {_MOST}, not {given(value)}.",
+            remedy="Give a number in that range.",
         )
     return value
 
@@ -60,7 +61,9 @@ def budget(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 50:  # noqa: PLR2004  # room for the frame
-        raise InvalidInput(f"budget_tokens must be a whole number of at least 50, not {value!r}.", remedy="Try 2000.")
+        raise InvalidInput(
+            f"budget_tokens must be a whole number of at least 50, not {given(value)}.", remedy="Try 2000."
+        )
     return value
 
 
@@ -81,7 +84,7 @@ def profile(value: Any) -> str | None:
         return None
     if isinstance(value, str) and value in PROFILES:
         return value
-    raise InvalidInput(f"profile must be one of {', '.join(PROFILES)}, not {value!r}.", remedy="Pick one of them.")
+    raise InvalidInput(f"profile must be one of {', '.join(PROFILES)}, not {given(value)}.", remedy="Pick one of them.")
 
 
 def when(value: Any) -> Literal["now", "later"]:
@@ -90,7 +93,7 @@ def when(value: Any) -> Literal["now", "later"]:
         return "now"
     if value == "later":
         return "later"
-    raise InvalidInput(f"embed must be 'now' or 'later', not {value!r}.", remedy="Pick one of them.")
+    raise InvalidInput(f"embed must be 'now' or 'later', not {given(value)}.", remedy="Pick one of them.")
 
 
 def page(value: Any) -> Memory | None:

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from perdure.formulas.importance import Importance, Shape
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, given
 from perdure.records.gauge import Gauge
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Tier
@@ -84,7 +84,8 @@ def between(value: Any, name: str, low: float, high: float) -> float:
     """Return a number within bounds, both included."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:  # NaN is not
         raise InvalidInput(
-            f"{name} must be a number from {low:g} to {high:g}, not {value!r}.", remedy="Give a number in that range."
+            f"{name} must be a number from {low:g} to {high:g}, not {given(value)}.",
+            remedy="Give a number in that range.",
         )
     return float(value)
 

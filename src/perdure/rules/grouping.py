@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, given
 from perdure.rules.edges import checked_members, checked_weight
 from perdure.rules.intake import checked_choice
 from perdure.rules.merging import Strategy
@@ -28,7 +28,8 @@ def checked_threshold(value: Any) -> float:
     """Return a threshold of likeness, 0.7 to 0.99 (seed 000 section 4.4)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _LOWEST <= value <= _HIGHEST:
         raise InvalidInput(
-            f"similarity_threshold must be a number from {_LOWEST} to {_HIGHEST}, not {value!r}.", remedy="Try 0.85."
+            f"similarity_threshold must be a number from {_LOWEST} to {_HIGHEST}, not {given(value)}.",
+            remedy="Try 0.85.",
         )
     return float(value)
 
@@ -42,7 +43,7 @@ def checked_groups(value: Any) -> int:
     """Return how many groups at most, 1 to 100 (seed 000 section 4.4)."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_GROUPS:
         raise InvalidInput(
-            f"max_groups must be a whole number from 1 to {_MOST_GROUPS}, not {value!r}.",
+            f"max_groups must be a whole number from 1 to {_MOST_GROUPS}, not {given(value)}.",
             remedy="Run it again for what is left.",
         )
     return value
@@ -54,11 +55,11 @@ def checked_pairs(value: Any) -> Literal["all", "recorded"]:
         return "all"
     if value == "recorded":
         return "recorded"
-    raise InvalidInput(f"pairs must be 'all' or 'recorded', not {value!r}.", remedy="Pick one of them.")
+    raise InvalidInput(f"pairs must be 'all' or 'recorded', not {given(value)}.", remedy="Pick one of them.")
 
 
 def checked_flag(value: Any, name: str) -> bool:
     """Return a switch."""
     if isinstance(value, bool):
         return value
-    raise InvalidInput(f"{name} must be True or False, not {value!r}.", remedy="Pass a bool.")
+    raise InvalidInput(f"{name} must be True or False, not {given(value)}.", remedy="Pass a bool.")

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from perdure.records.draft import Draft
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, given
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.knowledge import Trust
 from perdure.records.memory import Kind, Scope
@@ -76,7 +76,9 @@ def checked_texts(values: Any, name: str, *, longest: int = 200) -> list[str]:
 def checked_share(value: Any, name: str) -> float:
     """Return a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not
-        raise InvalidInput(f"{name} must be a number from 0 to 1, not {value!r}.", remedy="Scale it to that range.")
+        raise InvalidInput(
+            f"{name} must be a number from 0 to 1, not {given(value)}.", remedy="Scale it to that range."
+        )
     return float(value)
 
 
@@ -86,7 +88,7 @@ def checked_choice(value: Any, choices: type[_Choice], name: str) -> _Choice:
         return choices(value)
     except ValueError:
         listed = ", ".join(c.value for c in choices)
-        raise InvalidInput(f"{name} must be one of {listed}, not {value!r}.", remedy="Pick one of them.") from None
+        raise InvalidInput(f"{name} must be one of {listed}, not {given(value)}.", remedy="Pick one of them.") from None
 
 
 def checked_tags(tags: Any, policy: Policy) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from perdure.records.memory import Kind
 from perdure.records.recall import Hit
 from perdure.rules.said import Said, Stems, stems
 from perdure.rules.updates import statements
@@ -54,6 +55,22 @@ def latest_first(hits: Sequence[Hit], question: str) -> list[Hit]:
         ahead = (at for at, other in enumerate(order) if _is_later_value(other, read, asked))
         order.insert(next(ahead, len(order)), read)
     return [read.hit for read in order]
+
+
+def replaced_after(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits, a fact directly before the first message that says otherwise and that it took the place of.
+
+    Who reads only the first hit reads what is believed. The same hits, with the same scores, are returned.
+
+    Args:
+        hits: Best first.
+    """
+    facts = {hit.memory.id: hit for hit in hits if hit.memory.kind is Kind.FACT}
+    order: list[Hit] = []
+    for hit in hits:
+        ahead = facts.get(hit.updated_by or "")
+        order += [one for one in (ahead, hit) if one is not None and one not in order]
+    return order
 
 
 def _read(hit: Hit, asked: Stems) -> _Read:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, given
 from perdure.records.vector import Vector
 from perdure.rules.duplicates import tokens
 from perdure.rules.meaning import conflict
@@ -42,7 +42,7 @@ def checked_threshold(value: Any) -> float:
     """Return a likeness from which on a text may count as a repetition, 0.7 to 0.99 (seed 000 section 3.4)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not LEAST <= value <= MOST:
         raise InvalidInput(
-            f"dedup_threshold must be a number from {LEAST} to {MOST}, not {value!r}.",
+            f"dedup_threshold must be a number from {LEAST} to {MOST}, not {given(value)}.",
             remedy="0.9 is a good one; deduplicate=False stores all.",
         )
     return float(value)
