@@ -283,7 +283,7 @@ def test_a_fact_that_somebody_stored_by_hand_is_on_the_sheet(people):
 
 
 def test_a_message_that_holds_more_of_what_is_asked_than_its_facts_stands_beside_them(memory, clock):
-    both = "Rita lives in Oslo now. Her phone number is 555-1234."
+    both = "Rita lives in Oslo now. You reach her best on 555-1234, the phone in the kitchen."
     said(memory, clock, both)
     assert both in says(memory.answer_sheet("What is Rita's phone number?").memories)
     assert both not in says(memory.answer_sheet("Where does Rita live?").memories)  # its words stand on the sheet
