@@ -23,8 +23,8 @@ from perdure.records.instant import to_instant
 from perdure.records.knowledge import Claim
 from perdure.records.message import Message
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.claims import claims
-from perdure.rules.predicates import Predicates
+from perdure.rules.reading.claims import claims
+from perdure.rules.reading.predicates import Predicates
 from report import Row, finished, parser, say
 
 LABELS = Path(__file__).with_name("labels") / "facts.json"

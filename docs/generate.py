@@ -16,7 +16,7 @@ from perdure.interfaces.mcp import build
 from perdure.records.memory import Tier
 from perdure.records.policy import PRESETS, Policy, sections
 from perdure.rules.episode_states import EPISODES
-from perdure.rules.fact_states import TABLE as FACTS
+from perdure.rules.facts.fact_states import TABLE as FACTS
 from perdure.rules.transitions import RULES
 
 DOCS = Path(__file__).parent

@@ -63,7 +63,7 @@ VIOLATIONS = {
     "a formula that knows records": ("formulas/value.py", "from perdure.records.memory import State\n"),
     "a record that needs a package": ("records/memory.py", "import numpy\n"),
     "a store that decides": ("stores/sqlite/store.py", "from perdure.rules.moves import rises\n"),
-    "an authority that decides": ("authorities/sql.py", "from perdure.rules.verdicts import believed\n"),
+    "an authority that decides": ("authorities/sql.py", "from perdure.rules.facts.verdicts import believed\n"),
     "an interface that names a store": ("interfaces/cli.py", "from perdure.stores.sqlite.store import SqliteStore\n"),
     "a ring that imports upward": ("rules/signals.py", "import perdure.memory\n"),
 }

@@ -9,8 +9,8 @@ from perdure.compose_policy import toml_of
 from perdure.operations.ports import Authority, Witness
 from perdure.records.authority import SqlConfig, TreeConfig
 from perdure.records.policy import Policy
-from perdure.rules.authority_config import authorities_from
-from perdure.rules.predicates import Predicates, predicates_from
+from perdure.rules.facts.authority_config import authorities_from
+from perdure.rules.reading.predicates import Predicates, predicates_from
 
 
 def predicates_of(policy: Policy) -> Predicates:

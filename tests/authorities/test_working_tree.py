@@ -13,7 +13,7 @@ import pytest
 from perdure.authorities.symbols import defines
 from perdure.authorities.working_tree import WorkingTree
 from perdure.records.authority import Sight, TreeConfig
-from perdure.rules.citations import citations
+from perdure.rules.facts.citations import citations
 
 APP = '''"""The entry."""
 import os

@@ -17,7 +17,7 @@ from perdure.records.knowledge import Entity
 from perdure.records.memory import Tier
 from perdure.records.plan import Plan
 from perdure.rules import merging
-from perdure.rules.entities import born
+from perdure.rules.facts.entities import born
 
 OLD = "2026-03-01"
 REPORT = " ".join(

@@ -16,7 +16,7 @@ from interfaces.test_mcp_talk import MODES, call, over, refused, talk
 from perdure.interfaces.mcp_results import MOST_LINES
 from perdure.records.knowledge import Entity
 from perdure.records.plan import Plan
-from perdure.rules.entities import born
+from perdure.rules.facts.entities import born
 
 REPORT = " ".join(
     f"The quarterly report number {n} was really quite carefully written and then it was sent to department {n}."

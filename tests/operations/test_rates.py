@@ -18,7 +18,7 @@ from perdure.records.instant import DAY_MS, to_instant
 from perdure.records.knowledge import Fact, Learned, Value, ValueKind
 from perdure.records.memory import Status
 from perdure.records.policy import Policy
-from perdure.rules.rates import life, rates, rates_in_use
+from perdure.rules.facts.rates import life, rates, rates_in_use
 from stores.planning import ended, facts
 
 

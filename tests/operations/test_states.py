@@ -7,7 +7,7 @@ import pytest
 from conftest import WORDS_ONLY, HashEmbedder
 from perdure.records.memory import Status
 from perdure.rules.episode_states import EPISODES, EpisodeState
-from perdure.rules.fact_states import TABLE, TERMINAL, Event, FactState, allowed, state_of, status_after
+from perdure.rules.facts.fact_states import TABLE, TERMINAL, Event, FactState, allowed, state_of, status_after
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
 SAME = "The invoices are sent on Fridays at noon from the office in Lyon."

@@ -17,8 +17,8 @@ from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
 from perdure.records.knowledge import Fact, Learned, Trust, Value, ValueKind, fact_key
 from perdure.records.memory import Status
-from perdure.rules.values import value_of
-from perdure.rules.verdicts import Values
+from perdure.rules.facts.verdicts import Values
+from perdure.rules.reading.values import value_of
 from stores.planning import applied, document
 
 pytest.importorskip("sqlalchemy")

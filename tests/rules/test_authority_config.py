@@ -8,7 +8,7 @@ import pytest
 
 from perdure.records.authority import SqlConfig, TreeConfig
 from perdure.records.errors import PolicyError
-from perdure.rules.authority_config import authorities_from, checked_query
+from perdure.rules.facts.authority_config import authorities_from, checked_query
 
 GOOD = """
 [synonyms]

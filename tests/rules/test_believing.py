@@ -10,8 +10,8 @@ from perdure.formulas.confidence import reinforced
 from perdure.records.knowledge import Claim, Fact, Learned, Span, Trust, Value, ValueKind
 from perdure.records.memory import Kind
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.believing import Action, Known, Strategy, believed, meant
-from perdure.rules.predicates import Predicates
+from perdure.rules.facts.believing import Action, Known, Strategy, believed, meant
+from perdure.rules.reading.predicates import Predicates
 from rules.builders import DAY, START, state
 
 POLICY = KnowledgePolicy()

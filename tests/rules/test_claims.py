@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from perdure.records.instant import to_instant
 from perdure.records.knowledge import Learned
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.claims import claims
-from perdure.rules.predicates import UNNAMED, Predicates
+from perdure.rules.reading.claims import claims
+from perdure.rules.reading.predicates import UNNAMED, Predicates
 
 SAID = to_instant(datetime(2024, 6, 5, 15, 30, tzinfo=UTC))
 NAMES, POLICY = Predicates(), KnowledgePolicy()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.knowledge import EventType
-from perdure.rules.events import asks_whether_still, denies, event_importance, event_of, judged, reweighed
+from perdure.rules.reading.events import asks_whether_still, denies, event_importance, event_of, judged, reweighed
 
 SEED = {
     "What's the status of Gai Media's order?": "question",

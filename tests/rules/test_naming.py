@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from perdure.records.document import Document, Shelf
 from perdure.records.knowledge import Entity
-from perdure.rules.mentions import mentions
-from perdure.rules.naming import Ambiguous, Names, Resolved, Unknown, entity_id, normal
-from perdure.rules.referring import WINDOW, Referents, speaker_name
+from perdure.rules.reading.mentions import mentions
+from perdure.rules.reading.naming import Ambiguous, Names, Resolved, Unknown, entity_id, normal
+from perdure.rules.reading.referring import WINDOW, Referents, speaker_name
 
 FUZZY = 0.88
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("aAbB1 .,'\u2019&-+#éİßﬁ東京")), max_size=60)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.errors import PolicyError
-from perdure.rules.lemmas import base_verb, singular
-from perdure.rules.predicates import SHIPPED, SYNONYMS, UNNAMED, Predicates, predicates_from
+from perdure.rules.reading.lemmas import base_verb, singular
+from perdure.rules.reading.predicates import SHIPPED, SYNONYMS, UNNAMED, Predicates, predicates_from
 
 NAMES = Predicates()
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from perdure.records.instant import to_instant
 from perdure.records.knowledge import ValueKind
-from perdure.rules.dates import dates_in
-from perdure.rules.values import same_value, value_of
+from perdure.rules.reading.dates import dates_in
+from perdure.rules.reading.values import same_value, value_of
 
 SAID = to_instant(datetime(2024, 6, 5, 15, 30, tzinfo=UTC))  # a Wednesday
 SAME = [

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli_call import Call, verb
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 EntityName = Annotated[str, typer.Argument(metavar="ENTITY", help="Its id, or a name.")]
 

@@ -11,7 +11,7 @@ import typer
 from perdure.interfaces.cli_call import Call, Exit
 from perdure.interfaces.cli_entities import EntityName
 from perdure.interfaces.cli_options import Apply, AsOf, Identity, KnownAt, text_or_input
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ import typer
 from perdure.interfaces.cli_call import Call
 from perdure.interfaces.cli_options import AcceptLoss, Apply
 from perdure.records.errors import InvalidInput
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 
 def rates(

@@ -10,7 +10,7 @@ import typer
 from perdure.interfaces.cli_call import Call, Exit
 from perdure.interfaces.cli_options import Apply, Identities, Identity
 from perdure.interfaces.cli_write import decide
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 
 class Curve(StrEnum):

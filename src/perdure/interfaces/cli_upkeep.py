@@ -9,7 +9,7 @@ import typer
 from perdure.interfaces import digest_file
 from perdure.interfaces.cli_call import Call, Exit
 from perdure.interfaces.cli_options import Profile
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 
 def sweep(

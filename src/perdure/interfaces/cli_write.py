@@ -10,7 +10,7 @@ from perdure.interfaces.cli_call import Call
 from perdure.interfaces.cli_options import At, Identity, Zone, json_object, text_or_input
 from perdure.interfaces.readers import Format, files, read
 from perdure.records.memory import Form, Kind
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 
 def remember(

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from perdure.interfaces.mcp_arguments import Namespace, Opened
 from perdure.interfaces.mcp_texts import answer, plural, quoted
 from perdure.records.errors import InvalidInput
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.memory import Memory

@@ -16,7 +16,7 @@ from perdure.interfaces.mcp_schemas import Decided
 from perdure.interfaces.mcp_texts import answer, plural, quoted
 from perdure.interfaces.mcp_texts import decided as told_decided
 from perdure.records.errors import InvalidInput
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.memory import Memory

@@ -15,7 +15,7 @@ from perdure.interfaces.mcp_arguments import DryRun, Namespace, Opened
 from perdure.interfaces.mcp_results import MOST_LINES, iso_of
 from perdure.interfaces.mcp_texts import MANY, answer, plural, quoted
 from perdure.records.errors import InvalidInput
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.records.results_learning import BacktestResult, ProceduresResult, RatesResult

@@ -25,7 +25,7 @@ from perdure.interfaces.mcp_arguments import (
 )
 from perdure.interfaces.mcp_schemas import Decided
 from perdure.interfaces.mcp_texts import answer
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.records.memory import Memory as Remembered

@@ -42,7 +42,7 @@ from perdure.interfaces.mcp_learning import LearningTools
 from perdure.interfaces.mcp_signals import SignalTools
 from perdure.interfaces.mcp_texts import answer
 from perdure.records.errors import NotFound
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.teaching import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.records.report import Entry, Operation

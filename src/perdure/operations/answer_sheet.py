@@ -18,8 +18,8 @@ from perdure.records.memory import Kind, Memory, Record, Scope
 from perdure.records.recall import Filters, Hit
 from perdure.records.results_answers import AnswerSheet, Quoted, Statement
 from perdure.records.results_facts import FactLine
-from perdure.rules.answer_sheets import within
-from perdure.rules.answering_facts import (
+from perdure.rules.facts.answer_sheets import within
+from perdure.rules.facts.answering_facts import (
     Asked,
     answers,
     asked_of,
@@ -32,10 +32,10 @@ from perdure.rules.answering_facts import (
     says_more,
     stems,
 )
-from perdure.rules.fact_records import DERIVED
-from perdure.rules.facts_then import as_then
-from perdure.rules.naming import Names, names_in, normal
-from perdure.rules.referring import USER
+from perdure.rules.facts.fact_records import DERIVED
+from perdure.rules.facts.facts_then import as_then
+from perdure.rules.reading.naming import Names, names_in, normal
+from perdure.rules.reading.referring import USER
 
 HITS: Final = 12
 BUDGET: Final = 1000

@@ -15,12 +15,12 @@ from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Fact, Learned, Span, Value
 from perdure.records.memory import Kind, Memory, Record, Status
-from perdure.rules.believing import Action, Decision, Strategy
-from perdure.rules.fact_records import SUPERSEDES, link
-from perdure.rules.fact_states import Event
+from perdure.rules.facts.believing import Action, Decision, Strategy
+from perdure.rules.facts.fact_records import SUPERSEDES, link
+from perdure.rules.facts.fact_states import Event
+from perdure.rules.reading.values import LONGEST, value_of
 from perdure.rules.reinforcing import validated
 from perdure.rules.signals import views
-from perdure.rules.values import LONGEST, value_of
 
 Act = Callable[[Believing, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""

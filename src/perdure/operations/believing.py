@@ -11,9 +11,9 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Fact, Source, Trust
 from perdure.records.memory import Scope, Status
 from perdure.records.results_facts import Learnt
-from perdure.rules.believing import Action, Decision, Known, Strategy
-from perdure.rules.fact_records import DERIVED, SUPERSEDES, draft_of, fact_of, link
-from perdure.rules.fact_states import Event, allowed, state_of, status_after
+from perdure.rules.facts.believing import Action, Decision, Known, Strategy
+from perdure.rules.facts.fact_records import DERIVED, SUPERSEDES, draft_of, fact_of, link
+from perdure.rules.facts.fact_states import Event, allowed, state_of, status_after
 from perdure.rules.reinforcing import validated
 from perdure.rules.restoring import restored
 from perdure.rules.trust import least

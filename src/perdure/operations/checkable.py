@@ -12,8 +12,8 @@ from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.records.memory import Record, Status
-from perdure.rules.citations import citations
-from perdure.rules.verdicts import believed, question_of
+from perdure.rules.facts.citations import citations
+from perdure.rules.facts.verdicts import believed, question_of
 
 PAGE: Final = 1000
 

@@ -9,9 +9,9 @@ from perdure.operations.facts_recalled import overturned, restated
 from perdure.operations.ports import Context
 from perdure.records.memory import Kind, Memory
 from perdure.records.recall import Filters
+from perdure.rules.changes.watching import compared
 from perdure.rules.digesting import Digest, digest_of
 from perdure.rules.signals import views
-from perdure.rules.watching import compared
 
 CONSIDERED: Final = 2000
 WATCHED: Final = 400

@@ -15,9 +15,9 @@ from perdure.records.knowledge import Entity
 from perdure.records.memory import State, Status
 from perdure.records.plan import Change, Plan
 from perdure.records.results_entities import AliasChange, EntityMerge, EntitySplit, EntityView
-from perdure.rules.entities import born, merged, moved, named, parted, shelved, sources_use, unnamed
-from perdure.rules.naming import Ambiguous, Names, Resolved, entity_id, normal
-from perdure.rules.teaching import untaught
+from perdure.rules.facts.entities import born, merged, moved, named, parted, shelved, sources_use, unnamed
+from perdure.rules.facts.teaching import untaught
+from perdure.rules.reading.naming import Ambiguous, Names, Resolved, entity_id, normal
 
 PAGE: Final = 2000
 

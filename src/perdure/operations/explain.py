@@ -19,7 +19,7 @@ from perdure.records.report import Entry, Explanation, Stats
 from perdure.records.results_why import FactReasons
 from perdure.rules.counting import at_risk, percentiles
 from perdure.rules.explaining import explanation, led_here
-from perdure.rules.explaining_facts import reasons
+from perdure.rules.facts.explaining_facts import reasons
 from perdure.rules.signals import views
 
 SAMPLE: Final = 5000

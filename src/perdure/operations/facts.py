@@ -18,11 +18,11 @@ from perdure.records.memory import Memory, Scope
 from perdure.records.recall import Filters
 from perdure.records.results_facts import FactLine, Timeline
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.fact_records import SUPERSEDES, ready_question
-from perdure.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
-from perdure.rules.facts_then import as_then
-from perdure.rules.naming import Names
-from perdure.rules.predicates import UNNAMED
+from perdure.rules.facts.fact_records import SUPERSEDES, ready_question
+from perdure.rules.facts.fact_states import FactState, believed_until, is_aging, state_of, validated_at
+from perdure.rules.facts.facts_then import as_then
+from perdure.rules.reading.naming import Names
+from perdure.rules.reading.predicates import UNNAMED
 from perdure.rules.signals import views
 
 PAGE: Final = 1000

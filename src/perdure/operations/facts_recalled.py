@@ -15,12 +15,12 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
-from perdure.rules.fact_records import DERIVED, SUPERSEDES, ready_question
-from perdure.rules.fact_states import begins, learned_confidence, validated_at, was_there
-from perdure.rules.latest import replaced_after
-from perdure.rules.naming import names_in
-from perdure.rules.procedures import Procedure
-from perdure.rules.referring import USER
+from perdure.rules.changes.latest import replaced_after
+from perdure.rules.facts.fact_records import DERIVED, SUPERSEDES, ready_question
+from perdure.rules.facts.fact_states import begins, learned_confidence, validated_at, was_there
+from perdure.rules.facts.procedures import Procedure
+from perdure.rules.reading.naming import names_in
+from perdure.rules.reading.referring import USER
 
 _MOST_SAID: Final = 1000
 """Facts, those learned last, whose words notes are held against."""

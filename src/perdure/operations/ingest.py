@@ -21,10 +21,10 @@ from perdure.records.memory import Scope
 from perdure.records.message import Message
 from perdure.records.report import Ingested
 from perdure.rules import intake
-from perdure.rules.events import event_importance, event_of
 from perdure.rules.injecting import without_blocks
-from perdure.rules.mentions import mentions
 from perdure.rules.noticing import REPLYING
+from perdure.rules.reading.events import event_importance, event_of
+from perdure.rules.reading.mentions import mentions
 from perdure.rules.redacting import redacted_key
 from perdure.rules.trust import trust_of, with_trust
 

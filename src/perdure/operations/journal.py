@@ -15,7 +15,7 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
-from perdure.rules.fact_records import DERIVED
+from perdure.rules.facts.fact_records import DERIVED
 
 _PAGE: Final = 2000
 

@@ -20,9 +20,9 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact, fact_key
 from perdure.records.memory import Record, State, Status
 from perdure.records.plan import Change, Plan
-from perdure.rules.believing import Known
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.fact_states import learned_confidence
+from perdure.rules.facts.believing import Known
+from perdure.rules.facts.fact_states import learned_confidence
 from perdure.rules.lifecycle import Course
 from perdure.rules.merging_plan import Decisions, Settled, settled
 from perdure.rules.signals import signals

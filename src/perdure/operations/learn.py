@@ -25,17 +25,17 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Entity, EventType, Learned, Trust
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.results_facts import Learnt
-from perdure.rules import claim_replies
-from perdure.rules.believing import Action, Known, believed, meant
-from perdure.rules.claims import as_note, claims
-from perdure.rules.events import asks_whether_still, denies, event_of, judged, reweighed
-from perdure.rules.fact_states import Event
-from perdure.rules.learned import floor, marked, near
-from perdure.rules.naming import Resolved
-from perdure.rules.referring import WINDOW, may_refer
-from perdure.rules.relatives import of_relative
+from perdure.rules.facts.believing import Action, Known, believed, meant
+from perdure.rules.facts.fact_states import Event
+from perdure.rules.facts.learned import floor, marked, near
+from perdure.rules.reading import claim_replies
+from perdure.rules.reading.claims import as_note, claims
+from perdure.rules.reading.events import asks_whether_still, denies, event_of, judged, reweighed
+from perdure.rules.reading.naming import Resolved
+from perdure.rules.reading.referring import WINDOW, may_refer
+from perdure.rules.reading.relatives import of_relative
+from perdure.rules.reading.values import value_of
 from perdure.rules.trust import trust_in
-from perdure.rules.values import value_of
 
 PAGE: Final = 500
 MARK: Final = ""

@@ -8,8 +8,8 @@ from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.lessons import VALUES, Lesson, lessons_of, several
-from perdure.rules.synonyms import Pair, pairs_of, renamed
+from perdure.rules.facts.lessons import VALUES, Lesson, lessons_of, several
+from perdure.rules.facts.synonyms import Pair, pairs_of, renamed
 
 
 class Lessons:

@@ -10,7 +10,7 @@ from perdure.operations.rates import on_shelf
 from perdure.records.document import Document, Shelf
 from perdure.records.plan import Target
 from perdure.records.report import Operation
-from perdure.rules.naming import Names
+from perdure.rules.reading.naming import Names
 
 NAMESPACES: Final = 16
 """Of so many the names are kept; the one that was kept first goes first."""

@@ -7,10 +7,10 @@ from perdure.operations.names import names_of
 from perdure.records.document import Shelf
 from perdure.records.knowledge import Entity, Span
 from perdure.records.memory import ROLES, Record
-from perdure.rules.entities import born, mentioned
-from perdure.rules.mentions import Mention, mentions
-from perdure.rules.naming import Ambiguous, Resolved, Unknown, entity_id, normal
-from perdure.rules.referring import Referents, may_refer, speaker_name
+from perdure.rules.facts.entities import born, mentioned
+from perdure.rules.reading.mentions import Mention, mentions
+from perdure.rules.reading.naming import Ambiguous, Resolved, Unknown, entity_id, normal
+from perdure.rules.reading.referring import Referents, may_refer, speaker_name
 
 
 class Naming:

@@ -20,8 +20,8 @@ from perdure.records.policy import Policy, RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
-from perdure.rules.naming import Names
-from perdure.rules.predicates import Predicates
+from perdure.rules.reading.naming import Names
+from perdure.rules.reading.predicates import Predicates
 
 Clock = Callable[[], Instant]
 Ids = Callable[[Instant], str]

@@ -18,10 +18,10 @@ from perdure.records.memory import Kind, Record, Scope, State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.results_learning import Learnt, ProceduresResult
+from perdure.rules.facts.procedures import Conversations, Procedure, Verdict, decided
+from perdure.rules.facts.topics import ENTITY, Said, topics_of
 from perdure.rules.merging_plan import Decisions, settled
-from perdure.rules.procedures import Conversations, Procedure, Verdict, decided
 from perdure.rules.restoring import aged_anew, restored
-from perdure.rules.topics import ENTITY, Said, topics_of
 from perdure.rules.words import may_answer
 
 PAGE: Final = 1000

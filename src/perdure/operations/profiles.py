@@ -18,12 +18,12 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Plan
 from perdure.records.results_facts import EntitySummary, FactLine, Summaries
-from perdure.rules.fact_records import SUPERSEDES, link
-from perdure.rules.fact_states import FactState
+from perdure.rules.facts.fact_records import SUPERSEDES, link
+from perdure.rules.facts.fact_states import FactState
+from perdure.rules.facts.profiles import Profile, is_due, profile_of
 from perdure.rules.meaning import lost
 from perdure.rules.merging_plan import standing_for
-from perdure.rules.naming import Names
-from perdure.rules.profiles import Profile, is_due, profile_of
+from perdure.rules.reading.naming import Names
 from perdure.rules.tokens import counted
 
 PAGE: Final = 1000

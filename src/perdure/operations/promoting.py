@@ -10,8 +10,8 @@ from perdure.operations.knowing import Knowing
 from perdure.records.instant import Instant
 from perdure.records.knowledge import Claim, Fact, Source, Span
 from perdure.records.memory import Scope, State, Status
-from perdure.rules.believing import Action, Known, believed
-from perdure.rules.fact_states import validated_at
+from perdure.rules.facts.believing import Action, Known, believed
+from perdure.rules.facts.fact_states import validated_at
 
 
 def meet(knowing: Knowing, ids: Iterable[str]) -> list[str]:

@@ -13,10 +13,10 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.records.plan import Plan
 from perdure.records.results_learning import RatesResult
-from perdure.rules.lessons import taught
-from perdure.rules.rates import Life, life, rates_in_use, written
-from perdure.rules.rates import rates as rates_of
-from perdure.rules.synonyms import alike
+from perdure.rules.facts.lessons import taught
+from perdure.rules.facts.rates import Life, life, rates_in_use, written
+from perdure.rules.facts.rates import rates as rates_of
+from perdure.rules.facts.synonyms import alike
 
 PAGE: Final = 2000
 

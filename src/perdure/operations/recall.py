@@ -18,12 +18,12 @@ from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant, text_of
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
-from perdure.rules.latest import latest_first
-from perdure.rules.procedures import widen
+from perdure.rules.changes.latest import latest_first
+from perdure.rules.changes.watching import WATCHED, watched
+from perdure.rules.facts.procedures import widen
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
 from perdure.rules.redacting import cleaned
 from perdure.rules.signals import views
-from perdure.rules.watching import WATCHED, watched
 from perdure.rules.words import query_words
 
 _ROOM: Final = 3

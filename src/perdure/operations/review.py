@@ -19,11 +19,11 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.results import Question
 from perdure.rules.decaying import preview
-from perdure.rules.fact_records import ready_question
-from perdure.rules.fact_states import is_aging, validated_at
+from perdure.rules.facts.fact_records import ready_question
+from perdure.rules.facts.fact_states import is_aging, validated_at
+from perdure.rules.facts.synonyms import Said, pairs_of, words
 from perdure.rules.reinforcing import validated
 from perdure.rules.signals import signals, views
-from perdure.rules.synonyms import Said, pairs_of, words
 
 PAGE: Final = 1000
 LONGEST: Final = 5000

@@ -17,7 +17,7 @@ from perdure.records.instant import Instant
 from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory, Record, Scope, Status
 from perdure.records.vector import Vector
-from perdure.rules.synonyms import Pair, Said, comparable, nearest, paired, words
+from perdure.rules.facts.synonyms import Pair, Said, comparable, nearest, paired, words
 
 OPEN: Final = 3
 """So many questions about names are open at a time."""

@@ -20,9 +20,8 @@ from perdure.records.memory import Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.results_verify import Cited, Verified
 from perdure.rules.birth import birth_plan, newborn_states, record_of
-from perdure.rules.citations import worst
-from perdure.rules.merging_plan import Decisions, settled
-from perdure.rules.verdicts import (
+from perdure.rules.facts.citations import worst
+from perdure.rules.facts.verdicts import (
     USUAL,
     Values,
     agreed,
@@ -37,6 +36,7 @@ from perdure.rules.verdicts import (
     verdict_of,
     written,
 )
+from perdure.rules.merging_plan import Decisions, settled
 
 LIMIT: Final = 1000
 GUIDE: Final = "docs/how-to.md, Let a database decide what is true"

@@ -1,7 +1,7 @@
 """What is asked of authorities and what they say: questions, answers, verdicts, citations, and how each is configured.
 
-May live here: frozen data. May not: asking (authorities/), reading configuration (rules/authority_config.py) or
-deciding what becomes of a memory (rules/verdicts.py).
+May live here: frozen data. May not: asking (authorities/), reading configuration (rules/facts/authority_config.py) or
+deciding what becomes of a memory (rules/facts/verdicts.py).
 """
 
 from __future__ import annotations

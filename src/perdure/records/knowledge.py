@@ -62,7 +62,7 @@ class Value:
     Attributes:
         text: As it was said, without what surrounds it: ``Friday``, ``$1,350``, ``NET 30``.
         kind: What sort it is.
-        norm: Its normal form: two values are equal where their normal forms are (rules/values.py).
+        norm: Its normal form: two values are equal where their normal forms are (rules/reading/values.py).
         number: The number, of kind NUMBER.
         unit: The number's unit in its normal form, or empty: ``usd``, ``ms``, ``word/week``.
         at: The instant, of kind DATE: the beginning of the day that was meant.

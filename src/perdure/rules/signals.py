@@ -19,7 +19,7 @@ from perdure.rules.columns import (
     strength_curve,
     value_curve,
 )
-from perdure.rules.fact_states import is_aging
+from perdure.rules.facts.fact_states import is_aging
 from perdure.rules.lifecycle import all_counted_in
 
 
