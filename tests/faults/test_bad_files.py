@@ -21,6 +21,7 @@ from perdure.records.errors import (
 from perdure.stores.sqlite import connection
 
 GARBAGE = {
+    "one byte": b"x",
     "ten bytes": b"0123456789",
     "a page": os.urandom(4096),
     "random": os.urandom(20_000),

@@ -64,6 +64,8 @@ def _check_place(path: Path) -> None:
         raise StoreError(f"{str(path)[:80]} is no path ({error.strerror}).", remedy="Name a file.") from error
     if folder:
         raise StoreError(f"{path} is a folder.", remedy="Name a file, for example agent.db.")
+    if path.is_file() and path.stat().st_size == 1:  # SQLite takes a file of one byte for an empty one
+        raise NotAStore(f"{path} is not a SQLite file.", remedy="Name another file; this one is left as it is.")
     if not path.parent.is_dir():
         raise StoreError(f"The folder {path.parent} does not exist.", remedy="Create it, or name another place.")
 
