@@ -61,13 +61,13 @@ def first_below(falling: Callable[[Array], Array], threshold: ArrayLike, count: 
     reached = falling((high / DAY_MS)[:, None])[:, 0] < bound[:, 0]
     branches = 64 if count <= _FEW else 8 if count <= _SOME else 2
     steps = np.arange(1, branches) / branches
-    while np.any(high - low > 1.0):
+    rows = np.arange(count)
+    while (high - low > 1.0).any():
         probes = np.floor(low[:, None] + (high - low)[:, None] * steps)
-        probes = np.clip(probes, (low + 1.0)[:, None], high[:, None])
+        probes = np.minimum(np.maximum(probes, (low + 1.0)[:, None]), high[:, None])  # clip() costs thrice as much
         below = falling(probes / DAY_MS) < bound
-        first = np.argmax(below, axis=1)
+        first = below.argmax(axis=1)
         found = below.any(axis=1)
-        rows = np.arange(count)
         new_high = np.where(found, probes[rows, first], high)
         previous = np.where(first > 0, probes[rows, np.maximum(first - 1, 0)], low)
         low = np.where(found, previous, probes[:, -1])

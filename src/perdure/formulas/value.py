@@ -56,23 +56,30 @@ class Value:
     def parts(self, days: ArrayLike) -> dict[str, Array]:
         """Return the four parts, each 0 to 1 before its weight, shape [n]."""
         d = ages(days)
+        frequency, confidence, recency = self._falling(d)
         return {
-            "frequency": np.minimum(1.0, self.mass * np.exp(-self.mass_rate * d) / self.full_mass),
+            "frequency": frequency,
             "uniqueness": np.broadcast_to(self.uniqueness, d.shape) if d.shape else self.uniqueness,
-            "confidence": self.confidence.value(d + self.confidence_lag),
-            "recency": np.minimum(
-                1.0, np.exp(-self.recency_rate * d) * (1.0 + self.recency_gain * self.reinforcements)
-            ),
+            "confidence": confidence,
+            "recency": recency,
         }
+
+    def _falling(self, d: Array) -> tuple[Array, Array, Array]:
+        """Return frequency, confidence and recency at ages that are not negative."""
+        return (
+            np.minimum(1.0, self.mass * np.exp(-self.mass_rate * d) / self.full_mass),
+            self.confidence.value(d + self.confidence_lag),
+            np.minimum(1.0, np.exp(-self.recency_rate * d) * (1.0 + self.recency_gain * self.reinforcements)),
+        )
 
     def value(self, days: ArrayLike) -> Array:
         """Return value, 0 to 1, shape [n]."""
-        part, weight = self.parts(days), self.weights
+        (frequency, confidence, recency), weight = self._falling(ages(days)), self.weights
         return np.asarray(
-            weight.frequency * part["frequency"]
-            + weight.uniqueness * part["uniqueness"]
-            + weight.confidence * part["confidence"]
-            + weight.recency * part["recency"],
+            weight.frequency * frequency
+            + weight.uniqueness * self.uniqueness
+            + weight.confidence * confidence
+            + weight.recency * recency,
             dtype=np.float64,
         )
 

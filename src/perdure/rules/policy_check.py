@@ -37,7 +37,7 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     if not isinstance(preset, str) or preset not in PRESETS:
         problems.append(f"preset {preset!r} is not one of {', '.join(sorted(PRESETS))}.")
         preset = "balanced"
-    policy = Policy(preset=preset)
+    defaults, chosen = Policy(), {}
     known = sections()
     problems += [
         f"there is no section [{name}]; the sections are {', '.join(known)}." for name in given if name not in known
@@ -49,7 +49,9 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
             continue
         values, faults = _section(name, known[name], {**PRESETS[preset].get(name, {}), **own})
         problems += faults
-        policy = replace(policy, **{name: replace(getattr(policy, name), **values)})
+        if values:
+            chosen[name] = replace(getattr(defaults, name), **values)
+    policy = replace(defaults, preset=preset, **chosen)
     problems += [*contradictions(policy), *unreachable(policy)]
     if problems:
         raise PolicyError(tuple(problems))
