@@ -125,6 +125,12 @@ _PROCEDURES: Final = (
     ),
     (_SIX, "Entities are topics, merged ones as one.", "test_entities_are_topics_by_their_names"),
     (_THREE, "A question is widened by what follows.", "test_known_procedures_widen_a_question"),
+    (
+        "decision 17",
+        "Where nothing else is talked about, six sessions tell a procedure from an accident.",
+        "test_where_nothing_else_is_talked_about_six_sessions_tell_it_from_an_accident",
+    ),
+    ("issue 5 Build 9", "A policy may ask for three sessions alone.", "test_a_policy_may_ask_for_the_sessions_alone"),
 )
 _BACKTEST: Final = (
     (

@@ -89,6 +89,23 @@ def test_three_sessions_are_enough_where_few_topics_are_talked_about(memory, clo
         assert bool(found) == (day >= 8), day
 
 
+@pytest.mark.parametrize(("sessions", "found"), [(5, 0), (6, 1)])
+def test_where_nothing_else_is_talked_about_six_sessions_tell_it_from_an_accident(opening, clock, sessions, found):
+    memory = opening(at=":memory:")
+    for day in range(sessions):
+        talk(memory, clock, day, [ASKED, NEXT])
+    assert len(memory.learn_procedures().procedures) == found
+
+
+@pytest.mark.parametrize(("sessions", "found"), [(2, 0), (3, 1)])
+def test_a_policy_may_ask_for_the_sessions_alone(opening, clock, sessions, found):
+    memory = opening({**WORDS_ONLY, "knowledge": {"procedure_chance": 1}}, at=":memory:")
+    for day in range(sessions):
+        talk(memory, clock, day, [ASKED, NEXT])
+    learned = memory.learn_procedures().procedures
+    assert [(p.support, round(p.confidence, 3)) for p in learned] == [(sessions, sessions / 10)] * found
+
+
 def test_shuffled_conversations_teach_nothing(opening, clock):
     """The same messages in any order, in 20 ways: inside each session, and dealt out to other sessions."""
     draw, learned = np.random.default_rng(3), []

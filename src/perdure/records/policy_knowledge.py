@@ -39,6 +39,9 @@ class KnowledgePolicy:
     summary_episodes: int = key(20, "Episodes about an entity that make one as well.", 2, 10_000)
     summary_boost: float = key(0.05, "Added to the confidence of confirmed facts when they are summed up.", 0, 0.5)
     procedure_sessions: int = key(3, "Sessions in which a topic must follow another to be a procedure.", 2, 1000)
+    procedure_chance: float = key(
+        0.05, "So likely may a procedure be an accident; 1 asks for the sessions alone.", 1e-9, 1
+    )
     procedure_days: float = key(60.0, "Days back that procedures are looked for.", 1, 3650)
     rate_changes: int = key(5, "Changes of a sort of fact from which on its own rate of decay is used.", 1, 10_000)
     rate_width: float = key(4.0, "... if the upper end of its interval is at most so many times the lower.", 1, 100)

@@ -19,8 +19,6 @@ from perdure.rules.facts.topics import ENTITY, Said, folded
 
 REACH: Final = 2
 """A topic follows another if it comes up in one of the next two messages."""
-LEVEL: Final = 0.05
-"""So likely may it be that any of all pairs that were looked at is an accident; and the share of wrong orders."""
 SHARE: Final = 0.5
 """A procedure is learned if the second topic followed in at least half of the sessions."""
 STILL: Final = 1 / 3
@@ -146,6 +144,9 @@ class Conversations:
             for i, message in enumerate(messages):
                 for topic in message.topics:
                     self.places.setdefault(topic, {}).setdefault(s, []).append(i)
+        alike = (tuple((s, *self.places[t][s]) for s in sorted(self.places[t])) for t in self.topics)
+        self.different = len(set(alike))
+        """Topics, those that always come up in the same messages counted once: they are one thing to be tested."""
         self.starts = sum(max(0, len(messages) - 1) for messages in self.sessions)
         """Messages that another one follows."""
 
@@ -230,16 +231,17 @@ def found_in(talk: Conversations, policy: KnowledgePolicy) -> list[Procedure]:
 
     Args:
         talk: The conversations.
-        policy: In how many sessions it must have been so.
+        policy: In how many sessions it must have been so, and how likely it may be that any of all pairs that were
+            looked at is an accident, which is also the share of wrong orders.
     """
-    least = policy.procedure_sessions
-    tested = len(talk.topics) * (len(talk.topics) - 1)
+    least, level = policy.procedure_sessions, policy.procedure_chance
+    tested = talk.different * (talk.different - 1)
     pairs = [talk.pair(a, b) for a, b in talk.pairs(least)]
-    telling = [p for p in pairs if p.by_lift * tested <= LEVEL and p.lift >= LIFT]
+    telling = [p for p in pairs if p.by_lift * tested <= level and p.lift >= LIFT]
     groups = _grouped(telling)
     if not groups:
         return []
-    kept = discoveries([group[0].by_order for group in groups], LEVEL)
+    kept = discoveries([group[0].by_order for group in groups], level)
     made = [_made(talk, group) for group, keep in zip(groups, kept.tolist(), strict=True) if keep]
     return sorted(made, key=lambda p: (-p.support, p.key))
 
