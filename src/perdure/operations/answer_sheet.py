@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.operations.facts import every, lines
-from perdure.operations.facts_recalled import contested, overturned
+from perdure.operations.facts_recalled import contested
 from perdure.operations.names import names_of
+from perdure.operations.outdated import overturned
 from perdure.operations.ports import Context
 from perdure.operations.profiles import SOURCE as SUMMARIZED
 from perdure.operations.recall import recall

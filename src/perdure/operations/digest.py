@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from perdure.operations.facts_recalled import overturned, restated
+from perdure.operations.outdated import overturned, restated
 from perdure.operations.ports import Context
 from perdure.records.memory import Kind, Memory
 from perdure.records.recall import Filters
