@@ -56,6 +56,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 """Tests start more than a thousand processes: what one of them has compiled, the others need not compile again."""
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+"""Several processes run at once: threads of numpy's own would only take the cores from one another."""
+
 MEMORY = Path("/dev/shm")  # noqa: S108  # only folders of tests
 PLENTY = 4 * 1024**3
 ROOMY = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > PLENTY

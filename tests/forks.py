@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+from contextlib import suppress
 
 from conftest import finished, python
 
@@ -31,11 +32,28 @@ for order in iter(sys.stdin.readline, ""):
 
 
 class Mother:
-    """A process that has children, one after the other; they run the same code, and its input and output are theirs."""
+    """A process that has children, one after the other; they run the same code, and its input and output are theirs.
+
+    At the end of a block the last child comes to its own end, because there is no more input; where the block failed,
+    both are killed.
+    """
 
     def __init__(self, code):
         self.process = python(FORKING, code, stdin=subprocess.PIPE)
         self.child = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            finished(self.process)
+            return
+        if self.child is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self.child, signal.SIGKILL)
+        self.process.kill()
+        self.process.communicate()
 
     def bear(self, *arguments):
         """Start a child."""
@@ -49,7 +67,7 @@ class Mother:
     def hear(self, start):
         """The rest of the next line; it must begin as told."""
         line = self.process.stdout.readline()
-        assert line.endswith("\n") and line.startswith(start), (line, *self.process.communicate(timeout=60))  # noqa: PT018
+        assert line.endswith("\n") and line.startswith(start), line  # noqa: PT018
         return line.removeprefix(start).removesuffix("\n")
 
     def kill(self):
@@ -58,10 +76,6 @@ class Mother:
         lines = []
         while not (line := self.hear("")).startswith("ended "):
             lines.append(line)
-        assert line == f"ended {-signal.SIGKILL}", self.process.communicate(timeout=60)
+        assert line == f"ended {-signal.SIGKILL}"
         self.child = None
         return lines
-
-    def close(self):
-        """Let the child come to its end, and the mother too."""
-        finished(self.process)

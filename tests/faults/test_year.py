@@ -78,9 +78,9 @@ def replay(entries):
 class Workers:
     """Two processes that live through the year, each started anew after it was killed."""
 
-    def __init__(self, path):
+    def __init__(self, path, ann, ben):
         self.path = path
-        self.mothers = {name: Mother(WORKER) for name in ("ann", "ben")}
+        self.mothers = {"ann": ann, "ben": ben}
 
     def live(self, day, *, kill_after=None):
         """Send both through a day, and return the tokens of its digest; one may be killed on the way."""
@@ -97,18 +97,14 @@ class Workers:
         (tokens,) = filter(None, [one.hear(f"done {day} ") for one in pair])
         return int(tokens)
 
-    def end(self):
-        for mother in self.mothers.values():
-            mother.close()
-
 
 def test_a_year_of_use_ends_sound_and_explained(tmp_path):
     path = tmp_path / "year.db"
     chance = random.Random(1)  # noqa: S311  # repeatable on purpose
     doomed = set(chance.sample(range(DAYS), KILLS))
-    workers = Workers(path)
-    digests = [workers.live(d, kill_after=chance.random() * 0.05 if d in doomed else None) for d in range(DAYS)]
-    workers.end()
+    with Mother(WORKER) as ann, Mother(WORKER) as ben:
+        workers = Workers(path, ann, ben)
+        digests = [workers.live(d, kill_after=chance.random() * 0.05 if d in doomed else None) for d in range(DAYS)]
     assert 0 < min(digests) <= max(digests) <= BUDGET
 
     memory = opened(path, policy=POLICY)

@@ -560,6 +560,26 @@ def test_a_process_remembers_and_recalls(place):
     assert process("nonsense").returncode == Exit.USAGE
 
 
+COUNTED = """
+import os, sys
+from perdure.interfaces.entry import main
+try:
+    main()
+finally:
+    assert "numpy" in sys.modules
+    os.write(2, f"{len(os.listdir('/proc/self/task'))} threads".encode())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads as Linux shows them")
+@pytest.mark.parametrize("words", [["remember", "Deploys happen."], ["--json", "recall", "deploys"]], ids=" ".join)
+def test_a_short_command_waits_for_no_threads_of_a_library(place, words):
+    kept()
+    env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ended = subprocess.run([sys.executable, "-c", COUNTED, *words], env=env, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"1 threads")
+
+
 def test_a_terminal_that_knows_only_ascii_gets_escapes(place):
     kept("Grüße 🌱")
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}

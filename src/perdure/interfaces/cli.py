@@ -147,6 +147,8 @@ def perdure(
 ) -> Exit | None:
     """A memory lifecycle engine for AI agents: what is learnt is kept, faded, explained, and brought back."""
     context.obj = {"store": store, "policy": policy, "namespace": namespace, "as_json": as_json}
+    if context.invoked_subcommand in BRIEF:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # 0.07 s sooner, and other work keeps its cores
     if context.invoked_subcommand is not None:
         return None
     if as_json:
@@ -226,6 +228,9 @@ VERBS: dict[str, dict[str, Body]] = {
     "Set up": {"mcp": cli_setup.mcp, "mcp-config": cli_setup.mcp_config, "hook": cli_hook.hook, "demo": cli_setup.demo},
 }
 """Panel of the help page -> command -> its function."""
+
+BRIEF = {"remember", *VERBS["Ask"], *VERBS["Say what became of it"], *VERBS["Decide about one memory"]}
+"""Commands that are over before numpy's threads have started."""
 
 for panel, verbs in VERBS.items():
     for name, body in verbs.items():
