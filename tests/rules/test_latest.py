@@ -46,6 +46,12 @@ def test_of_three_values_the_latest_stands_first():
     assert order(latest_first(hits(OLD, middle, NEW), ASKED)) == ["m2", "m1", "m0"]
 
 
+def test_what_was_said_again_last_stands_before_a_value_between():
+    again = (9, ZOTERO[0], "user")
+    between = (5, ZOTERO[1], "user")
+    assert order(latest_first(hits(OLD, again, between), ASKED)) == ["m1", "m2", "m0"]
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -49,12 +49,18 @@ def latest_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     asked = frozenset(stems(question))
     if not asked or _LOOKS_BACK.search(question):
         return list(hits)
-    order: list[_Read] = []
-    for hit in hits:
-        read = _read(hit, asked)
-        ahead = (at for at, other in enumerate(order) if _is_later_value(other, read, asked))
-        order.insert(next(ahead, len(order)), read)
-    return [read.hit for read in order]
+    reads = [_read(hit, asked) for hit in hits]
+    placed: dict[int, None] = {}
+    for start in range(len(reads)):
+        waiting = [start]
+        while waiting:  # time orders them, so this ends
+            at = reads[waiting[-1]]
+            ahead = [i for i, r in enumerate(reads) if i not in placed and _is_later_value(at, r, asked)]
+            if ahead:
+                waiting.append(max(ahead, key=lambda i: _said_at(reads[i])))
+            else:
+                placed[waiting.pop()] = None
+    return [reads[i].hit for i in placed]
 
 
 def replaced_after(hits: Sequence[Hit]) -> list[Hit]:
@@ -86,9 +92,13 @@ def _is_later_value(one: _Read, other: _Read, asked: Stems) -> bool:
     older, newer = one.hit.memory, other.hit.memory
     if older.speaker != newer.speaker or other.shared < max(min(SHARED, len(asked)), one.shared):
         return False
-    if (newer.state.created_ms, newer.id) <= (older.state.created_ms, older.id):
+    if _said_at(other) <= _said_at(one):
         return False
     return any(_differ(a, b, asked) for a in one.values for b in other.values)
+
+
+def _said_at(read: _Read) -> tuple[int, str]:
+    return read.hit.memory.state.created_ms, read.hit.memory.id
 
 
 def _differ(older: Said, newer: Said, asked: Stems) -> bool:
