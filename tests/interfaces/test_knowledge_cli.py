@@ -1,4 +1,4 @@
-"""Commands about knowledge as processes of their own: what they say where there is nothing, and of what is limited."""
+"""Commands about knowledge: what they say where there is nothing, and of what is limited; one as a process."""
 
 import json
 import os
@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import perdure
 from interfaces.test_facts_cli import table
+from perdure.interfaces import cli
 
 KNOWLEDGE = 'preset = "knowledge"\n[embedder]\nmodel = "none"\n'
 NOW = datetime.now(UTC)
@@ -34,6 +36,13 @@ def place(tmp_path, monkeypatch):
 
 
 def ran(*words, code=0, text=None):
+    done = CliRunner().invoke(cli.app, list(words), input=text, prog_name="perdure")
+    assert "Traceback" not in done.stderr
+    assert done.exit_code == code, (done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def process(*words, code=0, text=None):
     line = [sys.executable, "-m", "perdure", *words]
     done = subprocess.run(
         line, input=text, env=os.environ, capture_output=True, encoding="utf-8", check=False, timeout=120
@@ -62,7 +71,7 @@ def test_extract_is_told_whose_words_a_text_is(place):
     (note,) = done["extractions"]
     kept = data("get", note["memory_id"])
     assert kept["metadata"]["trust"] == "external"
-    assert '[from outside] "' in ran("digest", "-n", "extracted")
+    assert '[from outside] "' in process("digest", "-n", "extracted")
     mine = data("extract", "-", "-n", "mine", text=text)["extractions"][0]["memory_id"]
     assert "trust" not in data("get", mine)["metadata"]
     assert data("extract", "-", "--role", " ", code=1, text=text)["error"] == "InvalidInput"
