@@ -19,6 +19,8 @@ import perdure.compose, perdure.stores.sqlite.store
 
 life = compile(sys.argv[1], "child", "exec")
 for order in iter(sys.stdin.readline, ""):
+    if not order.startswith("["):  # a child was killed before it could read it
+        continue
     child = os.fork()
     if not child:
         sys.argv[1:] = json.loads(order)
