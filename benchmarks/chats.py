@@ -21,7 +21,7 @@ import perdure
 from perdure.models.minilm import MiniLM
 from perdure.records.memory import searchable
 from perdure.records.message import Message
-from perdure.rules.words import query_words
+from perdure.rules.language.words import query_words
 from report import Row, say
 
 if TYPE_CHECKING:

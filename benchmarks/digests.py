@@ -14,7 +14,7 @@ import beam
 import locomo
 import perdure
 from chats import Chat, Kept
-from perdure.rules import digesting
+from perdure.rules.lifecycle import digest as digesting
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from codes_scan import clustered
 from perdure.formulas.likeness import cosine_needed
 from perdure.formulas.pairs import EXACT_UP_TO, similar_pairs
 from perdure.records.vector import Space
-from perdure.rules.corpus import Corpus
-from perdure.rules.duplicates import groups, likenesses
+from perdure.rules.consolidation.duplicates import groups, likenesses
+from perdure.rules.consolidation.similarity_index import Corpus
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:

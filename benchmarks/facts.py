@@ -19,12 +19,12 @@ from typing import Any
 import beam
 import locomo
 from chats import Chat
+from perdure.knowledge.extraction.claims import claims
+from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.records.facts import Claim
 from perdure.records.instant import to_instant
-from perdure.records.knowledge import Claim
 from perdure.records.message import Message
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.reading.claims import claims
-from perdure.rules.reading.predicates import Predicates
 from report import Row, finished, parser, say
 
 LABELS = Path(__file__).with_name("labels") / "facts.json"

@@ -20,13 +20,13 @@ import beam
 import locomo
 import perdure
 from chats import HITS, Chat, Kept, Question
-from perdure.operations import fitting
+from perdure.operations.lifecycle import fit as fitting
 from perdure.records.memory import Form
 from perdure.records.plan import Change, Plan, Target
-from perdure.rules import fitting as rule
-from perdure.rules import forms
-from perdure.rules.tokens import counted
-from perdure.rules.words import query_words
+from perdure.rules.language.tokens import counted
+from perdure.rules.language.words import query_words
+from perdure.rules.lifecycle import budget_fitting as rule
+from perdure.rules.lifecycle import compression_forms as forms
 from report import parser, say
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import perdure
-from perdure.rules.extracting import candidates
+from perdure.rules.pattern_extraction import candidates
 from report import Row, finished, interleaved, parser, say
 
 WORDS_ONLY: dict[str, Any] = {"embedder": {"model": "none"}}

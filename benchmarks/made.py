@@ -20,13 +20,13 @@ import apsw
 import numpy as np
 
 from codes_scan import DIMENSIONS, clustered, corpus
-from perdure.records.draft import Draft
 from perdure.records.memory import Kind, Scope
+from perdure.records.new_memory import Draft
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.vector import Space
-from perdure.rules.birth import Newborn, birth_plan, newborn_states, record_of
-from perdure.rules.words import STOP_WORDS
+from perdure.rules.insertion import Newborn, birth_plan, newborn_states, record_of
+from perdure.rules.language.words import STOP_WORDS
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.stores.statements import migrations
 

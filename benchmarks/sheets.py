@@ -22,7 +22,7 @@ from chats import Chat, Kept, Question
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
-    from perdure.records.results_answers import AnswerSheet, Statement
+    from perdure.knowledge.records.answer_results import AnswerSheet, Statement
 
 SAMPLED = 4
 LATER = datetime(2024, 9, 1, tzinfo=UTC)

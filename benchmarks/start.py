@@ -97,7 +97,7 @@ def _ask(process: subprocess.Popen[str], method: str, params: dict[str, Any], nu
 
 def servers(rounds: int) -> list[Row]:
     """Measure ``perdure mcp`` beside a bare server, from the start of the process to the list of tools."""
-    if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("perdure.interfaces.mcp") is None:
+    if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("perdure.interfaces.mcp.run") is None:
         say("skipped: no MCP server")
         return []
     say("MCP server")
@@ -105,7 +105,9 @@ def servers(rounds: int) -> list[Row]:
         folder = Path(name)
         ours = [sys.executable, "-m", "perdure", "mcp", "--store", str(folder / "agent.db")]
         if importlib.util.find_spec("perdure.__main__") is None:
-            code = f"import sys; sys.argv = ['perdure', *{ours[3:]!r}]; from perdure.interfaces.cli import main; main()"
+            code = (
+                f"import sys; sys.argv = ['perdure', *{ours[3:]!r}]; from perdure.interfaces.entry import main; main()"
+            )
             ours = [sys.executable, "-c", code]
         bare = [sys.executable, "-c", BARE]
         for command in (ours, bare):

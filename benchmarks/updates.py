@@ -25,14 +25,14 @@ import beam
 import locomo
 import perdure
 from chats import HITS, Chat, Kept, data_file
-from perdure.rules.changes.updates import relation, statements
+from perdure.rules.updates.update_pairs import relation, statements
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from perdure.records.recall import Hit
-    from perdure.rules.changes.said import Said
+    from perdure.rules.updates.statements import Said
 
 LABELS = Path(__file__).with_name("labels") / "updates.json"
 SAMPLE = 200

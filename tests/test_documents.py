@@ -54,7 +54,7 @@ def test_there_are_examples():
 def test_commands_in_the_documents_exist():
     from typer.main import get_command
 
-    from perdure.interfaces.cli import app
+    from perdure.interfaces.cli.app import app
 
     known = set(get_command(app).commands)
     used = {

@@ -57,15 +57,24 @@ def test_the_map_names_every_source_file():
 
 
 VIOLATIONS = {
-    "an operation that names a store": ("operations/sweep.py", "from perdure.stores.sqlite.store import SqliteStore\n"),
+    "an operation that names a store": (
+        "operations/lifecycle/sweep.py",
+        "from perdure.stores.sqlite.store import SqliteStore\n",
+    ),
     "an operation that computes": ("operations/recall.py", "import numpy\n"),
-    "a rule that reads the clock": ("rules/moves.py", "import time\n"),
+    "a rule that reads the clock": ("rules/lifecycle/moves.py", "import time\n"),
     "a formula that knows records": ("formulas/value.py", "from perdure.records.memory import State\n"),
     "a record that needs a package": ("records/memory.py", "import numpy\n"),
-    "a store that decides": ("stores/sqlite/store.py", "from perdure.rules.moves import rises\n"),
-    "an authority that decides": ("authorities/sql.py", "from perdure.rules.facts.verdicts import believed\n"),
-    "an interface that names a store": ("interfaces/cli.py", "from perdure.stores.sqlite.store import SqliteStore\n"),
-    "a ring that imports upward": ("rules/signals.py", "import perdure.memory\n"),
+    "a store that decides": ("stores/sqlite/store.py", "from perdure.rules.lifecycle.moves import rises\n"),
+    "an authority that decides": (
+        "knowledge/authorities/sql.py",
+        "from perdure.knowledge.rules.verification import believed\n",
+    ),
+    "an interface that names a store": (
+        "interfaces/cli/app.py",
+        "from perdure.stores.sqlite.store import SqliteStore\n",
+    ),
+    "a ring that imports upward": ("rules/lifecycle/signals.py", "import perdure.memory\n"),
 }
 
 

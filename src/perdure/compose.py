@@ -19,16 +19,16 @@ from perdure.compose_authorities import authorities_of, predicates_of
 from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder
 from perdure.compose_policy import load_policy, policy_file, toml_of
 from perdure.memory import Memory
-from perdure.operations import moving
+from perdure.operations import transfer as moving
 from perdure.operations.ports import Backups, Context, Embedder, Progress, Store
 from perdure.records.canary import Canary
 from perdure.records.errors import EmbedderError, InvalidInput, NotFound, StoreError
 from perdure.records.instant import Instant, clock_instant
-from perdure.records.moving import Moved
 from perdure.records.policy import Policy
-from perdure.rules.canaries import golden_from
-from perdure.rules.digesting import estimated_tokens
-from perdure.rules.intake import checked_text
+from perdure.records.transfer import Moved
+from perdure.rules.lifecycle.canaries import golden_from
+from perdure.rules.lifecycle.digest import estimated_tokens
+from perdure.rules.validation.inputs import checked_text
 
 if TYPE_CHECKING:
     from perdure.stores.postgres.server import Address
@@ -274,7 +274,7 @@ def copy(
 ) -> Moved:
     """Copy a store with its journal into another one, between files and servers, and verify every row.
 
-    An interrupted copy goes on where it stopped when it is run again. See ``perdure.operations.moving.copy``.
+    An interrupted copy goes on where it stopped when it is run again. See ``perdure.operations.transfer.copy``.
 
     Args:
         source: As for ``open``; nothing should write to it meanwhile.

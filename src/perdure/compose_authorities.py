@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from perdure.compose_policy import toml_of
+from perdure.knowledge.extraction.predicates import Predicates, predicates_from
+from perdure.knowledge.records.authority import SqlConfig, TreeConfig
+from perdure.knowledge.rules.authority_config import authorities_from
 from perdure.operations.ports import Authority, Witness
-from perdure.records.authority import SqlConfig, TreeConfig
 from perdure.records.policy import Policy
-from perdure.rules.facts.authority_config import authorities_from
-from perdure.rules.reading.predicates import Predicates, predicates_from
 
 
 def predicates_of(policy: Policy) -> Predicates:
@@ -37,8 +37,8 @@ def authorities_of(policy: Policy) -> tuple[Mapping[str, Authority], Mapping[str
     found = authorities_from(toml_of(path), path.name)
     if not found:
         return {}, {}
-    from perdure.authorities.sql import SqlAuthority  # noqa: PLC0415  # only where it is used
-    from perdure.authorities.working_tree import WorkingTree  # noqa: PLC0415  # only where it is used
+    from perdure.knowledge.authorities.sql import SqlAuthority  # noqa: PLC0415  # only where it is used
+    from perdure.knowledge.authorities.working_tree import WorkingTree  # noqa: PLC0415  # only where it is used
 
     folder = path.absolute().parent
     databases = {c.name: SqlAuthority(c, folder) for c in found if isinstance(c, SqlConfig)}

@@ -7,6 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from perdure.knowledge.operations.checked_recall import checked_recall
 from perdure.memory_entities import EntityVerbs
 from perdure.memory_extract import ExtractVerbs
 from perdure.memory_facts import FactVerbs
@@ -16,9 +17,10 @@ from perdure.memory_learning import LearningVerbs
 from perdure.memory_signals import SignalVerbs
 from perdure.memory_upkeep import UpkeepVerbs
 from perdure.memory_verify import VerifyVerbs
-from perdure.operations import absence, explain, journal, keep, reembed, remember
-from perdure.operations import digest as digesting
-from perdure.operations.checked_recall import checked_recall
+from perdure.operations import explain, journal, reembed, remember
+from perdure.operations import explain_miss as absence
+from perdure.operations.lifecycle import digest as digesting
+from perdure.operations.lifecycle import pinning_archiving as keep
 from perdure.operations.ports import Context, Progress
 from perdure.records.memory import Form
 from perdure.records.memory import Memory as Remembered
@@ -26,8 +28,9 @@ from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Absence, Recall
 from perdure.records.report import Entry, Explanation, Operation, Stats
-from perdure.rules import asking, intake
-from perdure.rules.digesting import Digest
+from perdure.rules.lifecycle.digest import Digest
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 # Inside the class, ``list`` is the verb.
 Listed = list[Remembered]

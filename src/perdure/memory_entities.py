@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from perdure.operations import entities as entity_operations
+from perdure.knowledge.operations import entities as entity_operations
+from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.operations.ports import Context
-from perdure.records.results_entities import AliasChange, EntityMerge, EntitySplit, EntityView
-from perdure.rules import asking, grouping, intake
+from perdure.rules.validation import groups as grouping
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 Entities = list[EntityView]
 

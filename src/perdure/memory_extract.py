@@ -10,13 +10,14 @@ from perdure.operations import extract as extracting
 from perdure.operations import ingest
 from perdure.operations.hooks import Agent
 from perdure.operations.ports import Context, Progress
+from perdure.records.extraction_results import ExtractResult
 from perdure.records.memory import Scope
 from perdure.records.message import Message
 from perdure.records.report import Ingested
-from perdure.records.results_extract import ExtractResult
-from perdure.rules import asking, intake
-from perdure.rules.repeats import checked_threshold
-from perdure.rules.trust import trust_of
+from perdure.rules.restatement import checked_threshold
+from perdure.rules.source_trust import trust_of
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 
 class ExtractVerbs:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from perdure.operations import answer_sheet as answer_sheets
-from perdure.operations import answering, facts, profiles, synonyms
-from perdure.operations import learn as learning
+from perdure.knowledge.operations import answer_sheet as answer_sheets
+from perdure.knowledge.operations import entity_summaries as profiles
+from perdure.knowledge.operations import facts
+from perdure.knowledge.operations import feedback as answering
+from perdure.knowledge.operations import learn as learning
+from perdure.knowledge.operations import predicate_synonyms as synonyms
+from perdure.knowledge.records.answer_results import AnswerSheet
+from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
 from perdure.operations.ports import Context
 from perdure.records.memory import Memory
-from perdure.records.results_answers import AnswerSheet
-from perdure.records.results_facts import FactLine, Learnt, Summaries, Timeline
-from perdure.rules import asking, grouping, intake
+from perdure.rules.validation import groups as grouping
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 Facts = list[FactLine]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from perdure.operations import compressing, fitting
+from perdure.operations.lifecycle import compression as compressing
+from perdure.operations.lifecycle import fit as fitting
 from perdure.operations.ports import Context
-from perdure.records.results_forms import CompressionReport, FitResult
-from perdure.rules import asking, intake
+from perdure.records.compression_results import CompressionReport, FitResult
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 
 class FormVerbs:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from perdure.operations import consolidate, relate, sessions, tasks
+from perdure.operations.consolidation import consolidate, relate, sessions, tasks
 from perdure.operations.ports import Context
-from perdure.records.results_groups import ConsolidateResult, Edge, PromotionResult, SessionResult, TaskResult
-from perdure.rules import asking, grouping, intake
+from perdure.records.consolidation_results import ConsolidateResult, Edge, PromotionResult, SessionResult, TaskResult
+from perdure.rules.validation import groups as grouping
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 Edges = list[Edge]
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from perdure.operations import backtest, procedures, rates
+from perdure.knowledge.operations import change_rates as rates
+from perdure.knowledge.operations import procedures
+from perdure.knowledge.records.learning_results import BacktestResult, ProceduresResult, RatesResult
+from perdure.operations.lifecycle import backtest
 from perdure.operations.ports import Context
 from perdure.records.errors import InvalidInput
 from perdure.records.policy import Policy
-from perdure.records.results_learning import BacktestResult, ProceduresResult, RatesResult
-from perdure.rules import asking, grouping, intake
 from perdure.rules.policy_check import policy_from
+from perdure.rules.validation import groups as grouping
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 
 class LearningVerbs:

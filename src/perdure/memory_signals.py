@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from perdure.operations import decay, overrides, reinforce, review, use
+from perdure.operations.lifecycle import decay, reinforce, review
+from perdure.operations.lifecycle import manual_tiering as overrides
+from perdure.operations.lifecycle import usage_feedback as use
 from perdure.operations.ports import Context
 from perdure.records.errors import InvalidInput, given
 from perdure.records.memory import Memory, Tier
-from perdure.records.results import DecayResult, Question, ReinforceResult, Used, WeakenResult
-from perdure.rules import asking, decaying, intake, reinforcing
+from perdure.records.signal_results import DecayResult, Question, ReinforceResult, Used, WeakenResult
+from perdure.rules.lifecycle import decay as decaying
+from perdure.rules.lifecycle import reinforcement as reinforcing
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 _OUTCOMES = ("helpful", "wrong", "unused")
 _VERDICTS = ("keep", "drop")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from perdure.operations import journal, maintain, sweep, upkeep
+from perdure.operations import journal
+from perdure.operations.lifecycle import maintain, sweep
+from perdure.operations.lifecycle import maintenance_tasks as upkeep
 from perdure.operations.ports import Context
 from perdure.records.plan import Plan
 from perdure.records.report import Maintained, Report, Upkept
-from perdure.rules import asking, intake
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 
 class UpkeepVerbs:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from perdure.operations import verify
+from perdure.knowledge.operations import verify
+from perdure.knowledge.records.verification_results import Verified
 from perdure.operations.ports import Context
-from perdure.records.results_verify import Verified
-from perdure.rules import asking, intake
-from perdure.rules.reinforcing import identities
+from perdure.rules.lifecycle.reinforcement import identities
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 
 
 class VerifyVerbs:

@@ -18,8 +18,8 @@ import psycopg
 import pytest
 
 import perdure
-from perdure.authorities.sql import SqlAuthority
-from perdure.records.authority import Question, SqlConfig, Standing
+from perdure.knowledge.authorities.sql import SqlAuthority
+from perdure.knowledge.records.authority import Question, SqlConfig, Standing
 
 pytest.importorskip("sqlalchemy")
 
@@ -237,8 +237,8 @@ def test_it_counts_where_the_configuration_says(folder):
 def test_sqlalchemy_is_loaded_with_the_first_question_only(folder):
     code = (
         "import sys, pathlib, perdure\n"
-        "from perdure.authorities.sql import SqlAuthority\n"
-        "from perdure.records.authority import SqlConfig, Question\n"
+        "from perdure.knowledge.authorities.sql import SqlAuthority\n"
+        "from perdure.knowledge.records.authority import SqlConfig, Question\n"
         "config = SqlConfig('crm', 'sqlite:///domain.db', predicates={'day': 'SELECT 1'})\n"
         "who = SqlAuthority(config, pathlib.Path('.'))\n"
         "assert 'sqlalchemy' not in sys.modules\n"

@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from perdure.authorities.symbols import defines
-from perdure.authorities.working_tree import WorkingTree
-from perdure.records.authority import Sight, TreeConfig
-from perdure.rules.facts.citations import citations
+from perdure.knowledge.authorities.symbols import defines
+from perdure.knowledge.authorities.working_tree import WorkingTree
+from perdure.knowledge.records.authority import Sight, TreeConfig
+from perdure.knowledge.rules.citations import citations
 
 APP = '''"""The entry."""
 import os

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 
-import perdure.operations.sweep as sweeping
+import perdure.operations.lifecycle.sweep as sweeping
 from conftest import Clock, opened
 from faults.server_faults import everything, operations, own_server
 

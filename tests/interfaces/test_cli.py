@@ -16,8 +16,8 @@ import typer
 from typer.testing import CliRunner
 
 import perdure
-from perdure.interfaces import cli
-from perdure.interfaces.cli_call import Call, Exit
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli.call import Call, Exit
 
 SOURCE = str(Path(perdure.__file__).parents[1])
 
@@ -389,7 +389,7 @@ def test_mcp_config_names_the_store(place, client):
 
 
 def test_mcp_is_given_what_was_asked(place, monkeypatch):
-    from perdure.interfaces import mcp
+    from perdure.interfaces.mcp import run as mcp
 
     given = {}
     monkeypatch.setattr(mcp, "run", lambda **arguments: given.update(arguments))
@@ -407,7 +407,7 @@ def test_mcp_is_given_what_was_asked(place, monkeypatch):
 
 
 def test_mcp_without_its_extra_says_how_to_install_it(place, monkeypatch):
-    from perdure.interfaces import mcp
+    from perdure.interfaces.mcp import run as mcp
 
     def missing(**arguments):
         raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
@@ -636,7 +636,7 @@ def test_a_quick_start_loads_no_engine(place, word):
         "heavy = ('numpy', 'apsw', 'onnxruntime', 'mcp')\n"
         "atexit.register(lambda: print([m for m in heavy if m in sys.modules], file=sys.stderr))\n"
         f"sys.argv = ['perdure', {word!r}]\n"
-        "from perdure.interfaces.cli import main\nmain()\n"
+        "from perdure.interfaces.cli.app import main\nmain()\n"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=60, text=True)
     assert ended.returncode == 0

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from conftest import ENV, opened, python, tables
-from perdure.interfaces import cli
+from perdure.interfaces.cli import app as cli
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and file locks of POSIX")
 

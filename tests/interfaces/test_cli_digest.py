@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import perdure
-from perdure.interfaces import cli, digest_file
-from perdure.interfaces.cli_call import Exit
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli.call import Exit
+from perdure.interfaces.files import digest_file
 from perdure.records.errors import ConflictError, DiskFull, InvalidInput, PerdureError
-from perdure.rules import digesting
+from perdure.rules.lifecycle import digest as digesting
 
 PART = f"{digesting.BEGIN}\n# Memory (default)\n\n## Now\n- tea <!-- 1 -->\n{digesting.END}\n"
 OTHER = PART.replace("tea", "coffee")

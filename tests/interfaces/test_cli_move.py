@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from conftest import ENV, WORDS_ONLY, opened, places, servers, tables
-from perdure.interfaces import cli
-from perdure.interfaces.cli_call import shown_place
-from perdure.interfaces.exchange import reading
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli.call import shown_place
+from perdure.interfaces.files.exchange import reading
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no local server")
 
@@ -155,7 +155,7 @@ def test_without_pyarrow_the_error_names_the_extra(folder, monkeypatch):
     from perdure.records.errors import StoreError
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.delitem(sys.modules, "perdure.interfaces.parquet", raising=False)
+    monkeypatch.delitem(sys.modules, "perdure.interfaces.files.parquet", raising=False)
     (folder / "x.parquet").write_bytes(b"PAR1")
     with pytest.raises(StoreError, match=r"perdure\[parquet\]"):
         reading(str(folder / "x.parquet"))

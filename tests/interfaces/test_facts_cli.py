@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import perdure
-from perdure.interfaces import cli
+from perdure.interfaces.cli import app as cli
 
 POLICY = {"embedder": {"model": "none"}, "preset": "knowledge"}
 NOW = datetime.now(UTC)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.interfaces.hook_input import EVENTS, LONGEST_ANSWER, HookInput, HookTask, hook_input, hook_output
+from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_ANSWER, HookInput, HookTask, hook_input, hook_output
 from perdure.records.errors import InvalidInput
 
 PAYLOADS = Path(__file__).parent / "payloads"

@@ -16,11 +16,11 @@ import pytest
 
 import perdure
 from conftest import ENV
-from perdure.interfaces.agent_hooks import answered
-from perdure.interfaces.hook_input import EVENTS
-from perdure.interfaces.project import project_namespace, resolved
+from perdure.interfaces.files.project import project_namespace, resolved
+from perdure.interfaces.hooks.agent_hooks import answered
+from perdure.interfaces.hooks.hook_input import EVENTS
 from perdure.memory import Memory
-from perdure.rules.injecting import BEGIN, END
+from perdure.rules.prompt_context import BEGIN, END
 
 PAYLOADS = Path(__file__).parent / "payloads"
 FACT = "Nightly imports use the queue imports-v2, because the old one loses messages over 256 KB."
@@ -288,7 +288,7 @@ def test_whatever_goes_wrong_is_told_and_stops_nothing(project, tmp_path):
 
 
 def test_a_defect_of_ours_stops_nothing(monkeypatch, capsys):
-    from perdure.interfaces import agent_hooks
+    from perdure.interfaces.hooks import agent_hooks
 
     def broken(*_, **__):
         raise RuntimeError("boom")
@@ -378,7 +378,7 @@ NAMES = {"shop": "shop", "My Shop": "My Shop", ".dotfiles": "dotfiles", "a&b#c":
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folders_name_becomes_a_namespace(name, tmp_path):
-    from perdure.rules.intake import checked_namespace
+    from perdure.rules.validation.inputs import checked_namespace
 
     found = project_namespace(tmp_path / name, {})
     assert found == NAMES[name]

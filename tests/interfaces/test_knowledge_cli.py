@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import perdure
 from interfaces.test_facts_cli import table
-from perdure.interfaces import cli
+from perdure.interfaces.cli import app as cli
 
 KNOWLEDGE = 'preset = "knowledge"\n[embedder]\nmodel = "none"\n'
 NOW = datetime.now(UTC)

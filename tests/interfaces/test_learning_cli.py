@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import perdure
-from perdure.interfaces import cli
-from perdure.interfaces.cli_call import Exit
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli.call import Exit
 from perdure.records.memory import Status
 from stores.planning import ended, facts
 

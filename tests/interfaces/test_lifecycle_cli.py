@@ -10,14 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 import perdure
-from perdure.interfaces import cli
-from perdure.interfaces.cli_call import Exit
-from perdure.interfaces.cli_groups import Strategy
-from perdure.records.knowledge import Entity
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli.call import Exit
+from perdure.interfaces.cli.groups import Strategy
+from perdure.knowledge.records.facts import Entity
+from perdure.knowledge.rules.entities import born
 from perdure.records.memory import Tier
 from perdure.records.plan import Plan
-from perdure.rules import merging
-from perdure.rules.facts.entities import born
+from perdure.rules.consolidation import merging
 
 OLD = "2026-03-01"
 REPORT = " ".join(

@@ -13,10 +13,10 @@ from mcp.client.stdio import stdio_client
 import perdure
 from interfaces.test_mcp_schema import listed
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
-from perdure.interfaces.mcp_results import MOST_LINES
-from perdure.records.knowledge import Entity
+from perdure.interfaces.mcp.results import MOST_LINES
+from perdure.knowledge.records.facts import Entity
+from perdure.knowledge.rules.entities import born
 from perdure.records.plan import Plan
-from perdure.rules.facts.entities import born
 
 REPORT = " ".join(
     f"The quarterly report number {n} was really quite carefully written and then it was sent to department {n}."

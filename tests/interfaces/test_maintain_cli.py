@@ -23,9 +23,9 @@ from typer.testing import CliRunner
 
 import perdure
 from conftest import ENV, WORDS_ONLY
-from perdure.interfaces import cli
-from perdure.interfaces.background import Background
-from perdure.interfaces.mcp import OpenOnce
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.hooks.background import Background
+from perdure.interfaces.mcp.run import OpenOnce
 from perdure.records.errors import StoreError
 from perdure.records.plan import Change, Plan, Target
 
@@ -183,7 +183,8 @@ def test_a_failing_run_never_ends_the_thread(place, monkeypatch, error):
 
 SERVER = """
 import sys
-from perdure.interfaces import background, mcp
+from perdure.interfaces.hooks import background
+from perdure.interfaces.mcp import run as mcp
 background.FIRST_SECONDS, background.PAUSE_SECONDS = 0.1, 0.1
 mcp.main(sys.argv[1:])
 """

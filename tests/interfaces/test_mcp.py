@@ -10,8 +10,8 @@ from mcp.shared.exceptions import MCPError
 
 import perdure
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
-from perdure.interfaces.mcp import build
-from perdure.interfaces.mcp_results import CUT
+from perdure.interfaces.mcp.results import CUT
+from perdure.interfaces.mcp.run import build
 
 POLICY = {"embedder": {"model": "none"}}
 LATER = timedelta(days=45)

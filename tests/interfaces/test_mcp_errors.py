@@ -7,7 +7,7 @@ import pytest
 
 import perdure
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
-from perdure.interfaces.mcp import OpenOnce, build
+from perdure.interfaces.mcp.run import OpenOnce, build
 from perdure.records.errors import PolicyError, StoreError
 
 

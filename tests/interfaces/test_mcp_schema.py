@@ -10,9 +10,9 @@ import anyio
 import pytest
 from mcp import Client
 
-from perdure.interfaces.mcp import build
+from perdure.interfaces.mcp.run import build
 from perdure.records.memory import Kind, Scope
-from perdure.rules.digesting import PROFILES
+from perdure.rules.lifecycle.digest import PROFILES
 
 CORE = ["remember", "recall", "used", "get", "why", "archive", "undo", "digest", "review", "answer"]
 FULL = [*CORE, "restore", "sweep", "stats", "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
@@ -142,7 +142,7 @@ import sys, json
 {before}
 import anyio
 from mcp import Client
-from perdure.interfaces.mcp import build
+from perdure.interfaces.mcp.run import build
 async def run():
     for mode in ("legacy", "2026-07-28"):
         async with Client(build(None, profile="full"), mode=mode) as client:

@@ -20,8 +20,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import perdure
-from perdure.interfaces import mcp as doorway
-from perdure.interfaces import mcp_config
+from perdure.interfaces.mcp import config as mcp_config
+from perdure.interfaces.mcp import run as doorway
 
 SOURCE = str(Path(perdure.__file__).parents[1])
 ENV = {**os.environ, "PYTHONPATH": SOURCE, "PYTHONWARNINGS": "default"}

@@ -5,7 +5,7 @@ from functools import cache
 import anyio
 from mcp import Client
 
-from perdure.interfaces.mcp import OpenOnce, build
+from perdure.interfaces.mcp.run import OpenOnce, build
 
 MODES = ("2026-07-28", "legacy")
 

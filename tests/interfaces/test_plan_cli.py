@@ -13,7 +13,8 @@ import typer
 from typer.testing import CliRunner
 
 import perdure
-from perdure.interfaces import cli, cli_plan
+from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli import plan as cli_plan
 
 POLICY = """
 [embedder]

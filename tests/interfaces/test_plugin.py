@@ -13,9 +13,9 @@ import pytest
 from typer.main import get_command
 
 import perdure
-from perdure.interfaces.cli import app
-from perdure.interfaces.hook_input import EVENTS, hook_output
-from perdure.interfaces.mcp import build
+from perdure.interfaces.cli.app import app
+from perdure.interfaces.hooks.hook_input import EVENTS, hook_output
+from perdure.interfaces.mcp.run import build
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = ROOT / "plugin"

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.interfaces import readers, reading
-from perdure.interfaces.cli_options import zone_of
-from perdure.interfaces.readers import Format, files, read
+from perdure.interfaces.cli.options import zone_of
+from perdure.interfaces.files import readers, reading
+from perdure.interfaces.files.readers import Format, files, read
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 
 
@@ -336,7 +336,7 @@ def test_invalid_utf8_is_refused_with_its_place(made):
 def test_lines_and_blocks_have_an_end(made, monkeypatch):
     for module in (readers, reading):
         monkeypatch.setattr(module, "LONGEST", 1000)
-    monkeypatch.setattr("perdure.interfaces.prose.LONGEST", 1000)
+    monkeypatch.setattr("perdure.interfaces.files.prose.LONGEST", 1000)
     with pytest.raises(InvalidInput, match=r"line 2, is longer than 16 MiB"):
         made("a\n" + "b" * 2000, "a.txt")
     for name, begin in (("a.txt", "a\n"), ("a.md", "```\n")):

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import opened
-from perdure.interfaces.transcript_tail import Mark, read_since
+from perdure.interfaces.hooks.transcript_tail import Mark, read_since
 from perdure.records.errors import InvalidInput, NotFound
 
 BEGIN = datetime(2026, 1, 5, 10, tzinfo=UTC)
@@ -201,8 +201,8 @@ def test_lines_that_cannot_be_read_do_not_stop_the_others(path):
 
 
 def test_a_line_too_long_to_be_read_is_passed_over(path, monkeypatch):
-    monkeypatch.setattr("perdure.interfaces.transcript_tail.LONGEST", 1000)
-    monkeypatch.setattr("perdure.interfaces.transcript_tail._PIECE", 100)
+    monkeypatch.setattr("perdure.interfaces.hooks.transcript_tail.LONGEST", 1000)
+    monkeypatch.setattr("perdure.interfaces.hooks.transcript_tail._PIECE", 100)
     made = Transcript()
     long = made.line("user", "x" * 5000)
     path.write_text(made.line("user", "one") + long + made.line("user", "two") + long[:-1])

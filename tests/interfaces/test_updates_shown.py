@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 import perdure
-from perdure.interfaces import mcp_texts
-from perdure.interfaces.mcp_results import recalled
-from perdure.interfaces.rendering import show_recall
+from perdure.interfaces.mcp import texts as mcp_texts
+from perdure.interfaces.mcp.results import recalled
+from perdure.interfaces.views.rendering import show_recall
 
 
 @pytest.fixture

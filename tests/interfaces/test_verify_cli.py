@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from perdure.interfaces.cli import app
+from perdure.interfaces.cli.app import app
 
 
 @pytest.fixture

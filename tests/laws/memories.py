@@ -7,10 +7,10 @@ from typing import Final
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from perdure.records.draft import Draft
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
+from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
-from perdure.rules.birth import Newborn, newborn_states, with_due
+from perdure.rules.insertion import Newborn, newborn_states, with_due
 from perdure.rules.policy_check import policy_from
 
 settings.register_profile(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.formulas.chance import at_least, discoveries, follows_within
+from perdure.knowledge.formulas.chance import at_least, discoveries, follows_within
 
 
 @pytest.mark.parametrize(("seen", "of", "p"), [(1, 1, 0.2), (3, 3, 0.1), (2, 5, 0.5), (4, 6, 0.3), (1, 7, 0.9)])

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from laws.conftest import World
 from laws.memories import LAW, SLOW_LAW
 from laws.test_undo import snapshot
+from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.records.fact_results import FactLine
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import State
-from perdure.records.results_facts import FactLine
-from perdure.rules.reading.predicates import Predicates
 
 
 @pytest.fixture(scope="module")

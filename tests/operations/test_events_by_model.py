@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, ScriptedModel, logical
+from perdure.knowledge.extraction import model_replies as claim_replies
 from perdure.records.errors import ModelError
-from perdure.rules.reading import claim_replies
 
 ASKED = {**WORDS_ONLY, "preset": "knowledge", "model": {"learn": True}}
 BASE = {"question": 0.4, "statement": 0.6, "command": 0.7, "correction": 0.9, "confirmation": 0.8}

@@ -10,7 +10,7 @@ import pytest
 from conftest import START, WORDS_ONLY, HashEmbedder, ScriptedModel, logical
 from perdure.compose import EmbedderWarning
 from perdure.records.errors import InvalidInput, ModelError
-from perdure.rules.extracting import scored
+from perdure.rules.pattern_extraction import scored
 
 TALK = (
     "Good morning. We decided to use PostgreSQL 15.2 for the orders service. Nice weather today!\n"

@@ -297,7 +297,7 @@ def test_fit_takes_the_policys_budget_or_asks_for_one(opening):
 
 
 def test_what_a_golden_query_asks_for_is_spared_and_told(opening, clock, tmp_path):
-    pytest.importorskip("perdure.operations.gates")
+    pytest.importorskip("perdure.operations.lifecycle.gates")
     file = tmp_path / "golden.toml"
     file.write_text('[[query]]\ntext = "Where is the lamp of the baker?"\ncontains = "behind the church"\n', "utf-8")
     memory = opening({**FREE, "gates": {**FREE["gates"], "golden": str(file)}})

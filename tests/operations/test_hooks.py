@@ -10,8 +10,8 @@ import pytest
 from conftest import START, WORDS_ONLY, HashEmbedder, opened
 from perdure.records.document import Shelf
 from perdure.records.message import Message
-from perdure.rules.injecting import BEGIN, END
-from perdure.rules.requests import requested
+from perdure.rules.prompt_context import BEGIN, END
+from perdure.rules.remember_requests import requested
 
 
 def said(words, n=1, role="user", session="s"):

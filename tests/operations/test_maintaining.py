@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from conftest import STORES, Clock, finished, in_processes, logical, python, tables
-from perdure.operations.maintain import LEASE_MS
+from perdure.operations.lifecycle.maintain import LEASE_MS
 from perdure.records.errors import LeaseLost, StoreError, StoreUnavailable
 from perdure.records.plan import Plan
 

@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from conftest import WORDS_ONLY, finished, in_processes, python
-from perdure.operations.names import NAMESPACES, names_of
-from perdure.operations.rates import on_shelf
+from perdure.knowledge.extraction.entity_names import Names, Resolved
+from perdure.knowledge.operations.alias_index import NAMESPACES, names_of
+from perdure.knowledge.operations.change_rates import on_shelf
 from perdure.records.document import Shelf
-from perdure.rules.reading.naming import Names, Resolved
 
 FIRMS = ("Nova", "Delta", "Quint", "Borel", "Hydra", "Ixion", "Juno", "Laurel", "Mistral", "Onyx")
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
@@ -40,7 +40,7 @@ def right(memory):
 @pytest.fixture(autouse=True)
 def _keeping_few(monkeypatch):
     """Names are kept here from the first on."""
-    monkeypatch.setattr("perdure.operations.names.MANY", 0)
+    monkeypatch.setattr("perdure.knowledge.operations.alias_index.MANY", 0)
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_two_processes_that_learn_the_same_names_make_each_once(path, opening):
 
 def test_few_names_are_not_kept(opening, monkeypatch):
     memory = opening(KNOWLEDGE)
-    monkeypatch.setattr("perdure.operations.names.MANY", 3)
+    monkeypatch.setattr("perdure.knowledge.operations.alias_index.MANY", 3)
     for count, firm in enumerate(FIRMS[:4], 1):
         say(memory, f"Remember that {firm} Ltd prefers Friday deliveries.")
         right(memory)

@@ -10,14 +10,16 @@ import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, tables
 from perdure.records.document import Shelf
-from perdure.rules.injecting import BEGIN, END, LARGEST, block, without_blocks
+from perdure.rules.prompt_context import BEGIN, END, LARGEST, block, without_blocks
 
 FACT = "Nightly imports use the queue imports-v2 since March"
 QUOTING = "The nightly imports use the queue imports-v2 since March, so I changed settings.toml accordingly today."
 ECHO = "Nightly imports use the queue imports-v2 since March."
 OTHER = "I looked at the failing unit tests of the billing module and mended two of them."
 
-marks = pytest.mark.skipif(find_spec("perdure.operations.use") is None, reason="marking comes with the verb `used`")
+marks = pytest.mark.skipif(
+    find_spec("perdure.operations.lifecycle.usage_feedback") is None, reason="marking comes with the verb `used`"
+)
 
 
 def reply(words, minutes=1, role="assistant", key="m1"):

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, logical, tables
-from perdure.operations.facts_recalled import known_procedures
+from perdure.knowledge.operations.fact_recall import known_procedures
+from perdure.knowledge.rules.procedures import widen
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
-from perdure.rules.facts.procedures import widen
-from perdure.rules.words import query_words
+from perdure.rules.language.words import query_words
 from stores.planning import applied, document
 
 WORDS = [a + b for a in ("bark", "cliff", "dune", "fern", "gorge", "marsh") for b in ("ling", "wood", "ford", "gate")]

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import WORDS_ONLY, ScriptedModel, tables
 from perdure.records.errors import ModelError
-from perdure.rules.tokens import counted
+from perdure.rules.language.tokens import counted
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
 FRIDAY = "Remember, Gai Media prefers Friday deliveries."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY
-from perdure.operations.review import FEW
+from perdure.operations.lifecycle.review import FEW
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
 FIRMS = ("Acme", "Berta", "Carlo", "Delta", "Erika", "Fabio", "Gamma")

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from conftest import START, WORDS_ONLY, logical, tables
-from perdure.operations.rates import known_rates
+from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
+from perdure.knowledge.rules.change_rates import life, rates, rates_in_use
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, to_instant
-from perdure.records.knowledge import Fact, Learned, Value, ValueKind
 from perdure.records.memory import Status
 from perdure.records.policy import Policy
-from perdure.rules.facts.rates import life, rates, rates_in_use
 from stores.planning import ended, facts
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder
+from perdure.knowledge.rules.episode_states import EPISODES, EpisodeState
+from perdure.knowledge.rules.fact_states import TABLE, TERMINAL, Event, FactState, allowed, state_of, status_after
 from perdure.records.memory import Status
-from perdure.rules.episode_states import EPISODES, EpisodeState
-from perdure.rules.facts.fact_states import TABLE, TERMINAL, Event, FactState, allowed, state_of, status_after
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
 SAME = "The invoices are sent on Fridays at noon from the office in Lyon."

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import HARSH, WORDS_ONLY, opened, tables
-from perdure.operations import sweep as sweeping
+from perdure.operations.lifecycle import sweep as sweeping
 from perdure.records.errors import InvalidInput
 
 MANY = 4500

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, python
 from laws.memories import LAW
-from perdure.interfaces.exchange import reading
-from perdure.operations.importing import imported
+from perdure.interfaces.files.exchange import reading
+from perdure.operations.import_export import imported
 from perdure.records.errors import StoreError, StoreUnavailable
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
-from perdure.rules.schedule import Task, begun, done, earliness, failed, interval, next_run
+from perdure.rules.lifecycle.schedule import Task, begun, done, earliness, failed, interval, next_run
 
 HOUR, DAY = 3_600_000, 86_400_000
 POLICY = {**WORDS_ONLY, "upkeep": {"jitter": 0.0}}

@@ -10,15 +10,15 @@ from dataclasses import replace
 import pytest
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, logical, opened, tables
-from perdure.operations.verify import verify
-from perdure.records.authority import Outcome, Sight
+from perdure.knowledge.extraction.values import value_of
+from perdure.knowledge.operations.verify import verify
+from perdure.knowledge.records.authority import Outcome, Sight
+from perdure.knowledge.records.facts import Fact, Learned, Trust, Value, ValueKind, fact_key
+from perdure.knowledge.rules.verification import Values
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
-from perdure.records.knowledge import Fact, Learned, Trust, Value, ValueKind, fact_key
 from perdure.records.memory import Status
-from perdure.rules.facts.verdicts import Values
-from perdure.rules.reading.values import value_of
 from stores.planning import applied, document
 
 pytest.importorskip("sqlalchemy")

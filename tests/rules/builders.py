@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.draft import Draft
 from perdure.records.memory import Content, Kind, Memory, Record, Scope, State, Status, Tier
+from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.recall import Candidate, Pool
-from perdure.rules.birth import Newborn, newborn_states
-from perdure.rules.signals import views
+from perdure.rules.insertion import Newborn, newborn_states
+from perdure.rules.lifecycle.signals import views
 
 HOUR: Final = 3_600_000
 DAY: Final = 24 * HOUR

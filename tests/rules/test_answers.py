@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from perdure.formulas.fusion import Fusion, fused, idf
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Hit, Query
+from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, named_in, query_words
 from perdure.rules.ranking import diversified, nothing_known, ranked, with_signals
-from perdure.rules.words import STOP_WORDS, is_named, may_answer, named_in, query_words
 from rules.builders import candidate, direction, memory, pool
 
 POLICY = RecallPolicy()

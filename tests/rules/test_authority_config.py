@@ -6,9 +6,9 @@ import tomllib
 
 import pytest
 
-from perdure.records.authority import SqlConfig, TreeConfig
+from perdure.knowledge.records.authority import SqlConfig, TreeConfig
+from perdure.knowledge.rules.authority_config import authorities_from, checked_query
 from perdure.records.errors import PolicyError
-from perdure.rules.facts.authority_config import authorities_from, checked_query
 
 GOOD = """
 [synonyms]

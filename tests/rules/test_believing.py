@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from perdure.formulas.confidence import reinforced
-from perdure.records.knowledge import Claim, Fact, Learned, Span, Trust, Value, ValueKind
+from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Trust, Value, ValueKind
+from perdure.knowledge.rules.claim_resolution import Action, Known, Strategy, believed, meant
 from perdure.records.memory import Kind
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.facts.believing import Action, Known, Strategy, believed, meant
-from perdure.rules.reading.predicates import Predicates
 from rules.builders import DAY, START, state
 
 POLICY = KnowledgePolicy()

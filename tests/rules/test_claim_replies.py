@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perdure.knowledge.extraction.model_replies import (
+    INSTRUCTION,
+    MOST,
+    SUREST,
+    TYPES,
+    claims_of,
+    event_in,
+    question,
+    schema,
+)
+from perdure.knowledge.records.facts import EventType, Learned, Value, ValueKind
 from perdure.models.chat import _check_schema
-from perdure.records.knowledge import EventType, Learned, Value, ValueKind
-from perdure.rules.reading.claim_replies import INSTRUCTION, MOST, SUREST, TYPES, claims_of, event_in, question, schema
 
 TEXT = "Hi! Gai Media wants deliveries on  Friday.\nI moved to Berlin, and Anna no longer smokes. Pay NET 30."
 SAID = {

@@ -12,10 +12,10 @@ import pytest
 
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.birth import with_due
-from perdure.rules.lifecycle import Course, play
+from perdure.rules.insertion import with_due
+from perdure.rules.lifecycle.maintenance import moved
+from perdure.rules.lifecycle.trajectory import Course, play
 from perdure.rules.policy_check import policy_from
-from perdure.rules.upkeep import moved
 from rules.builders import DAY, HOUR, START, state
 
 SEED = policy_from({"preset": "retention"})

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from laws.memories import LAW
 from perdure.records.memory import Content, Kind, Record, Scope
 from perdure.records.policy import Policy
-from perdure.rules.crystals import sketches, told
-from perdure.rules.tokens import counted
+from perdure.rules.consolidation.session_summaries import sketches, told
+from perdure.rules.language.tokens import counted
 from rules.builders import START, state
 
 TEXTS = (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
-from perdure.rules.digesting import BEGIN, END, Digest, asserted, digest_of, estimated_tokens
+from perdure.rules.lifecycle.digest import BEGIN, END, Digest, asserted, digest_of, estimated_tokens
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 

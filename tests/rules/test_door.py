@@ -14,8 +14,9 @@ from perdure.records.errors import InvalidInput
 from perdure.records.instant import from_instant, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.policy import Policy
-from perdure.rules import asking, intake
 from perdure.rules.policy_check import policy_from
+from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import queries as asking
 from rules.builders import START
 
 POLICY = Policy()

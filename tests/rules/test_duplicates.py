@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from laws.memories import LAW
 from perdure.formulas.pairs import similar_pairs
 from perdure.records.memory import Content, Kind, Record, Scope, Status
-from perdure.rules.duplicates import (
+from perdure.rules.consolidation.duplicates import (
     Label,
     Pair,
     complete,
@@ -25,7 +25,7 @@ from perdure.rules.duplicates import (
     unknown,
     within,
 )
-from perdure.rules.merging import Strategy, mergeable, merged, proposed, representative, to_compare
+from perdure.rules.consolidation.merging import Strategy, mergeable, merged, proposed, representative, to_compare
 from rules.builders import DAY, START, state
 
 KEEPING = [Strategy.KEEP_NEWEST, Strategy.KEEP_OLDEST, Strategy.KEEP_HIGHEST_IMPORTANCE]

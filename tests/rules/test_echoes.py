@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.rules.echoes import echoes, overlap, quoted
+from perdure.rules.echo_detection import echoes, overlap, quoted
 
 DEPLOYS = "Deploys happen on Tuesday"
 PORT = "The staging server listens on port 8443 behind nginx."

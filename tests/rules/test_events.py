@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.records.knowledge import EventType
-from perdure.rules.reading.events import asks_whether_still, denies, event_importance, event_of, judged, reweighed
+from perdure.knowledge.extraction.event_types import (
+    asks_whether_still,
+    denies,
+    event_importance,
+    event_of,
+    judged,
+    reweighed,
+)
+from perdure.knowledge.records.facts import EventType
 
 SEED = {
     "What's the status of Gai Media's order?": "question",

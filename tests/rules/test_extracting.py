@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.rules.extracting import LONGEST, SHORTEST, candidates, scored
+from perdure.rules.pattern_extraction import LONGEST, SHORTEST, candidates, scored
 
 WORDS = "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key"
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.records.memory import Form, Status, Tier
-from perdure.rules.fitting import (
+from perdure.rules.lifecycle.budget_fitting import (
     RESTED_MS,
     Piece,
     chosen,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from perdure.records.memory import Form
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
-from perdure.rules.forms import (
+from perdure.rules.language.tokens import counted
+from perdure.rules.lifecycle.compression_forms import (
     LADDER,
     Shown,
     accuracy,
@@ -23,10 +24,9 @@ from perdure.rules.forms import (
     shown_as,
     with_preservation,
 )
-from perdure.rules.lifecycle import play
-from perdure.rules.meaning import lost
+from perdure.rules.lifecycle.trajectory import play
+from perdure.rules.meaning_guard import lost
 from perdure.rules.policy_check import policy_from
-from perdure.rules.tokens import counted
 from rules.builders import DAY, START, state
 from rules.test_shortening import sentences
 from rules.test_tokens import data_file

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from perdure.records.memory import Kind, Status
 from perdure.records.recall import Hit
-from perdure.rules.changes.latest import latest_first
+from perdure.rules.updates.recency_ranking import latest_first
 from rules.builders import DAY, START, memory
 
 ZOTERO = (

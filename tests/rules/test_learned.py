@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.rules.facts.learned import MOST, OVERLAP_MS, floor, marked, near
+from perdure.knowledge.rules.ingest_watermark import MOST, OVERLAP_MS, floor, marked, near
 
 AT = 0x019B76DB9260
 

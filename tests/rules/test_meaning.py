@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.rules.meaning import anchors, conflict, lost
+from perdure.rules.meaning_guard import anchors, conflict, lost
 from rules.test_tokens import data_file
 
 ANY = settings(max_examples=200, deadline=None, derandomize=True)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from laws.memories import LAW, POLICIES, shares, states
 from perdure.records.memory import Kind, Scope, Tier
 from perdure.records.policy import PRESETS, Policy
-from perdure.rules.merging_plan import merged_state, resettled
+from perdure.rules.consolidation.merge_plan import merged_state, resettled
+from perdure.rules.consolidation.tasks import into_long_term, out_of_task
+from perdure.rules.lifecycle.signals import signals
 from perdure.rules.policy_check import policy_from
-from perdure.rules.signals import signals
-from perdure.rules.tasks import into_long_term, out_of_task
 from rules.builders import DAY, START, state
 
 SIGNALS = ("importance", "confidence", "strength", "retention", "value")

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, Unknown, entity_id, normal
+from perdure.knowledge.extraction.mentions import mentions
+from perdure.knowledge.extraction.references import WINDOW, Referents, speaker_name
+from perdure.knowledge.records.facts import Entity
 from perdure.records.document import Document, Shelf
-from perdure.records.knowledge import Entity
-from perdure.rules.reading.mentions import mentions
-from perdure.rules.reading.naming import Ambiguous, Names, Resolved, Unknown, entity_id, normal
-from perdure.rules.reading.referring import WINDOW, Referents, speaker_name
 
 FUZZY = 0.88
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("aAbB1 .,'\u2019&-+#éİßﬁ東京")), max_size=60)

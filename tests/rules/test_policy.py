@@ -16,7 +16,7 @@ from perdure.compose import load_policy
 from perdure.formulas.strength import never_forgotten_from
 from perdure.records.errors import PerdureError, PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
-from perdure.rules.columns import strength_parameters
+from perdure.rules.lifecycle.state_arrays import strength_parameters
 from perdure.rules.policy_check import policy_from
 
 KEYS = [(name, f) for name, section in sections().items() for f in fields(section)]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perdure.knowledge.extraction.lemmas import base_verb, singular
+from perdure.knowledge.extraction.predicates import SHIPPED, SYNONYMS, UNNAMED, Predicates, predicates_from
 from perdure.records.errors import PolicyError
-from perdure.rules.reading.lemmas import base_verb, singular
-from perdure.rules.reading.predicates import SHIPPED, SYNONYMS, UNNAMED, Predicates, predicates_from
 
 NAMES = Predicates()
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from perdure.formulas.importance import Importance
 from perdure.records.memory import Kind, Scope
+from perdure.rules.lifecycle.reinforcement import Boost, BoostType, doubted, reinforced, validated, weakened
+from perdure.rules.lifecycle.signals import signals
 from perdure.rules.policy_check import policy_from
-from perdure.rules.reinforcing import Boost, BoostType, doubted, reinforced, validated, weakened
-from perdure.rules.signals import signals
 from rules.builders import DAY, START, state
 
 shares = st.floats(0, 1)

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.policy import Policy
-from perdure.rules import intake
-from perdure.rules.redacting import redacted, redacted_data, redacted_key, told
-from perdure.rules.secret_shapes import cards
+from perdure.rules.redaction import redacted, redacted_data, redacted_key, told
+from perdure.rules.secret_patterns import cards
+from perdure.rules.validation import inputs as intake
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -169,7 +169,7 @@ def test_a_draft_says_what_was_replaced_and_a_policy_may_keep_it():
 def test_the_library_is_loaded_only_for_what_is_suspicious():
     code = (
         "import sys, perdure\n"
-        "from perdure.rules.redacting import redacted\n"
+        "from perdure.rules.redaction import redacted\n"
         "redacted('We deploy on Tuesdays at 10:00; commit 3f786850e387550fdab836ed7e6dc881de23001b.')\n"
         "assert 'detect_secrets' not in sys.modules and 'requests' not in sys.modules\n"
         "redacted('password = Tr0ub4dor&3xyz')\n"
@@ -185,7 +185,7 @@ def test_the_library_leaves_a_host_programs_log_and_warnings_alone():
         "logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format='host %(message)s')\n"
         "root = logging.getLogger()\n"
         "before = (list(root.handlers), root.level, warnings.showwarning, set(vars(root)))\n"
-        "from perdure.rules.redacting import redacted\n"
+        "from perdure.rules.redaction import redacted\n"
         "redacted('password = Tr0ub4dor&3xyz')\n"
         "assert 'detect_secrets.core.log' in sys.modules\n"
         "assert (list(root.handlers), root.level, warnings.showwarning, set(vars(root))) == before\n"

@@ -17,10 +17,10 @@ from perdure.formulas.retention import Retention
 from perdure.formulas.value import Value, Weights, faded_mass, uniqueness
 from perdure.records.memory import Kind, Scope, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.intake import draft
-from perdure.rules.lifecycle import play
+from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.trajectory import play
 from perdure.rules.policy_check import policy_from
-from perdure.rules.signals import signals
+from perdure.rules.validation.inputs import draft
 from rules.builders import DAY, HOUR, START, born, state
 
 SEED = policy_from({"preset": "retention"})

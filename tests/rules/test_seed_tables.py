@@ -12,7 +12,7 @@ import pytest
 
 from perdure.formulas.retention import Retention
 from perdure.records.memory import Scope
-from perdure.rules.columns import strength_parameters
+from perdure.rules.lifecycle.state_arrays import strength_parameters
 from perdure.rules.policy_check import policy_from
 
 STRENGTH = policy_from({"preset": "strength"})

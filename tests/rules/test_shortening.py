@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from perdure.models.wordpiece import WordPiece
 from perdure.records.errors import InvalidInput
-from perdure.rules.meaning import lost
-from perdure.rules.shortening import extractive, keywords, shortened, summary, telegraphic
-from perdure.rules.tokens import counted
+from perdure.rules.language.tokens import counted
+from perdure.rules.lifecycle.shortening import extractive, keywords, shortened, summary, telegraphic
+from perdure.rules.meaning_guard import lost
 from rules.test_tokens import chat
 
 ANY = settings(max_examples=200, deadline=None, derandomize=True)

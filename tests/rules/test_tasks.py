@@ -8,9 +8,9 @@ from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Content, Kind, Record, Scope, Status
 from perdure.records.policy import Policy
-from perdure.rules.duplicates import Pair
-from perdure.rules.edges import MOST_WEIGHT, Strengthening, joined
-from perdure.rules.tasks import components, open_in_task, promotable, redundant, related
+from perdure.rules.consolidation.duplicates import Pair
+from perdure.rules.consolidation.edges import MOST_WEIGHT, Strengthening, joined
+from perdure.rules.consolidation.tasks import components, open_in_task, promotable, redundant, related
 from rules.builders import START, state
 
 NOW = START + 1000

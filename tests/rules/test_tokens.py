@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.models.wordpiece import WordPiece
-from perdure.rules.sentences import sentences
-from perdure.rules.tokens import counted, pieces
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.tokens import counted, pieces
 
 ROOT = Path(__file__).parents[2]
 ANY = settings(max_examples=200, deadline=None, derandomize=True)

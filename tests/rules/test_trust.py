@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from conftest import Clock, opened
 from perdure import copy
-from perdure.records.knowledge import Trust
+from perdure.knowledge.records.facts import Trust
 from perdure.records.message import Message
-from perdure.rules.crystals import sketches
-from perdure.rules.injecting import BEGIN, END, HEAD, block, line
-from perdure.rules.merging import Strategy, merged
-from perdure.rules.requests import requested
-from perdure.rules.trust import KEY, least, shown, trust_in, trust_of, trusted, visible, with_trust
+from perdure.rules.consolidation.merging import Strategy, merged
+from perdure.rules.consolidation.session_summaries import sketches
+from perdure.rules.prompt_context import BEGIN, END, HEAD, block, line
+from perdure.rules.remember_requests import requested
+from perdure.rules.source_trust import KEY, least, shown, trust_in, trust_of, trusted, visible, with_trust
 
 ORDER = [Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL]
 

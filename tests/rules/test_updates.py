@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.recall import Hit
-from perdure.rules.changes.updates import relation, statements
-from perdure.rules.changes.watching import compared, watched
+from perdure.rules.updates.update_detection import compared, watched
+from perdure.rules.updates.update_pairs import relation, statements
 from rules.builders import DAY, START, memory
 
 UPDATES = [

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perdure.knowledge.extraction.dates import dates_in
+from perdure.knowledge.extraction.values import same_value, value_of
+from perdure.knowledge.records.facts import ValueKind
 from perdure.records.instant import to_instant
-from perdure.records.knowledge import ValueKind
-from perdure.rules.reading.dates import dates_in
-from perdure.rules.reading.values import same_value, value_of
 
 SAID = to_instant(datetime(2024, 6, 5, 15, 30, tzinfo=UTC))  # a Wednesday
 SAME = [

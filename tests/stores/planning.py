@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
 from perdure.records.document import Shelf
 from perdure.records.instant import to_instant
-from perdure.records.knowledge import Fact, Learned, Value, ValueKind
 from perdure.records.memory import Form, Status
 from perdure.records.plan import Change, Plan, Target
 

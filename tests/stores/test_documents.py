@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import perdure
 from conftest import logical, on_two_servers_too, opened, tables
 from perdure.compose import store_at
-from perdure.interfaces.exchange import reading, write
-from perdure.operations.importing import imported
-from perdure.operations.moving import exported
+from perdure.interfaces.files.exchange import reading, write
+from perdure.operations.import_export import imported
+from perdure.operations.transfer import exported
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError
 from stores.planning import applied, document

@@ -18,14 +18,14 @@ import pytest
 import perdure
 from conftest import START, WORDS_ONLY, Clock, HashEmbedder, finished, logical, opened, places, python, servers, tables
 from perdure.compose import store_at
-from perdure.interfaces.exchange import reading, write
-from perdure.operations.importing import imported
-from perdure.operations.moving import exported, pages, tally
+from perdure.interfaces.files.exchange import reading, write
+from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
+from perdure.operations.import_export import imported
+from perdure.operations.transfer import exported, pages, tally
 from perdure.records.document import Shelf
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
-from perdure.records.knowledge import Fact, Learned, Value, ValueKind
 from perdure.records.memory import Form
-from perdure.records.moving import PARTS
+from perdure.records.transfer import PARTS
 from stores.planning import applied, document, shortened
 
 pytestmark = pytest.mark.xdist_group("moving")  # they share stores in which much has happened
@@ -352,7 +352,7 @@ class Tampering:
 
 @pytest.mark.parametrize("part", ["memory", "form", "journal", "recall", "document"])
 def test_verification_finds_a_row_that_was_changed_on_its_way(way, part):
-    from perdure.operations.moving import copy
+    from perdure.operations.transfer import copy
 
     source, target = way
     with store_at(source) as one, store_at(target) as two, pytest.raises(CopyDiffers) as caught:
@@ -381,7 +381,7 @@ def test_a_source_that_changes_meanwhile_is_told(own):
 
 COPY = """
 import sys, time, perdure
-import perdure.operations.moving as moving
+import perdure.operations.transfer as moving
 moving.PAGE = 5
 def told(done, total):
     print(done, flush=True)
@@ -578,7 +578,7 @@ def test_an_import_into_a_store_that_holds_something_else_is_refused_untouched(w
 
 
 def test_numbers_are_the_same_however_they_are_kept():
-    from perdure.rules.moving import canonical
+    from perdure.rules.transfer import canonical
 
     def same(one, other):
         return canonical({"metadata": {"x": one}}) == canonical({"metadata": {"x": other}})
@@ -599,10 +599,10 @@ def test_numbers_are_the_same_however_they_are_kept():
 STREAM = """
 import resource, sys
 from perdure.compose import copy, store_at
-from perdure.interfaces.exchange import write
-from perdure.operations.importing import imported
-from perdure.operations.moving import HEAD, TAIL, exported
-from perdure.rules.moving import Tallying
+from perdure.interfaces.files.exchange import write
+from perdure.operations.import_export import imported
+from perdure.operations.transfer import HEAD, TAIL, exported
+from perdure.rules.transfer import Tallying
 
 def lines(count):
     yield {HEAD: 1, "spaces": [], "rows": count}
@@ -655,7 +655,7 @@ def test_the_order_of_rows_does_not_change_a_tally(origins):
     source = origins("sqlite")[0]
     with store_at(source) as store:
         rows = [row for page in pages(store.mover, ("default", "journal"), None) for row in page]
-        from perdure.rules.moving import Tallying
+        from perdure.rules.transfer import Tallying
 
         backwards = Tallying()
         for row in reversed(rows):

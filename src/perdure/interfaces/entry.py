@@ -19,7 +19,7 @@ def main() -> None:
     options = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
     if words[:1] == ["mcp"] and options <= SERVED:
         try:
-            from perdure.interfaces.mcp import main as serve  # noqa: PLC0415  # only one of the two is loaded
+            from perdure.interfaces.mcp.run import main as serve  # noqa: PLC0415  # only one of the two is loaded
 
             serve(words[1:])
         except ModuleNotFoundError as error:
@@ -28,10 +28,10 @@ def main() -> None:
         else:
             return
     if words[:1] == ["hook"] and len(words) > 1 and options <= HOOKED:
-        from perdure.interfaces.agent_hooks import main as answer  # noqa: PLC0415  # as above
+        from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # as above
 
         answer(words[1:])
         return
-    from perdure.interfaces.cli import main as command_line  # noqa: PLC0415  # as above
+    from perdure.interfaces.cli.app import main as command_line  # noqa: PLC0415  # as above
 
     command_line()

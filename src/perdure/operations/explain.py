@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.facts_recalled import contested
+from perdure.knowledge.operations.fact_recall import contested
+from perdure.knowledge.records.fact_reasons import FactReasons
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.fact_explanation import reasons
+from perdure.operations.consolidation.relate import edges
 from perdure.operations.ports import Context
-from perdure.operations.relate import edges
 from perdure.operations.writing import found
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.knowledge import Fact
 from perdure.records.memory import Memory, Status
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Explanation, Stats
-from perdure.records.results_why import FactReasons
-from perdure.rules.counting import at_risk, percentiles
-from perdure.rules.explaining import explanation, led_here
-from perdure.rules.facts.explaining_facts import reasons
-from perdure.rules.signals import views
+from perdure.rules.explanation import explanation, led_here
+from perdure.rules.lifecycle.signals import views
+from perdure.rules.statistics import at_risk, percentiles
 
 SAMPLE: Final = 5000
 RISK_DAYS: Final = 30

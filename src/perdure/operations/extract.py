@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from perdure.knowledge.records.facts import Trust
 from perdure.operations.ports import Context
 from perdure.operations.remember import remember, vectors_of
-from perdure.records.draft import Draft
 from perdure.records.errors import PerdureError
-from perdure.records.knowledge import Trust
+from perdure.records.extraction_results import ExtractedMemory, ExtractResult
 from perdure.records.memory import Kind, Record, Scope, Status
-from perdure.records.results_extract import ExtractedMemory, ExtractResult
+from perdure.records.new_memory import Draft
 from perdure.records.vector import Vector
-from perdure.rules import intake, verifying
-from perdure.rules.extracting import Candidate, candidates
-from perdure.rules.redacting import redacted, told
-from perdure.rules.repeats import Known, repeats, same_words
-from perdure.rules.trust import with_trust
+from perdure.rules import extraction_prompt as verifying
+from perdure.rules.pattern_extraction import Candidate, candidates
+from perdure.rules.redaction import redacted, told
+from perdure.rules.restatement import Known, repeats, same_words
+from perdure.rules.source_trust import with_trust
+from perdure.rules.validation import inputs as intake
 
 NEAREST: Final = 10
 """So many of the nearest memories are compared with each candidate."""

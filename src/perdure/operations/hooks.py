@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from perdure.operations import digest as digesting
 from perdure.operations import ingest as ingesting
 from perdure.operations import recall as recalling
-from perdure.operations import review as reviewing
 from perdure.operations.extract import Place, noted
+from perdure.operations.lifecycle import digest as digesting
+from perdure.operations.lifecycle import review as reviewing
 from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
 from perdure.operations.writing import retried
@@ -26,11 +26,11 @@ from perdure.records.message import Message
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
-from perdure.records.results import Question
-from perdure.rules.injecting import block, within
-from perdure.rules.redacting import cleaned
-from perdure.rules.requests import requested
-from perdure.rules.trust import takes_over, trust_of
+from perdure.records.signal_results import Question
+from perdure.rules.prompt_context import block, within
+from perdure.rules.redaction import cleaned
+from perdure.rules.remember_requests import requested
+from perdure.rules.source_trust import takes_over, trust_of
 
 PROMPT_TOKENS: Final = 600
 """Budget of what is shown beside a prompt."""

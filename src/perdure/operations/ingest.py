@@ -11,22 +11,22 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.operations.learn import learn
-from perdure.operations.noticing import marked, noticed
+from perdure.knowledge.extraction.event_types import event_importance, event_of
+from perdure.knowledge.extraction.mentions import mentions
+from perdure.knowledge.operations.learn import learn
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
-from perdure.records.draft import Draft
+from perdure.operations.usage_detection import marked, noticed
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Scope
 from perdure.records.message import Message
+from perdure.records.new_memory import Draft
 from perdure.records.report import Ingested
-from perdure.rules import intake
-from perdure.rules.injecting import without_blocks
-from perdure.rules.noticing import REPLYING
-from perdure.rules.reading.events import event_importance, event_of
-from perdure.rules.reading.mentions import mentions
-from perdure.rules.redacting import redacted_key
-from perdure.rules.trust import trust_of, with_trust
+from perdure.rules.prompt_context import without_blocks
+from perdure.rules.redaction import redacted_key
+from perdure.rules.source_trust import trust_of, with_trust
+from perdure.rules.usage_detection import REPLYING
+from perdure.rules.validation import inputs as intake
 
 _PEOPLE: Final = frozenset({"user", "human"})
 

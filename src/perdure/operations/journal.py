@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.operations.contesting import contradicted
-from perdure.operations.gates import applied
+from perdure.knowledge.operations.conflict_detection import contradicted
+from perdure.knowledge.rules.fact_records import DERIVED
+from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
@@ -15,7 +16,6 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
-from perdure.rules.facts.fact_records import DERIVED
 
 _PAGE: Final = 2000
 

@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from perdure.records.authority import Answer, Citation, Question, Sighting
+from perdure.knowledge.extraction.entity_names import Names
+from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.records.authority import Answer, Citation, Question, Sighting
 from perdure.records.canary import Canary
 from perdure.records.document import Document, Shelf
-from perdure.records.gauge import Gauge
-from perdure.records.glimpse import Glimpse
+from perdure.records.importance_row import Gauge
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
-from perdure.records.moving import Cursor, Line
 from perdure.records.plan import Change, Plan
 from perdure.records.policy import Policy, RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
+from perdure.records.transaction_view import Glimpse
+from perdure.records.transfer import Cursor, Line
 from perdure.records.vector import Space, Vector
-from perdure.rules.reading.naming import Names
-from perdure.rules.reading.predicates import Predicates
 
 Clock = Callable[[], Instant]
 Ids = Callable[[Instant], str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.facts_recalled import (
+from perdure.knowledge.operations.fact_recall import (
     earliest,
     facts_named,
     known_procedures,
@@ -13,18 +13,18 @@ from perdure.operations.facts_recalled import (
     said_by,
     told_of_facts,
 )
+from perdure.knowledge.rules.procedures import widen
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant, text_of
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Recall
-from perdure.rules.changes.latest import latest_first
-from perdure.rules.changes.watching import WATCHED, watched
-from perdure.rules.facts.procedures import widen
+from perdure.rules.language.words import query_words
+from perdure.rules.lifecycle.signals import views
 from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
-from perdure.rules.redacting import cleaned
-from perdure.rules.signals import views
-from perdure.rules.words import query_words
+from perdure.rules.redaction import cleaned
+from perdure.rules.updates.recency_ranking import latest_first
+from perdure.rules.updates.update_detection import WATCHED, watched
 
 _ROOM: Final = 3
 """From so many hits on the last place may go to what usually follows."""

@@ -8,15 +8,15 @@ from typing import Final, Literal
 
 from perdure.operations.ports import Context, Progress
 from perdure.operations.writing import decided, retried
-from perdure.records.draft import Draft
 from perdure.records.errors import ConflictError, EmbedderError, InvalidInput, PartlyStored, PerdureError, SpaceMismatch
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Record, Status, searchable
+from perdure.records.new_memory import Draft
 from perdure.records.vector import Vector
-from perdure.rules.birth import NEAREST, Newborn, birth_plan, earlier_in_batch, newborn_states, record_of
-from perdure.rules.redacting import told
-from perdure.rules.restoring import restored
-from perdure.rules.signals import views
+from perdure.rules.insertion import NEAREST, Newborn, birth_plan, earlier_in_batch, newborn_states, record_of
+from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.unarchive import restored
+from perdure.rules.redaction import told
 
 BATCH: Final = 500
 Embed = Literal["now", "later"]

@@ -12,9 +12,9 @@ from perdure.records.errors import ConflictError, NotFound
 from perdure.records.memory import Form, Record, State
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
-from perdure.rules.birth import with_due
-from perdure.rules.lifecycle import Step, play
-from perdure.rules.upkeep import course_plan, truncated
+from perdure.rules.insertion import with_due
+from perdure.rules.lifecycle.maintenance import course_plan, truncated
+from perdure.rules.lifecycle.trajectory import Step, play
 
 T = TypeVar("T")
 ATTEMPTS: Final = 8

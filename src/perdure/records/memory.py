@@ -74,7 +74,7 @@ class Form(StrEnum):
 class State:
     """The numbers that are stored about a memory: undecayed bases, counters and anchor instants.
 
-    Nothing here changes merely because time passed. Current signals are computed from it (rules/signals.py).
+    Nothing here changes merely because time passed. Current signals are computed from it (rules/lifecycle/signals.py).
     Instants are milliseconds since 1970 UTC.
     """
 

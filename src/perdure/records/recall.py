@@ -66,7 +66,7 @@ class Query:
 
     Attributes:
         text: As asked.
-        words: Its discriminating words, lower case, each once, in order (rules/words.py).
+        words: Its discriminating words, lower case, each once, in order (rules/language/words.py).
         vector: Its embedding in the store's space, or None for words only.
     """
 

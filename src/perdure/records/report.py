@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from perdure.knowledge.records.fact_reasons import FactReasons
 from perdure.records.plan import Plan
-from perdure.records.results_why import FactReasons
 
 
 @dataclass(frozen=True, slots=True)

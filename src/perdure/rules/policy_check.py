@@ -17,7 +17,7 @@ from perdure.formulas.strength import Strength, reinforced
 from perdure.formulas.value import Value, Weights
 from perdure.records.errors import PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
-from perdure.rules.columns import LONG_TERM, SESSION, strength_parameters
+from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters
 
 _ROUNDING: Final = 1e-9
 

@@ -14,7 +14,7 @@ from perdure.records.memory import Memory
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query
 from perdure.records.vector import Vector
-from perdure.rules.words import is_named, may_answer, named_in, query_words
+from perdure.rules.language.words import is_named, may_answer, named_in, query_words
 
 OWN: Final = ("meaning", "words", "neighbour")
 

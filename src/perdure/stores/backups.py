@@ -13,7 +13,7 @@ from typing import Final
 
 from perdure.records.errors import DiskFull, StoreError
 from perdure.records.instant import Instant, from_instant
-from perdure.records.moving import Line
+from perdure.records.transfer import Line
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -10,7 +10,6 @@ from typing import Any, Final
 from psycopg.errors import UniqueViolation
 
 from perdure.records.errors import StoreReadOnly
-from perdure.records.glimpse import Glimpse
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
@@ -18,17 +17,18 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
+from perdure.records.transaction_view import Glimpse
 from perdure.records.vector import Vector
 from perdure.stores.postgres import reading as read
 from perdure.stores.postgres.approximate import build_index
-from perdure.stores.postgres.around import PostgresAround, PostgresGlimpse
 from perdure.stores.postgres.checking import faults
+from perdure.stores.postgres.documents import PostgresAround, PostgresGlimpse
 from perdure.stores.postgres.inserting import insert_accesses
-from perdure.stores.postgres.moving import PostgresMover
 from perdure.stores.postgres.schema import Standing, examined
 from perdure.stores.postgres.searching import PostgresSearch
 from perdure.stores.postgres.server import Address, Server, Session
 from perdure.stores.postgres.spaces import StoreSpaces
+from perdure.stores.postgres.transfer import PostgresMover
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import change_of, content_digest, entry_of, operation_of, present
 from perdure.stores.statements import filter_parts

@@ -12,7 +12,6 @@ from typing import Any
 import apsw
 
 from perdure.records.errors import StoreReadOnly
-from perdure.records.glimpse import Glimpse
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import Record, State
@@ -20,16 +19,17 @@ from perdure.records.plan import Change, Plan
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
+from perdure.records.transaction_view import Glimpse
 from perdure.records.vector import Vector
 from perdure.stores.rows import content_digest, operation_of
 from perdure.stores.sqlite import reading as read
 from perdure.stores.sqlite import spaces
-from perdure.stores.sqlite.around import SqliteAround, SqliteGlimpse
 from perdure.stores.sqlite.checking import faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translated, unhurried
+from perdure.stores.sqlite.documents import SqliteAround, SqliteGlimpse
 from perdure.stores.sqlite.index import save_cells, trained_cells
-from perdure.stores.sqlite.moving import SqliteMover
 from perdure.stores.sqlite.searching import Searches
+from perdure.stores.sqlite.transfer import SqliteMover
 from perdure.stores.sqlite.writing import apply_accesses, apply_plan
 
 

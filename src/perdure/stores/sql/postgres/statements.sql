@@ -807,8 +807,8 @@ DROP INDEX CONCURRENTLY IF EXISTS {index};
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON embedding
 USING hnsw ((CAST(data AS halfvec({dimensions}))) halfvec_cosine_ops) WHERE namespace = {place} AND space = {space};
 
--- --- moving a store: the cursor's columns first, then those of the part (records/moving.py); each page is read off
--- an index in its order, for which stores/postgres/moving.py sets the planner's switches
+-- --- moving a store: the cursor's columns first, then those of the part (records/transfer.py); each page is read off
+-- an index in its order, for which stores/postgres/transfer.py sets the planner's switches
 
 -- name: all_spaces
 -- kind: admin

@@ -676,7 +676,7 @@ RETURNING epoch;
 -- kind: routed
 UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
 
--- Moving a store: the cursor's columns first, then those of the part (records/moving.py). Rows of `memory` and
+-- Moving a store: the cursor's columns first, then those of the part (records/transfer.py). Rows of `memory` and
 -- `operation` are found by their address, which is the order: else every page would sort the namespace anew.
 
 -- name: all_spaces

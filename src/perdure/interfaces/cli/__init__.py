@@ -1,0 +1,1 @@
+"""The command line: one command for each verb, and the commands that read files by hand."""

@@ -1,0 +1,67 @@
+"""Commands that keep a store safe: a verified backup of its file, and the way back."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perdure.interfaces.cli.call import Call
+
+
+def backup(
+    call: Call,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The backup's file.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
+    from perdure.compose import backup as run  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.rendering import counted, shown  # noqa: PLC0415  # start-up time
+
+    begun = time.perf_counter()
+    done = run(call.store, Path(file).expanduser(), overwrite=force)
+    seconds = round(time.perf_counter() - begun, 3)
+    call.answer(
+        {
+            "store": call.shown_store,
+            "file": str(done.path),
+            "memories": done.memories,
+            "operations": done.operations,
+            "bytes": done.size,
+            "seconds": seconds,
+        },
+        lambda out: out.print(
+            f"Backed up {counted(done.memories, 'memory')} to {shown(str(done.path))} in {seconds:.1f} s."
+        ),
+    )
+
+
+def restore_backup(
+    call: Call,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What 'perdure backup' wrote.")],
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace the store that is there; it is kept beside it as NAME.before-restore."),
+    ] = False,
+) -> None:
+    """Verify a backup and put it where --store says. Stop what uses the store first."""
+    from perdure.compose import restore_backup as run  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.rendering import counted, shown  # noqa: PLC0415  # start-up time
+
+    done = run(Path(file).expanduser(), call.prepared_store(), overwrite=force)
+    kept = None if done.kept is None else str(done.kept)
+    call.answer(
+        {
+            "store": call.shown_store,
+            "file": file,
+            "memories": done.memories,
+            "operations": done.operations,
+            "kept": kept,
+        },
+        lambda out: out.print(
+            f"Restored {counted(done.memories, 'memory')} to {shown(call.shown_store)}."
+            + ("" if kept is None else f" What was there before is now {shown(kept)}.")
+        ),
+    )

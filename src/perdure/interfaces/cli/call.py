@@ -1,0 +1,235 @@
+"""One call of the command line: where it looks, how it answers, how it ends. Commands are registered through here."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from perdure.interfaces.files.project import resolved
+from perdure.records.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from perdure.memory import Memory
+
+_PASSWORD = re.compile(r"^(\w+://[^/@:]*:)[^@]*@")
+_SECRET = re.compile(r"([?&](?:ssl)?password=)[^&]*")
+Render = Callable[["Console"], None]
+Body = Callable[..., "Exit | None"]
+
+
+class Exit(IntEnum):
+    """How a command ends; ``perdure --help`` prints this list."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    NOTHING = 3
+    STALE = 4
+    STOPPED = 130
+
+
+MEANINGS = {
+    Exit.OK: "done",
+    Exit.FAILED: "refused or failed; the text says what to do",
+    Exit.USAGE: "wrong usage of the command line",
+    Exit.NOTHING: "nothing known, or not found",
+    Exit.STALE: "digest --check: the file is stale",
+    Exit.STOPPED: "stopped by Ctrl-C",
+}
+
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH",
+        help="The store's file, or postgresql://... Default: PERDURE_STORE, else memory.db in the user's data folder.",
+        rich_help_panel="Everywhere",
+    ),
+]
+PolicyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="The policy, a TOML file. Default: PERDURE_POLICY, ./perdure.toml, the user's configuration folder.",
+        rich_help_panel="Everywhere",
+    ),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        help="The namespace; . for the project's own (its folder's name). Default: 'default'; sweep, forecast, stats "
+        "and history cover all.",
+        rich_help_panel="Everywhere",
+    ),
+]
+Json = Annotated[
+    bool | None,
+    typer.Option(
+        "--json", help="Print one JSON document to standard output, also for errors.", rich_help_panel="Everywhere"
+    ),
+]
+EVERYWHERE: dict[str, Any] = {"store": Store, "policy": PolicyFile, "namespace": Namespace, "as_json": Json}
+"""Options that are accepted before and after the verb; after it wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one call of the command line was asked to use.
+
+    Attributes:
+        given_store: The store's path as given, or None for the default.
+        policy: The policy's file, or None to look for one.
+        namespace: As given, or None.
+        as_json: Whether to answer in JSON.
+    """
+
+    given_store: str | None
+    policy: str | None
+    namespace: str | None
+    as_json: bool
+
+    @property
+    def place(self) -> str:
+        """The namespace for verbs that need exactly one."""
+        return "default" if self.namespace is None else self.namespace
+
+    @property
+    def store(self) -> str:
+        """The store's path, ``~`` resolved."""
+        if self.given_store is None:
+            return str(default_store())
+        return str(Path(self.given_store).expanduser()) if self.given_store.startswith("~") else self.given_store
+
+    @property
+    def shown_store(self) -> str:
+        """The store as it may be printed: without a password."""
+        return shown_place(self.store)
+
+    def prepared_store(self) -> str:
+        """Return the store's path; the default's folder is made, for the user alone, a named one's is not."""
+        if self.given_store is None:
+            folder = default_store().parent
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise InvalidInput(
+                    f"The folder {folder} cannot be made ({error.strerror}).", remedy="Name a store with --store."
+                ) from error
+        return self.store
+
+    @contextmanager
+    def memory(self) -> Iterator[Memory]:
+        """Open the store for the length of a block; warnings about the embedder are printed, each once."""
+        import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
+
+        with said_nicely(), perdure.open(self.prepared_store(), policy=self.policy) as memory:
+            yield memory
+
+    def answer(self, data: Any, render: Render) -> None:
+        """Print an answer: one JSON document, or what ``render`` draws."""
+        if self.as_json:
+            print_json(data)
+            return
+        from perdure.interfaces.views.rendering import terminal  # noqa: PLC0415  # rich loads only where it draws
+
+        render(terminal())
+
+
+def shown_place(store: str) -> str:
+    """Return a store's address as it may be printed: without a password."""
+    return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", store))
+
+
+def default_store() -> Path:
+    """Return the store that the command line and the MCP server share when none is named."""
+    import platformdirs  # noqa: PLC0415  # start-up time
+
+    return Path(platformdirs.user_data_dir("perdure")) / "memory.db"
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON document; characters that the terminal cannot show are escaped."""
+    text = json.dumps(data, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(data, ensure_ascii=True, default=str)
+    print(text)
+
+
+@contextmanager
+def said_nicely() -> Iterator[None]:
+    """Turn embedder warnings into one line each on standard error, once; other warnings stay as they are."""
+    from perdure.compose import EmbedderWarning  # noqa: PLC0415  # start-up time
+
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if not issubclass(category, EmbedderWarning):
+                usual(message, category, *rest, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                print(f"Note: {message}", file=sys.stderr)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", EmbedderWarning)
+        yield
+
+
+def asked(context: typer.Context, after: dict[str, Any]) -> Call:
+    """Return the call: what stands after the verb wins over what stands before it, and that over the environment."""
+    before = context.obj or {}
+    chosen = {name: before.get(name) if value is None else value for name, value in after.items()}
+    store = chosen["store"] if chosen["store"] is not None else os.environ.get("PERDURE_STORE") or None
+    return Call(store, chosen["policy"], resolved(chosen["namespace"]), bool(chosen["as_json"]))
+
+
+def verb(app: typer.Typer, name: str, panel: str | None = None) -> Callable[[Body], Body]:
+    """Register a function as a command. Its first parameter is the Call; the rest are arguments and options.
+
+    The options of ``EVERYWHERE`` are added, so that ``perdure recall X --json`` works like ``perdure --json recall X``.
+    """
+
+    def register(body: Body) -> Body:
+        hints = get_type_hints(body, include_extras=True)
+        own = [
+            p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name])
+            for p in list(inspect.signature(body).parameters.values())[1:]
+        ]
+        shared = [
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for option, kind in EVERYWHERE.items()
+        ]
+
+        def command(context: typer.Context, **given: Any) -> Exit | None:
+            return body(asked(context, {option: given.pop(option) for option in EVERYWHERE}), **given)
+
+        first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+        signature = inspect.Signature([first, *own, *shared])
+        command.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
+        command.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+        command.__doc__ = body.__doc__
+        app.command(name, rich_help_panel=panel)(command)
+        return body
+
+    return register

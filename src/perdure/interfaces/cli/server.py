@@ -1,0 +1,167 @@
+"""Commands for a store on a server: its tables, and workers that keep it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from perdure.interfaces.cli.call import Call, Exit, print_json
+from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
+from perdure.records.report import Upkept
+
+_LOOK_SECONDS = 30.0
+
+
+def migrate(
+    call: Call,
+    url: Annotated[
+        str | None, typer.Argument(metavar="URL", help="The server; default: the store that --store names.")
+    ] = None,
+    distribute: Annotated[
+        bool, typer.Option("--distribute", help="Spread the tables over a Citus cluster; prints what it runs.")
+    ] = False,
+) -> None:
+    """Make or bring up to date the tables of a PostgreSQL server. Safe to run twice."""
+    from perdure.compose import is_server  # noqa: PLC0415  # start-up time
+    from perdure.compose import migrate as run  # noqa: PLC0415  # start-up time
+
+    address = url or call.store
+    if not is_server(address):
+        raise InvalidInput(
+            "There is nothing to migrate by hand: a file is brought up to date when it is opened.",
+            remedy="Name a server: `perdure migrate postgresql://user@host/database`.",
+        )
+    steps: list[str] = []
+    done = run(address, say=steps.append, distribute=distribute)
+    from perdure.interfaces.views.rendering import show_steps  # noqa: PLC0415  # start-up time
+
+    call.answer({"migrations": done, "steps": steps}, lambda out: show_steps(out, steps))
+
+
+def maintain(
+    call: Call,
+    once: Annotated[
+        bool, typer.Option("--once", help="Sweep what is due, do what else the schedule says, and end: for a timer.")
+    ] = False,
+    every: Annotated[
+        float | None,
+        typer.Option(
+            "--every",
+            metavar="SECONDS",
+            help="Pause between rounds, each of which sweeps. Default: look every 30 s, by the policy's schedule.",
+            min=0.1,
+        ),
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="NAME", help="This worker's name. Default: host and process.")
+    ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only tell when each task last ran, how it ended, when it is next due.")
+    ] = False,
+) -> Exit:
+    """Keep the store: sweeps, decay reports, backups of the vault. Run as many workers as you like, on any machine."""
+    if status:
+        _tell_state(call)
+        return Exit.OK
+    name = owner or f"{socket.gethostname()}-{os.getpid()}"
+    eager, pause, failed = once or every is not None, every or _LOOK_SECONDS, False
+    known: dict[str, int] = {}
+    with _stopping() as stopped, call.memory() as memory:
+        if not once:
+            print(f"{name} keeps {call.shown_store}, every {pause:g} s, until Ctrl-C.", file=sys.stderr)
+        while not stopped.is_set():
+            try:
+                report = memory.upkeep(name, eager=eager, stop=stopped.is_set, known=known)
+            except (StoreUnavailable, StoreBusy) as error:
+                if once:
+                    raise
+                print(str(error), file=sys.stderr)
+            else:
+                failed = bool(report.failed)
+                if once or report.swept.swept or report.runs or failed:
+                    _tell(call, report)
+            if once:
+                break
+            stopped.wait(pause)
+    return Exit.FAILED if once and failed else Exit.OK
+
+
+def _tell_state(call: Call) -> None:
+    with call.memory() as memory:
+        places = memory.namespaces() if call.namespace is None else [call.namespace]
+        found = {place: memory.upkeep_state(place) for place in places}
+    from perdure.interfaces.views.rendering import show_upkeep  # noqa: PLC0415  # start-up time
+
+    call.answer(found, lambda out: show_upkeep(out, found))
+
+
+def postgres(
+    call: Call,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "--folder", metavar="FOLDER", help="Where its data stays. Default: a temporary folder, removed at the end."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=1024, max=65535, help="With --folder: the port. Default: a free one.")
+    ] = None,
+) -> None:
+    """Run a local PostgreSQL server for trying Perdure, until Ctrl-C. Needs the extra postgres-local."""
+    from perdure.compose import local_postgres  # noqa: PLC0415  # start-up time
+
+    with _stopping() as stopped, local_postgres(Path(folder) if folder else None, port=port) as url:
+        call.answer(
+            {"url": url},
+            lambda out: out.out(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),
+        )
+        sys.stdout.flush()
+        stopped.wait()
+
+
+def _tell(call: Call, kept: Upkept) -> None:
+    if call.as_json:
+        print_json(kept.to_dict())
+        sys.stdout.flush()
+        return
+    report = kept.swept
+    from perdure.interfaces.views.rendering import shown  # noqa: PLC0415  # start-up time
+
+    print(
+        f"{report.swept} of {report.due} due namespaces swept, "
+        f"{report.moves} moves, {report.counted} accesses counted, {report.held} held back"
+        + (f"; {report.kept} kept by other workers" if report.kept else "")
+        + (f"; {report.lost} taken over by other workers" if report.lost else ""),
+        flush=True,
+    )
+    for run in kept.runs:
+        if run.outcome == "done" and run.task != "sweep":
+            print(f"  {shown(run.namespace)}: {run.task}: {shown(run.note)}", flush=True)
+    for place, problem in kept.failed.items():
+        print(f"  {shown(place)}: {shown(problem)}", file=sys.stderr)
+
+
+@contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """Set an event at SIGTERM or Ctrl-C: the namespace at hand is finished, then the worker ends."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

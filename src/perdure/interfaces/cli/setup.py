@@ -1,0 +1,161 @@
+"""Commands about Perdure itself: its policy, its MCP server, its demonstration."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perdure.interfaces.cli.call import Call, print_json, said_nicely
+from perdure.records.errors import PerdureError
+
+
+class Client(StrEnum):
+    """Programs that ``mcp-config`` knows."""
+
+    CLAUDE_CODE = "claude-code"
+    CLAUDE_DESKTOP = "claude-desktop"
+    CURSOR = "cursor"
+
+
+class Transport(StrEnum):
+    """How MCP messages travel."""
+
+    STDIO = "stdio"
+    HTTP = "http"
+
+
+class Tools(StrEnum):
+    """Which tools the MCP server offers."""
+
+    CORE = "core"
+    FULL = "full"
+
+
+class MissingExtra(PerdureError):  # noqa: N818  # reads as the statement it makes
+    """A part of Perdure that this installation leaves out was asked for."""
+
+    fault = "machine"
+
+
+def policy_show(call: Call) -> None:
+    """Print every key of the policy in force as TOML, with its meaning, default and bounds."""
+    from perdure.compose import load_policy, policy_file  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.files.policy_text import described, toml  # noqa: PLC0415  # start-up time
+
+    path = Path(call.policy) if call.policy is not None else policy_file()
+    policy = load_policy(call.policy)
+    call.answer(
+        {"file": None if path is None else str(path), "version": policy.version, **described(policy)},
+        lambda out: out.out(toml(policy, path), end="", highlight=False),
+    )
+
+
+def policy_check(
+    call: Call,
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="The policy to check. Default: the one in force.")
+    ] = None,
+) -> None:
+    """Check a policy and report all its faults at once."""
+    from perdure.compose import load_policy, policy_file  # noqa: PLC0415  # start-up time
+
+    named = file if file is not None else call.policy
+    path = Path(named) if named is not None else policy_file()
+    policy = load_policy(path)
+    told = "The defaults" if path is None else str(path)
+    call.answer(
+        {
+            "file": None if path is None else str(path),
+            "preset": policy.preset,
+            "version": policy.version,
+            "sound": True,
+        },
+        lambda out: out.print(f"{told}: sound (preset {policy.preset}, version {policy.version})."),
+    )
+
+
+def mcp(
+    call: Call,
+    transport: Annotated[Transport, typer.Option("--transport", help="How messages travel.")] = Transport.STDIO,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="For http: where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="For http: where to listen.")] = 8765,
+    profile: Annotated[Tools, typer.Option("--profile", help="Ten tools, or all of them.")] = Tools.CORE,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option("--allowed-host", metavar="NAME", help="For http: a further Host header to accept."),
+    ] = None,
+) -> None:
+    """Run the MCP server over the store. Clients start it themselves; see 'perdure mcp-config'."""
+    try:
+        from perdure.interfaces.mcp.run import run  # noqa: PLC0415  # an extra, and start-up time
+
+        with said_nicely():
+            run(
+                store=call.prepared_store(),
+                policy=call.policy,
+                transport=transport.value,
+                host=host,
+                port=port,
+                profile=profile.value,
+                namespace=call.place,
+                allowed_hosts=allowed_host or (),
+            )
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "perdure":
+            raise
+        raise MissingExtra(
+            f"The MCP server is not installed (there is no module {error.name}).",
+            remedy='Install it with `pip install "perdure[mcp]"`.',
+        ) from error
+
+
+def mcp_config(
+    call: Call, client: Annotated[Client, typer.Option("--client", "-c", help="The program to configure.")]
+) -> None:
+    """Print what to paste into a client's configuration so that it starts the MCP server over this store."""
+    from perdure.compose import file_of, is_server, policy_file  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.mcp.config import snippet  # noqa: PLC0415  # start-up time
+
+    store = call.store
+    if not is_server(store):
+        file_of(store)
+    if "://" not in store and store != ":memory:":
+        store = str(Path(call.prepared_store()).absolute())
+    found = policy_file() if call.policy is None else Path(call.policy)  # the client starts it in another folder
+    text = snippet(client.value, store, None if found is None else str(found))
+    call.answer({"client": client.value, "store": store, "snippet": text}, lambda out: out.out(text, highlight=False))
+
+
+def demo(
+    call: Call,
+    out_folder: Annotated[
+        str, typer.Option("--out", "-o", metavar="FOLDER", help="Where the store, MEMORY.md and the plots go.")
+    ] = "demo-output",
+    embedder: Annotated[
+        str | None, typer.Option("--embedder", metavar="NAME", help="minilm or none. Default: the policy's.")
+    ] = None,
+) -> None:
+    """Live through five months of a conversation in seconds: what is kept, what fades and why, and an undo.
+
+    --store postgres tells the same story on a throw-away PostgreSQL server (extra postgres-local).
+    """
+    from rich.console import Console  # noqa: PLC0415  # start-up time
+
+    from perdure.interfaces.demo import run  # noqa: PLC0415  # start-up time
+
+    with said_nicely():
+        console = Console(stderr=call.as_json, highlight=False)
+        page = run(Path(out_folder), store=_demo_store(call), embedder=embedder, console=console)
+    if call.as_json:
+        print_json({"folder": out_folder, "page": str(page)})
+
+
+def _demo_store(call: Call) -> str | None:
+    """A server if one was asked for; files of the demonstration lie in its own folder, never in the user's store."""
+    from perdure.compose import is_server  # noqa: PLC0415  # start-up time
+
+    named = call.given_store
+    return named if named is not None and (named == "postgres" or is_server(named)) else None

@@ -1,0 +1,92 @@
+"""Commands that move a store: into a file, out of a file, and straight into another store."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from perdure.interfaces.cli.call import Call, said_nicely, shown_place
+from perdure.interfaces.files.exchange import STDIO, reading, write
+from perdure.records.transfer import Moved
+
+
+def export(
+    call: Call,
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="Where to: .jsonl, .jsonl.gz or .parquet; - is standard output (JSONL)."),
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write everything that a store holds to a file, with its journal: all namespaces, or the one that -n names."""
+    from perdure.compose import store_at  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.rendering import counted, progress, shown  # noqa: PLC0415  # start-up time
+    from perdure.operations.transfer import exported  # noqa: PLC0415  # start-up time
+
+    begun, rows = time.perf_counter(), 0
+    with said_nicely(), store_at(call.store, existing=True) as store, progress("Exporting") as told:
+
+        def count(done: int, total: int) -> None:
+            nonlocal rows
+            rows = done
+            if told is not None:
+                told(done, total)
+
+        write(file, exported(store, namespace=call.namespace, progress=count), force=force)
+    seconds = round(time.perf_counter() - begun, 3)
+    if file == STDIO:
+        print(f"Exported {counted(rows, 'row')}.", file=sys.stderr)
+        return
+    call.answer(
+        {"file": file, "rows": rows, "seconds": seconds},
+        lambda out: out.print(f"Exported {counted(rows, 'row')} to {shown(file)} in {seconds:.1f} s."),
+    )
+
+
+def import_(
+    call: Call,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What 'perdure export' wrote; - is standard input.")],
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Take what is there of a file that was cut short.")
+    ] = False,
+) -> None:
+    """Bring an export into a store, which must hold nothing else in those namespaces. Interrupted, it goes on again."""
+    from perdure.compose import store_at  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.rendering import progress  # noqa: PLC0415  # start-up time
+    from perdure.operations.import_export import imported  # noqa: PLC0415  # start-up time
+
+    lines = reading(file, partial=partial)
+    begun = time.perf_counter()
+    with said_nicely(), store_at(call.prepared_store()) as store, progress("Importing") as told:
+        done = imported(lines, store, namespace=call.namespace, partial=partial, twice=file != STDIO, progress=told)
+    _tell(call, done, "Imported", call.shown_store, begun)
+
+
+def copy(
+    call: Call,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The store to copy: a file or postgresql://...")],
+    target: Annotated[
+        str, typer.Argument(metavar="DST", help="Where to: a file, made if need be, or a migrated server.")
+    ],
+) -> None:
+    """Copy a store with its journal into another, and verify every row. Interrupted, it goes on where it stopped."""
+    from perdure.compose import copy as run  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.rendering import progress  # noqa: PLC0415  # start-up time
+
+    begun = time.perf_counter()
+    with said_nicely(), progress("Copying and verifying") as told:
+        done = run(source, target, namespace=call.namespace, progress=told)
+    _tell(call, done, "Copied", shown_place(target), begun)
+
+
+def _tell(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
+    from perdure.interfaces.views.rendering import show_moved  # noqa: PLC0415  # start-up time
+
+    seconds = round(time.perf_counter() - begun, 3)
+    call.answer(
+        {"store": place, **done.to_dict(), "seconds": seconds},
+        lambda out: show_moved(out, done, verb, place, seconds),
+    )

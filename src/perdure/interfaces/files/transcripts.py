@@ -1,0 +1,208 @@
+"""JSON lines to messages: one message on each line, or a transcript that Claude Code wrote."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Final
+
+from perdure.interfaces.files.reading import Line, Source
+from perdure.records.message import Message
+
+_NOT_SAID: Final = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "<user-prompt-submit-hook>",
+    "[Request interrupted by user",
+)
+"""How the texts begin that Claude Code itself writes in a user's name."""
+_ADDED: Final = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
+"""Tags around what Claude Code and editors add to a user's words."""
+_MADE_UP: Final = "<synthetic>"
+"""The model's name where Claude Code itself writes in its place."""
+_SECONDS_END: Final = 1e11
+"""Larger epoch numbers are milliseconds: as seconds they would lie beyond the year 5100."""
+
+
+def is_claude_code(text: str) -> bool:
+    """Return whether a line is one of a Claude Code transcript."""
+    try:
+        item = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(item, dict) or not isinstance(item.get("type"), str) or "role" in item or "speaker" in item:
+        return False
+    return "sessionId" in item or "leafUuid" in item or isinstance(item.get("message"), dict)
+
+
+def messages(lines: Iterable[Line], source: Source, *, claude: bool) -> Iterator[Message]:
+    """Yield the messages of JSON lines; lines that say nothing are left out."""
+    take = _claude if claude else _plain
+    known: dict[tuple[str | None, str], bytes] = {}
+    for line in lines:
+        if not line.text.strip():
+            continue
+        item = _item(line, source, claude=claude)
+        if item is None:
+            return
+        message = take(item, line.number, source)
+        if message is not None:
+            yield _own_key(message, known)
+
+
+def _item(line: Line, source: Source, *, claude: bool) -> dict[str, Any] | None:
+    """Return a line's object; None for the last line of a transcript that is just being written."""
+    try:
+        item = json.loads(line.text)
+    except (ValueError, RecursionError) as error:
+        if claude and not line.whole:
+            return None
+        if line.number == 1 and line.text.lstrip().startswith("["):
+            fault = "begins a JSON list; JSONL has one object on each line."
+            raise source.refused(line.number, fault, "Convert it, for example with `jq -c '.[]' FILE`.") from None
+        told = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
+        raise source.refused(
+            line.number, f"is no JSON ({told}).", "Mend the line, or name the format with --format."
+        ) from None
+    if not isinstance(item, dict):
+        fault = f"holds {_noun(item)}; an object with 'content' is expected."
+        raise source.refused(line.number, fault, "Mend the line, or name the format with --format.")
+    return item
+
+
+def _noun(value: Any) -> str:
+    return {list: "a list", str: "text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
+
+
+def _plain(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
+    content = item.get("content", item.get("text"))
+    if content is None and "content" not in item and "text" not in item:
+        raise source.refused(number, "has no 'content' and no 'text'.", "Give each message one of the two.")
+    words = _words(content, number, source)
+    if not words.strip():
+        return None
+    return source.message(
+        number,
+        words,
+        role=_label(item, ("role",), number, source) or "user",
+        speaker=_label(item, ("speaker",), number, source),
+        at=_moment(item, number, source),
+        session=_label(item, ("session", "session_id", "sessionId"), number, source),
+        key=_label(item, ("id", "uuid"), number, source),
+    )
+
+
+_ASIDE: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain", "isVisibleInTranscriptOnly")
+"""Lines that nobody said to anybody here: a subagent's talk is between two programs."""
+
+
+def _claude(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
+    said = item.get("message")
+    if item.get("type") not in ("user", "assistant") or not isinstance(said, dict):
+        return None
+    if any(item.get(flag) for flag in _ASIDE) or said.get("model") == _MADE_UP:
+        return None
+    words = _without_added(_words(said.get("content"), number, source)).strip()
+    if not words or words.startswith(_NOT_SAID):
+        return None
+    return source.message(
+        number,
+        words,
+        role=_label(said, ("role",), number, source) or str(item["type"]),
+        at=_moment(item, number, source),
+        session=_label(item, ("sessionId",), number, source),
+        key=_label(item, ("uuid",), number, source),
+        place=_label(item, ("cwd",), number, source),
+    )
+
+
+def _without_added(text: str) -> str:
+    """Leave out what was added to a user's words. No pattern: openings without an end must stay cheap."""
+    for tag in _ADDED:
+        begin, end = f"<{tag}>", f"</{tag}>"
+        kept: list[str] = []
+        at = 0
+        while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
+            kept.append(text[at:start])
+            at = stop + len(end)
+        text = "".join([*kept, text[at:]])
+    return text
+
+
+def _words(content: Any, number: int, source: Source) -> str:
+    """Return the words of a message's content: text, or the text blocks of a list. Tools and thinking are left out."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise source.refused(number, f"has {_noun(content)} as content.", "Write text, or a list of blocks.")
+    blocks = [block if isinstance(block, str) else _block(block) for block in content]
+    return "\n\n".join(block for block in blocks if block.strip())
+
+
+def _block(block: Any) -> str:
+    text = block.get("text") if isinstance(block, dict) and block.get("type", "text") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _label(item: Mapping[str, Any], names: tuple[str, ...], number: int, source: Source) -> str | None:
+    for name in names:
+        value = item.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if value is not None and not isinstance(value, str):
+            raise source.refused(number, f"has {_noun(value)} as {name!r}.", "Write text.")
+        if value is not None and value.strip():
+            return value
+    return None
+
+
+def _moment(item: Mapping[str, Any], number: int, source: Source) -> datetime | None:
+    """Return when a message was said: ISO 8601, or seconds or milliseconds since 1970."""
+    value = next((item[name] for name in ("timestamp", "at", "created_at") if item.get(name) not in (None, "")), None)
+    if value is None:
+        return None
+    try:
+        moment = _read_moment(value)
+    except (ValueError, TypeError, OverflowError, OSError):
+        fault = f"has the time {str(value)[:60]!r}."
+        raise source.refused(number, fault, "Write ISO 8601 with a zone, or seconds since 1970.") from None
+    if moment.tzinfo is None:
+        if source.zone is None:
+            fault = f"has a time without a zone ({str(value)[:60]!r})."
+            raise source.refused(number, fault, "Say which zone it is with --zone, for example --zone UTC.")
+        moment = source.zone(moment)
+    return moment
+
+
+def _read_moment(value: Any) -> datetime:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value.strip())
+        except ValueError:
+            value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError
+    return datetime.fromtimestamp(value / 1000 if abs(value) >= _SECONDS_END else value, tz=UTC)
+
+
+def _own_key(message: Message, known: dict[tuple[str | None, str], bytes]) -> Message:
+    """Drop an id that the file has given to other words before: it names a conversation, say, and no message."""
+    if message.key is None:
+        return message
+    words = blake2b(message.content.encode("utf-8"), digest_size=12).digest()
+    if known.setdefault((message.session, message.key), words) == words:
+        return message
+    return Message(**{name: getattr(message, name) for name in _FIELDS}, key=None)
+
+
+_FIELDS: Final = ("content", "role", "speaker", "at", "session", "source")

@@ -1,0 +1,29 @@
+"""The command that a coding agent's hooks call."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from perdure.interfaces.cli.call import Call
+from perdure.interfaces.hooks.hook_input import EVENTS
+
+Event = StrEnum("Event", [(name, name) for name in EVENTS])  # type: ignore[misc]  # one list of events
+
+
+def hook(
+    call: Call,
+    event: Annotated[Event, typer.Argument(metavar="EVENT", help=f"One of {', '.join(EVENTS)}.")],
+    meaning: Annotated[
+        bool, typer.Option("--meaning", help="Search by meaning beside a prompt, not by words only; a second slower.")
+    ] = False,
+) -> None:
+    """Answer a hook of Claude Code: its JSON comes on standard input. It never fails: faults go to standard error.
+
+    The namespace is the project's (the name of its folder) unless --namespace names another.
+    """
+    from perdure.interfaces.hooks.agent_hooks import run  # noqa: PLC0415  # start-up time
+
+    run(event.value, call.given_store, call.policy, call.namespace, meaning=meaning)

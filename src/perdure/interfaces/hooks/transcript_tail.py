@@ -1,0 +1,141 @@
+"""What is new in a Claude Code transcript since the last time: a mark in the file, and the messages behind it.
+
+A transcript grows by whole lines. The mark says how far it was read and how the file looked there, so that a file that
+was written anew, or another one of that name, is read from its beginning. Reading a message twice does no harm: each
+carries its own id, and taking in the same id adds nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from perdure.interfaces.files import transcripts
+from perdure.interfaces.files.reading import LONGEST, Line, Source
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.message import Message
+
+_LOOKED_AT: Final = 1024
+"""Bytes at the beginning of the file, and before the mark, by which it is known again."""
+_PIECE: Final = 1024 * 1024
+_MOST: Final = 64 * 1024 * 1024
+_PARTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a file was read.
+
+    Attributes:
+        bytes: From its beginning; a line ends there.
+        lines: As many.
+        fingerprint: Of the file's beginning and of what comes before the mark; 32 hexadecimal digits.
+    """
+
+    bytes: int
+    lines: int
+    fingerprint: str
+
+    def to_text(self) -> str:
+        """Return the mark as it can be kept."""
+        return f"{self.bytes}:{self.lines}:{self.fingerprint}"
+
+    @staticmethod
+    def of(text: str) -> Mark | None:
+        """Return a mark that was kept; None where it cannot be read, so that the file is read anew."""
+        parts = text.split(":")
+        numbers = parts[: _PARTS - 1]
+        if len(parts) != _PARTS or not all(n.isascii() and n.isdigit() and len(n) < 20 for n in numbers):  # noqa: PLR2004  # 64 bits
+            return None
+        return Mark(int(parts[0]), int(parts[1]), parts[2])
+
+
+def read_since(path: Path, mark: Mark | None, *, most: int = _MOST) -> tuple[list[Message], Mark]:
+    """Return what was said since a mark, oldest first, and the new mark.
+
+    Only the user's and the agent's words count: tool calls and their results, thinking, reminders, injected context,
+    summaries, commands and the talk of subagents are left out. A last line without an end is left for the next time. A
+    line that cannot be read is passed over: it would stop every later one.
+
+    Args:
+        path: The transcript.
+        mark: Where the last reading ended; None reads from the beginning.
+        most: Bytes that are read at once; where there is more, the new mark is before the end of the file.
+
+    Raises:
+        NotFound: There is no such file (yet).
+        InvalidInput: It is no file, or cannot be read.
+    """
+    try:
+        with _opened(path) as file:
+            start = mark if mark is not None and _is_there(file, mark) else Mark(0, 0, "")
+            file.seek(start.bytes)
+            said: list[Message] = []
+            at, number = start.bytes, start.lines
+            for raw, size in _whole_lines(file, most):
+                at, number = at + size, number + 1
+                said += _message(raw, number, path)
+            return said, Mark(at, number, _fingerprint(file, at))
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} cannot be read ({error.strerror}).", remedy="Check the path and permissions."
+        ) from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+            raise InvalidInput(f"{path} is no file.", remedy="Name a transcript.")
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no file {path}.", remedy="Check the path.") from error
+    except ValueError as error:  # a NUL in the path
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("The transcript's path is no path.", remedy="Check the path.") from error
+
+
+def _is_there(file: BinaryIO, mark: Mark) -> bool:
+    """Whether the file still is what the mark was made in."""
+    return os.fstat(file.fileno()).st_size >= mark.bytes and _fingerprint(file, mark.bytes) == mark.fingerprint
+
+
+def _fingerprint(file: BinaryIO, at: int) -> str:
+    """Return what tells a file whose first ``at`` bytes are known from another one."""
+    looked = blake2b(digest_size=16)
+    for begin in (0, max(0, at - _LOOKED_AT)):
+        file.seek(begin)
+        looked.update(file.read(min(_LOOKED_AT, at)))
+    return looked.hexdigest()
+
+
+def _whole_lines(file: BinaryIO, most: int) -> Iterator[tuple[bytes | None, int]]:
+    """Yield (line, its size) for lines that have an end; None instead of one that is too long to be read."""
+    done = 0
+    while done < most:
+        raw = file.readline(LONGEST + 1)
+        size = len(raw)
+        long = size > LONGEST
+        while raw and not raw.endswith(b"\n") and long:
+            raw = file.readline(_PIECE)
+            size += len(raw)
+        if not raw.endswith(b"\n"):
+            return
+        done += size
+        yield (None if long else raw), size
+
+
+def _message(raw: bytes | None, number: int, path: Path) -> list[Message]:
+    """Return the message of a line, or nothing."""
+    if raw is None:
+        return []
+    line = Line(number, raw.decode("utf-8", "replace").rstrip("\r\n"))
+    with suppress(InvalidInput):
+        return list(transcripts.messages([line], Source(str(path), path.stem), claude=True))
+    return []

@@ -1,0 +1,1 @@
+"""The MCP server: one tool for each verb that an agent uses."""

@@ -1,0 +1,225 @@
+"""Asking a person through the client, where it can show a form: questions of the day, and one about an ageing hit.
+
+Nothing is asked of clients that cannot show forms: they get the same tools, and the questions as data. Two protocols:
+2026-07-28 answers a call with the questions, and the client calls again with what the person said; 2025-11-25 and
+older ask in the middle of the call.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
+
+from anyio.to_thread import run_sync
+from mcp.server.mcpserver import Context
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
+from mcp_types.version import is_version_at_least
+
+from perdure.interfaces.mcp.facts import Verdict, write_down
+from perdure.interfaces.mcp.texts import answer
+from perdure.records.errors import PerdureError
+
+if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
+    from perdure.memory import Memory
+
+_log = logging.getLogger(__name__)
+ASKING: Final = ("recall", "review")
+"""The tools that may ask."""
+_ROUNDS_SINCE: Final = "2026-07-28"
+_YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
+_BOTH: Final = "both hold"
+_LONGEST: Final = 2000
+
+Run = Callable[[Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
+"""Runs the tool itself with some arguments."""
+
+
+class Told(TypedDict):
+    """What a person answered about one memory, and what came of it."""
+
+    id: str
+    verdict: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question about one memory, as it is put to a person.
+
+    Attributes:
+        id: The memory.
+        question: The question.
+        contested: Something else contradicts it.
+        same: It is asked whether two predicates are the same.
+    """
+
+    id: str
+    question: str
+    contested: bool = False
+    same: bool = False
+
+
+class Asker:
+    """Puts questions to people. Each is put once for as long as the server runs, whatever comes of it.
+
+    Args:
+        opened: Returns the open memory.
+        place: Namespace of a call -> where it looks.
+    """
+
+    def __init__(self, opened: Callable[[], Memory], place: Callable[[str | None], str]) -> None:
+        self._opened, self._place = opened, place
+        self._put: set[tuple[str, str]] = set()
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], context: Context[Any, Any], run: Run
+    ) -> CallToolResult | InputRequiredResult:
+        """Run ``recall`` or ``review``, and ask the person what is due before it answers."""
+        if context.request_state is not None:
+            return await self._again(arguments, context, run)
+        first = await run(arguments)
+        if not isinstance(first, CallToolResult) or first.is_error:
+            return first
+        found = first.structured_content or {}
+        asks = await run_sync(partial(self._due, name, found, arguments.get("namespace")))
+        if not asks:
+            return first
+        self._put |= {(ask.id, ask.question) for ask in asks}
+        recall_id = found.get("recall_id")
+        if is_version_at_least(context.protocol_version or "", _ROUNDS_SINCE):
+            state = {"asked": [[ask.id, ask.same] for ask in asks], "recall_id": recall_id}
+            return InputRequiredResult(
+                input_requests={a.id: _request(a) for a in asks}, request_state=json.dumps(state)
+            )
+        told = await self._one_by_one(asks, context)
+        return await self._told(told, arguments, recall_id, run) if told else first
+
+    def _due(self, name: str, found: Mapping[str, Any], namespace: str | None) -> list[Ask]:
+        """Return what may be asked now: of the day's questions those of the answer that were not put yet."""
+        if name == "recall":
+            asks = [Ask(hit["id"], hit["question"]) for hit in found["hits"] if hit["question"]]
+        else:
+            asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in found["questions"]]
+        fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put]
+        if not fresh:
+            return []
+        today = {q.id for q in self._opened().review(self._place(namespace))}
+        due = list({ask.id: ask for ask in reversed(fresh) if ask.id in today}.values())[::-1]  # one of each memory
+        return due[:1] if name == "recall" else due  # who looks something up is asked one thing
+
+    async def _again(
+        self, arguments: Mapping[str, Any], context: Context[Any, Any], run: Run
+    ) -> CallToolResult | InputRequiredResult:
+        """Go on after the client has asked. The state is sealed: it is what this server wrote."""
+        state = json.loads(context.request_state or "{}")
+        replies = context.input_responses or {}
+        told: list[Told] = []
+        for identity, same in state["asked"]:
+            reply = replies.get(identity)
+            if isinstance(reply, ElicitResult):
+                told += await run_sync(partial(self._heard, identity, reply, same=same))
+        return await self._told(told, arguments, state["recall_id"], run)
+
+    async def _one_by_one(self, asks: Sequence[Ask], context: Context[Any, Any]) -> list[Told]:
+        told: list[Told] = []
+        for ask in asks:
+            shown = _request(ask).params
+            try:
+                reply = await context.session.elicit_form(
+                    shown.message, cast("ElicitRequestFormParams", shown).requested_schema, context.request_id
+                )
+            except MCPError as error:  # the client promised what it cannot do; the answer itself is there
+                _log.warning("The client could not ask: %s", error)
+                break
+            told += await run_sync(partial(self._heard, ask.id, reply, same=ask.same))
+            if reply.action == "cancel":  # not now
+                break
+        return told
+
+    def _heard(self, identity: str, reply: ElicitResult, *, same: bool) -> list[Told]:
+        """Write down what a person said; nothing where they said nothing, or nothing that can be understood."""
+        said = _same(reply) if same else _understood(reply)
+        if said is None:
+            return []
+        verdict, value = said
+        try:
+            kept = write_down(self._opened(), identity, verdict, value)
+        except PerdureError as error:
+            return [{"id": identity, "verdict": verdict, "outcome": f"not written down: {error}"}]
+        return [{"id": identity, "verdict": verdict, "outcome": f"{kept.id} is {kept.status.value}"}]
+
+    async def _told(
+        self, told: Sequence[Told], arguments: Mapping[str, Any], recall_id: str | None, run: Run
+    ) -> CallToolResult | InputRequiredResult:
+        """Return the tool's answer after the person's; a recall was counted the first time."""
+        once = {**arguments, "touch": False} if recall_id else arguments
+        result = await run(once)
+        if not isinstance(result, CallToolResult) or result.is_error:
+            return result
+        found = {**(result.structured_content or {}), "answered": list(told)}
+        if recall_id:
+            found["recall_id"] = recall_id
+        heard = "".join(f"The person was asked about {t['id']}: {t['verdict']}, {t['outcome']}.\n" for t in told)
+        named = f"\nSay what became of them with used, recall_id {recall_id}." if recall_id and found["hits"] else ""
+        (text,) = (block.text for block in result.content if block.type == "text")
+        return answer(found, heard + text + named)
+
+
+def can_ask(context: Context[Any, Any] | None) -> bool:
+    """Whether the client of a call can show a person a form."""
+    if context is None or context.protocol_version is None:
+        return False
+    able = context.client_capabilities.elicitation if context.client_capabilities else None
+    if able is None or (able.form is None and able.url is not None):
+        return False
+    return is_version_at_least(context.protocol_version, _ROUNDS_SINCE) or context.session.can_send_request
+
+
+def _request(ask: Ask) -> ElicitRequest:
+    if ask.same:
+        choice = {"type": "string", "title": "Are they the same?", "enum": [_YES, _NO]}
+        plain = {"type": "object", "properties": {"answer": choice}, "required": ["answer"]}
+        return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=plain))
+    answers = [_YES, _NO, _CHANGED, *([_BOTH] if ask.contested else []), _NEVER]
+    schema = {
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string", "title": "Is it still right?", "enum": answers},
+            "value": {
+                "type": "string",
+                "title": "If it changed: what is right now?",
+                "description": "Only the value, for example: Thursday",
+                "maxLength": _LONGEST,
+            },
+        },
+        "required": ["answer"],
+    }
+    return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
+
+
+def _same(reply: ElicitResult) -> tuple[Verdict, None] | None:
+    """Return the verdict on two predicates; None where the answer is none."""
+    said = reply.content.get("answer") if reply.action == "accept" and reply.content else None
+    if said == _YES:
+        return "same", None
+    return ("different", None) if said == _NO else None
+
+
+def _understood(reply: ElicitResult) -> tuple[Verdict, str | None] | None:
+    """Return the verdict and the value that a person's answer means; None where it means none."""
+    if reply.action != "accept" or reply.content is None:
+        return None
+    said, value = reply.content.get("answer"), reply.content.get("value")
+    told = value.strip() if isinstance(value, str) and len(value) <= _LONGEST else ""
+    if told and said in (_NO, _CHANGED):
+        return "correct", told
+    if said == _NEVER:
+        return "mute", None
+    plain: dict[Any, Verdict] = {_YES: "confirm", _NO: "deny", _BOTH: "both"}
+    verdict = None if told or not isinstance(said, str) else plain.get(said)  # a value beside a yes says two things
+    return None if verdict is None else (verdict, None)

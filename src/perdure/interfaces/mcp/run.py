@@ -1,0 +1,238 @@
+"""The MCP doorway: memory tools for an agent, over stdio or streamable HTTP.
+
+Start it with ``perdure mcp``, or with ``python -m perdure.interfaces.mcp --store agent.db``. This file imports
+nothing heavy, so that a client sees its tools at once: the MCP library loads in ``build``, and numpy, SQLite and the
+embedder at the first call that needs the store.
+
+There is no authentication yet. Over HTTP the server listens on this machine only and refuses requests whose Host or
+Origin header names another one. Whoever can reach the port can read and change the memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from perdure.interfaces.files.project import resolved
+from perdure.interfaces.hooks.background import Background
+from perdure.records.errors import StoreError
+
+if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from perdure.interfaces.mcp.server import MemoryServer
+    from perdure.memory import Memory
+    from perdure.records.policy import Policy
+
+Profile = Literal["core", "full"]
+Transport = Literal["stdio", "http"]
+
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+_LAST_WORDS_SECONDS: Final = 5.0
+
+
+class OpenOnce:
+    """Opens the store at the first call that needs it: once, whichever thread asks first.
+
+    A store that cannot be opened is tried again at the next call, so that a mended policy or path needs no restart.
+
+    Args:
+        opener: Returns the open memory.
+        background: Its upkeep, which begins once the store is open and ends before it is closed.
+    """
+
+    def __init__(self, opener: Callable[[], Memory], background: Background | None = None) -> None:
+        self._opener = opener
+        self._background = background
+        self._lock = threading.Lock()
+        self._memory: Memory | None = None
+        self._closed = False
+
+    def __call__(self) -> Memory:
+        """Return the open memory."""
+        with self._lock:
+            if self._closed:
+                raise StoreError("The server is shutting down.", remedy="Start it again.")
+            if self._memory is None:
+                self._memory = self._opener()
+                if self._background is not None:
+                    self._background.start(self._memory)
+            return self._memory
+
+    def close(self) -> None:
+        """End its upkeep and close the store if it was opened: accesses that wait are written. Twice is harmless."""
+        if self._background is not None:
+            self._background.stop()
+        with self._lock:
+            self._closed = True
+            memory, self._memory = self._memory, None
+            if memory is not None:
+                memory.close()
+
+
+def build(
+    memory_opener: Callable[[], Memory], *, profile: Profile = "core", namespace: str = "default"
+) -> MemoryServer:
+    """Return an MCP server over a memory that is opened at the first call that needs it.
+
+    Args:
+        memory_opener: Returns the open memory; called once, in a worker thread. The caller closes what it opens.
+        profile: ``core`` has ten tools, ``full`` all of them.
+        namespace: Where tools look when a call names no namespace.
+    """
+    with _without_collections():
+        from perdure.interfaces.mcp.server import MemoryServer  # noqa: PLC0415  # the MCP library loads here
+
+        opened = memory_opener if isinstance(memory_opener, OpenOnce) else OpenOnce(memory_opener)
+        return MemoryServer(opened, profile=profile, namespace=namespace)
+
+
+def run(
+    store: str | os.PathLike[str],
+    policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None = None,
+    transport: Transport = "stdio",
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    profile: Profile = "core",
+    *,
+    namespace: str = "default",
+    allowed_hosts: Sequence[str] = (),
+) -> None:
+    """Serve a store until the client closes its end (stdio), or until SIGTERM or Ctrl-C; then close the store.
+
+    Args:
+        store: The store's file, made on first use.
+        policy: As in ``perdure.open``.
+        transport: ``stdio``, or ``http`` for streamable HTTP at ``/mcp``.
+        host: The address to listen on. Anything but this machine opens the memory to a network: there is no
+            authentication yet.
+        port: The port to listen on; 0 for a free one.
+        profile: ``core`` or ``full``.
+        namespace: Where tools look when a call names none.
+        allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
+    """
+    opened = OpenOnce(lambda: _open(store, policy), Background())
+    server = build(opened, profile=profile, namespace=namespace)
+    _end_on_signals(opened)
+    try:
+        if transport == "stdio":
+            server.run("stdio")
+        else:
+            port = port or _free_port(host)
+            _announce(host, port)
+            server.run("streamable-http", host=host, port=port, transport_security=_security(host, port, allowed_hosts))
+    except* (BrokenPipeError, ConnectionResetError):
+        pass  # the client went away; what it was told is stored
+    finally:
+        opened.close()
+
+
+def default_store() -> Path:
+    """Return the store where none is named: ``PERDURE_STORE``, else a file in the user's data folder, which is made."""
+    if named := os.environ.get("PERDURE_STORE"):
+        return Path(named)
+    import platformdirs  # noqa: PLC0415  # only where it is used
+
+    return Path(platformdirs.user_data_dir("perdure", ensure_exists=True)) / "memory.db"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the server from a command line; what ``mcp_config.snippet`` writes into a client's configuration."""
+    parser = argparse.ArgumentParser(prog="perdure-mcp", description="Serve a Perdure memory over MCP.")
+    parser.add_argument("--store", default=None, help="the file (default: PERDURE_STORE, else in your data folder)")
+    parser.add_argument("--policy", default=None, help="a TOML file (default: looked for as everywhere)")
+    parser.add_argument(
+        "--namespace", default="default", help="where tools look when a call names none; . for the project's"
+    )
+    parser.add_argument("--profile", choices=("core", "full"), default="core", help="ten tools, or all")
+    parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
+    parser.add_argument("--host", default="127.0.0.1", help="for http; there is no authentication yet")
+    parser.add_argument("--port", type=int, default=8765, help="for http")
+    parser.add_argument("--allowed-host", action="append", default=[], help="a further Host header to accept")
+    given = parser.parse_args(arguments)
+    run(
+        given.store or default_store(),
+        given.policy,
+        given.transport,
+        given.host,
+        given.port,
+        given.profile,
+        namespace=resolved(given.namespace) or "default",
+        allowed_hosts=given.allowed_host,
+    )
+
+
+def _open(store: str | os.PathLike[str], policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None) -> Memory:
+    from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
+
+    return open_memory(store, policy)
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Keep the garbage collector away while the library builds its many models: a sixth of the start time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+        gc.freeze()  # modules live as long as the process: later collections need not walk them
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _end_on_signals(opened: OpenOnce) -> None:
+    """On SIGTERM or Ctrl-C close the store and end.
+
+    The process ends at once after that: a thread that waits for standard input cannot be cancelled, so an orderly
+    return from the event loop would wait for the client. The closing runs in a thread of its own with a time limit,
+    because the interrupted thread may hold an import lock that another one needs. What was acknowledged is durable
+    either way.
+    """
+
+    def end(_signal: int, _frame: object) -> None:
+        closing = threading.Thread(target=opened.close, daemon=True)
+        closing.start()
+        closing.join(_LAST_WORDS_SECONDS)
+        sys.stderr.flush()
+        os._exit(0)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, end)
+
+
+def _free_port(host: str) -> int:
+    """Return a free port, so that it can be told before the library listens."""
+    import socket  # noqa: PLC0415  # only for http
+
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as free:
+        return int(free.getsockname()[1])
+
+
+def _security(host: str, port: int, allowed_hosts: Sequence[str]) -> TransportSecuritySettings:
+    """Return checks against DNS rebinding, on for every host: the library's own default is off beyond this machine."""
+    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415  # only for http
+
+    names = [*LOOPBACK[:2], "[::1]"]
+    hosts = [f"{name}:*" for name in names] + [f"{host}:{port}", *allowed_hosts]
+    origins = [f"http://{name}:*" for name in names] + [f"http://{h}" for h in (f"{host}:{port}", *allowed_hosts)]
+    return TransportSecuritySettings(enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins)
+
+
+def _announce(host: str, port: int) -> None:
+    shown = f"[{host}]" if ":" in host else host
+    print(f"Perdure MCP server: http://{shown}:{port}/mcp", file=sys.stderr)
+    if host not in LOOPBACK:
+        print(
+            "Warning: there is no authentication. Whoever reaches this port can read and change the memory.",
+            file=sys.stderr,
+        )

@@ -1,0 +1,242 @@
+"""A working tree that memories cite: whether a path, a symbol or a commit is there. It reads names and source files.
+
+Nothing outside the root is looked at, no link is followed out of it, URLs are never fetched, and time and size are
+bounded: what could not be looked at is ``unverifiable``, never ``stale``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from perdure.knowledge.authorities.symbols import defines
+from perdure.knowledge.records.authority import Citation, CitationKind, Sight, Sighting, TreeConfig
+
+_FILES: Final = 50_000
+"""So many files of a tree are known by name."""
+
+_BYTES: Final = 1_000_000
+"""A larger file is not searched for symbols."""
+
+_PLACES: Final = 5
+"""So many places where something may have gone are told."""
+
+_SKIPPED: Final = {
+    "node_modules", "__pycache__", "venv", "env", "target", "dist", "build", "vendor", "site-packages",
+}  # fmt: skip
+"""Folders of what others wrote or programs made; so are those whose name starts with a dot."""
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+
+
+class WorkingTree:
+    """A folder of source files as an authority on what memories cite.
+
+    Args:
+        config: Root, name, timeout.
+        folder: Where a relative root starts.
+    """
+
+    def __init__(self, config: TreeConfig, folder: Path) -> None:
+        self._config = config
+        self._root = folder / Path(config.root).expanduser()
+
+    @property
+    def name(self) -> str:
+        """What it is called in answers."""
+        return self._config.name
+
+    def covers(self, namespace: str) -> bool:
+        """Whether memories of a namespace cite it."""
+        return not self._config.namespaces or namespace in self._config.namespaces
+
+    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[Sighting]]:
+        """Return what became of what each of several memories cites; never raises.
+
+        The names of the tree are listed once. Each memory gets the timeout for what it cites.
+        """
+        try:
+            root = self._root.resolve(strict=True)
+            if not root.is_dir():
+                raise NotADirectoryError
+        except (OSError, RuntimeError):
+            told = f"{self.name}: there is no folder {self._root.name}"
+            return [[Sighting(c, Sight.UNVERIFIABLE, told) for c in some] for some in cited]
+        look = _Look(root, self.name, self._config.timeout_seconds)
+        return [look.at(some) for some in cited]
+
+
+class _Look:
+    """One look at a tree; its list of files is made once."""
+
+    def __init__(self, root: Path, name: str, seconds: float) -> None:
+        self._root, self._name, self._seconds = root, name, seconds
+        self._until = 0.0
+        self._files: dict[str, list[str]] | None = None
+        self._whole = True
+        self._lines: dict[tuple[str, str], int | None] = {}
+
+    def at(self, cited: Sequence[Citation]) -> list[Sighting]:
+        self._until = time.monotonic() + self._seconds
+        return [self._one(citation) for citation in cited]
+
+    def _one(self, citation: Citation) -> Sighting:
+        if citation.kind is CitationKind.URL:
+            return Sighting(citation, Sight.UNVERIFIABLE, "a URL is recorded and not fetched")
+        if citation.kind is CitationKind.COMMIT:
+            return self._commit(citation)
+        if self._late():
+            return self._unsure(citation)
+        try:
+            return self._path(citation)
+        except (OSError, RuntimeError, ValueError) as error:
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name}: {citation.target} ({type(error).__name__})")
+
+    # --- paths and symbols
+
+    def _path(self, citation: Citation) -> Sighting:
+        path = self._root / citation.target
+        if not self._inside(path):
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} leads out of {self._name}")
+        if not path.is_file():
+            return self._elsewhere(citation)
+        if citation.kind is CitationKind.PATH:
+            return Sighting(citation, Sight.FINE, f"{citation.target} is there")
+        found = self._defined(citation.target, citation.symbol)
+        if found is None:
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} cannot be searched for {citation.symbol}")
+        if found:
+            return Sighting(citation, Sight.FINE, f"{citation.target} defines {citation.symbol} (line {found})")
+        return self._moved_symbol(citation, f"{citation.target} defines no {citation.symbol}")
+
+    def _inside(self, path: Path) -> bool:
+        """Whether a path stays in the root once every link on its way is followed."""
+        return path.resolve().is_relative_to(self._root)
+
+    def _elsewhere(self, citation: Citation) -> Sighting:
+        """Say what became of a file that is not where it is cited."""
+        named = self._named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
+        gone = f"{citation.target} is not there"
+        bare = "/" not in citation.target  # cited by its name alone, it is wherever a file of that name is
+        if citation.kind is CitationKind.SYMBOL:
+            having = [p for p in named if self._defined(p, citation.symbol)]
+            if having and bare:
+                return Sighting(citation, Sight.FINE, f"{having[0]} defines {citation.symbol}")
+            if having:
+                return self._moved(citation, gone, [f"{p}#{citation.symbol}" for p in having])
+            return self._moved_symbol(citation, gone)
+        if bare and named:
+            return Sighting(citation, Sight.FINE, f"{named[0]} is there")
+        return self._moved(citation, gone, named) if named else self._stale(citation, gone)
+
+    def _moved_symbol(self, citation: Citation, gone: str) -> Sighting:
+        """Look for a symbol in other files of the same language."""
+        ending = Path(citation.target).suffix
+        found: list[str] = []
+        for path in (p for paths in self._listed().values() for p in paths):
+            if len(found) >= _PLACES or self._late():
+                break
+            if path.endswith(ending) and path != citation.target and self._defined(path, citation.symbol):
+                found.append(f"{path}#{citation.symbol}")
+        if found:
+            return self._moved(citation, gone, sorted(found))
+        return self._stale(citation, f"{gone}, nor does any other {ending} file of {self._name} define it")
+
+    def _moved(self, citation: Citation, gone: str, found: Sequence[str]) -> Sighting:
+        places = tuple(found[:_PLACES])
+        return Sighting(citation, Sight.MOVED, f"{gone}; found as {', '.join(places)}", places)
+
+    def _stale(self, citation: Citation, gone: str) -> Sighting:
+        """Say that something is gone, if everything was looked at."""
+        if self._late() or not self._whole:
+            return self._unsure(citation)
+        return Sighting(citation, Sight.STALE, gone)
+
+    def _unsure(self, citation: Citation) -> Sighting:
+        told = f"{self._name} could not be searched in {self._seconds:g} s, or has more than {_FILES:,} files"
+        return Sighting(citation, Sight.UNVERIFIABLE, told)
+
+    def _defined(self, path: str, symbol: str) -> int | None:
+        """Return the line where a file defines a symbol, 0 if it does not, None if it cannot be read; read once."""
+        key = path, symbol
+        if key not in self._lines:
+            self._lines[key] = self._searched(path, symbol)
+        return self._lines[key]
+
+    def _searched(self, path: str, symbol: str) -> int | None:
+        file = self._root / path
+        if not self._inside(file) or not file.is_file() or file.stat().st_size > _BYTES:
+            return None  # reading a pipe would never end
+        return defines(file.read_text("utf-8", "replace"), file.suffix, symbol)
+
+    def _named(self, name: str) -> list[str]:
+        return sorted(self._listed().get(name, ()))
+
+    def _listed(self) -> dict[str, list[str]]:
+        """Return file name -> paths from the root; made once."""
+        if self._files is None:
+            self._files = {}
+            for count, path in enumerate(_walk(self._root)):
+                if count >= _FILES or self._late():
+                    self._whole = False
+                    break
+                self._files.setdefault(path.rsplit("/", 1)[-1], []).append(path)
+        return self._files
+
+    def _late(self) -> bool:
+        return time.monotonic() > self._until
+
+    # --- commits
+
+    def _commit(self, citation: Citation) -> Sighting:
+        git = shutil.which("git")
+        if git is None or not _COMMIT.fullmatch(citation.target):
+            return Sighting(citation, Sight.UNVERIFIABLE, "git is not installed" if git is None else "no commit's id")
+        known = self._git(git, "cat-file", "-e", f"{citation.target}^{{commit}}")
+        if known == 0:
+            return Sighting(citation, Sight.FINE, f"{self._name} knows the commit {citation.target}")
+        if known is None or self._git(git, "rev-parse", "--git-dir") != 0:
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name} could not be asked for commits")
+        if self._shallow(git):
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name} does not have its whole history")
+        return Sighting(citation, Sight.STALE, f"{self._name} knows no commit {citation.target}")
+
+    def _git(self, git: str, *words: str) -> int | None:
+        """Return how git ended; None if it did not in time. It runs no hook, asks nobody and fetches nothing."""
+        done = self._run(git, *words)
+        return None if done is None else done.returncode
+
+    def _shallow(self, git: str) -> bool:
+        done = self._run(git, "rev-parse", "--is-shallow-repository")
+        return done is None or done.stdout.strip() != b"false"
+
+    def _run(self, git: str, *words: str) -> subprocess.CompletedProcess[bytes] | None:
+        own = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+        left = self._until - time.monotonic()
+        with suppress(OSError, subprocess.TimeoutExpired):
+            return subprocess.run(  # noqa: S603  # git itself, with an id that is only hexadecimal digits
+                [git, "-C", str(self._root), *words],
+                env={**own, **quiet},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=max(0.01, left),
+                check=False,
+            )
+        return None
+
+
+def _walk(root: Path) -> Iterator[str]:
+    """Yield the paths of a tree's files from its root, with ``/``; links to folders are not followed."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        place = Path(folder).relative_to(root)
+        for file in sorted(files):
+            yield (place / file).as_posix()

@@ -1,0 +1,236 @@
+"""Days as people say them, against the time at which they were said (seed 002 stage 2; design 5).
+
+May live here: a small grammar of days, weeks, months and years in English, and ISO dates. May not: a clock, times of
+day, days of the week that recur ("on Fridays" is no date).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from perdure.records.instant import Instant, from_instant, to_instant
+from perdure.rules.language.words import NUMBER_WORDS
+
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH_OF: Final = {
+    **{name: n for n, name in enumerate(_MONTHS, 1)},
+    **{name[:3]: n for n, name in enumerate(_MONTHS, 1)},
+    "sept": 9,
+}
+_DAY_OF: Final = {
+    **{name: n for n, name in enumerate(_DAYS)},
+    **{name[:3]: n for n, name in enumerate(_DAYS)},
+    "tues": 1,
+    "thur": 3,
+    "thurs": 3,
+}
+_COUNT: Final = {word: int(n) for word, n in NUMBER_WORDS.items() if n.isdecimal() and 0 < int(n) <= 12}  # noqa: PLR2004
+
+_COUNT_OF: Final = {**_COUNT, "a": 1, "an": 1, "couple": 2, "few": 3}
+"""A few is three: what follows is about so many days, and says so nowhere."""
+
+_M: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+_W: Final = (
+    r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+)
+_N: Final = rf"(?:\d{{1,3}}|an?(?:\s+(?:couple(?:\s+of)?|few))?|{'|'.join(_COUNT)})"
+_DATE: Final = re.compile(
+    rf"""(?<![\w/.$€£-])(?:(?:on|since|from|as\ of|starting|beginning|by|until|in)\s+)?(?:
+        (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:T[\d:.+Z-]{{1,30}})?
+      | (?:the\s+)?(?P<dm>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<dmm>{_M})\b(?:\.?,?\s+(?P<dmy>\d{{4}}))?
+      | (?P<mdm>{_M})\b\.?\s+(?:the\s+)?(?P<md>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<mdy>\d{{4}}))?(?![\d%$:,]*\d)
+      | (?P<mym>{_M})\.?,?\s+(?P<myy>\d{{4}})
+      | (?P<slash>\d{{1,2}}/\d{{1,2}}/\d{{4}})
+      | (?P<word>the\s+day\s+before\s+yesterday|yesterday|today|tonight|tomorrow)
+      | (?P<ago>{_N})\s+(?P<agou>day|week|month|year)s?\s+ago
+      | in\s+(?P<ahead>{_N})\s+(?P<aheadu>day|week|month|year)s?
+      | (?P<rel>last|next|this(?:\s+past)?|previous)\s+(?P<relu>week(?:end)?|month|year|{_W}|{_M})
+      | (?<=in\ )(?P<y>(?:19|20)\d\d) | (?<=since\ )(?P<ys>(?:19|20)\d\d)
+      | (?<=in\ )(?P<m>{_M}) | (?<=since\ )(?P<ms>{_M})
+    )(?![\w/]|[.,-]\d)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_HALF_YEAR: Final = 183
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A day in a text.
+
+    Attributes:
+        start: Where the words begin, a preposition before them included.
+        end: Where they end.
+        inner: Where the words of the day itself begin.
+        at: The beginning of the day that is meant, or of the first day of the week, month or year.
+    """
+
+    start: int
+    end: int
+    inner: int
+    at: Instant
+
+
+def dates_in(text: str, said_at: Instant) -> Iterator[Dated]:
+    """Return the days that a text names, in its order.
+
+    "Last month" is the first day of the month before, "last week" its Monday, "next Tuesday" the first one after. A day
+    without a year is the nearest one. 10/05/2024 could be two days and is none. Linear in the text's length.
+    """
+    for found in _DATE.finditer(text):
+        if (at := _instant(found, said_at)) is not None:
+            inner = min(found.start(name) for name, value in found.groupdict().items() if value is not None)
+            yield Dated(found.start(), found.end(), inner, at)
+
+
+def date_of(text: str, said_at: Instant) -> Instant | None:
+    """Return the day that a text is, if it is nothing but a day."""
+    found = _DATE.fullmatch(text)
+    return None if found is None else _instant(found, said_at)
+
+
+def next_date(text: str, said_at: Instant, passed: int) -> Instant | None:
+    """Return the next day that a text is, if it is nothing but a day: "31 December" is no day that has passed.
+
+    The day on which it was said counts, and so does the month. What has a year, or stands in relation to the day on
+    which it was said, is what ``date_of`` says.
+
+    Args:
+        text: The words.
+        said_at: When they were said.
+        passed: A day that is over for no more than so many days may be meant as well.
+    """
+    found = _DATE.fullmatch(text)
+    at = None if found is None else _instant(found, said_at)
+    if found is None or at is None:
+        return at
+    told = {name for name, value in found.groupdict().items() if value is not None}
+    if not told & {"dm", "md", "m"} or told & {"dmy", "mdy"}:
+        return at
+    day, said = from_instant(at).date(), from_instant(said_at).date()
+    first = (said.replace(day=1) if "m" in told else said) - timedelta(days=passed)
+    while day < first:
+        day = _in_a_year(day)
+    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
+
+
+def _in_a_year(day: date) -> date:
+    """Return the same day of the next year that has it."""
+    for years in (1, 4, 8):  # the 29th of February; not every hundredth year has one
+        try:
+            return day.replace(year=day.year + years)
+        except ValueError:
+            continue
+    raise AssertionError  # one of three years has it
+
+
+def _instant(found: re.Match[str], said_at: Instant) -> Instant | None:
+    said = from_instant(said_at).date()
+    told = {name: value.lower() for name, value in found.groupdict().items() if value is not None}
+    try:
+        day = next(read(told, said) for name, read in _READ.items() if name in told)
+        return None if day is None else to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
+    except (ValueError, OverflowError):  # no such day, or beyond the calendar
+        return None
+
+
+def _nearest(said: date, month: int, day: int) -> date:
+    """Return the day of that name which is nearest; the 29th of February exists every four years."""
+    here = date(said.year, month, day)
+    if (here - said).days > _HALF_YEAR:
+        return date(said.year - 1, month, day)
+    return date(said.year + 1, month, day) if (said - here).days > _HALF_YEAR else here
+
+
+def _day_month(told: dict[str, str], said: date) -> date:
+    month, day, year = _MONTH_OF[_key(told["dmm"])], int(told["dm"]), told.get("dmy")
+    return date(int(year), month, day) if year else _nearest(said, month, day)
+
+
+def _month_day(told: dict[str, str], said: date) -> date:
+    month, day, year = _MONTH_OF[_key(told["mdm"])], int(told["md"]), told.get("mdy")
+    return date(int(year), month, day) if year else _nearest(said, month, day)
+
+
+def _key(name: str) -> str:
+    return name if name in _MONTH_OF else name[:3]
+
+
+def _slashed(told: dict[str, str], _said: date) -> date | None:
+    first, second, year = (int(part) for part in told["slash"].split("/"))
+    if first > len(_MONTHS):
+        return date(year, second, first)
+    return date(year, first, second) if second > len(_MONTHS) or first == second else None
+
+
+def _worded(told: dict[str, str], said: date) -> date:
+    word = " ".join(told["word"].split())
+    return said + timedelta(days={"yesterday": -1, "tomorrow": 1, "the day before yesterday": -2}.get(word, 0))
+
+
+def _shifted(said: date, count: str, unit: str, sign: int) -> date:
+    words = [w for w in count.split() if w != "of"]
+    number = sign * (int(words[-1]) if words[-1].isdecimal() else _COUNT_OF[words[-1]])
+    if unit == "day":
+        return said + timedelta(days=number)
+    if unit == "week":
+        return said + timedelta(weeks=number)
+    months = said.year * 12 + said.month - 1 + (number if unit == "month" else 12 * number)
+    return date(months // 12, months % 12 + 1, 1 if unit == "month" else min(said.day, 28))
+
+
+def _relative(told: dict[str, str], said: date) -> date:
+    step = {"last": -1, "previous": -1, "next": 1}.get(told["rel"], -1 if "past" in told["rel"] else 0)
+    unit = told["relu"]
+    if unit in _DAY_OF:
+        return _weekday(said, _DAY_OF[unit], step)
+    if unit.startswith("week"):
+        monday = said - timedelta(days=said.weekday()) + timedelta(weeks=step)
+        return monday + timedelta(days=5) if unit == "weekend" else monday
+    if unit == "month":
+        return _shifted(said.replace(day=1), "1", "month", step) if step else said.replace(day=1)
+    if unit == "year":
+        return date(said.year + step, 1, 1)
+    month = _MONTH_OF[_key(unit)]
+    year = said.year + (step if step * (month - said.month) <= 0 else 0)
+    return date(year, month, 1)
+
+
+def _weekday(said: date, weekday: int, step: int) -> date:
+    gap = (weekday - said.weekday()) % 7
+    if step > 0:
+        return said + timedelta(days=gap or 7)
+    return said + timedelta(days=gap - 7) if step < 0 else said + timedelta(days=gap)
+
+
+def _month(name: str, said: date) -> date:
+    """Return the first day of the latest month of that name that has begun."""
+    month = _MONTH_OF[_key(name)]
+    return date(said.year - (month > said.month), month, 1)
+
+
+_READ: Final[dict[str, Callable[[dict[str, str], date], date | None]]] = {
+    "iso": lambda told, _: date.fromisoformat(told["iso"]),
+    "dm": _day_month,
+    "md": _month_day,
+    "mym": lambda told, _: date(int(told["myy"]), _MONTH_OF[_key(told["mym"])], 1),
+    "slash": _slashed,
+    "word": _worded,
+    "ago": lambda told, said: _shifted(said, told["ago"], told["agou"], -1),
+    "ahead": lambda told, said: _shifted(said, told["ahead"], told["aheadu"], 1),
+    "rel": _relative,
+    "y": lambda told, _: date(int(told["y"]), 1, 1),
+    "ys": lambda told, _: date(int(told["ys"]), 1, 1),
+    "m": lambda told, said: _month(told["m"], said),
+    "ms": lambda told, said: _month(told["ms"], said),
+}

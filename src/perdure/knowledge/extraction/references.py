@@ -1,0 +1,171 @@
+"""Who "they", "she" or "the customer" is: the entity of the session's last messages that a word refers to.
+
+May live here: a reading of some texts, pure and without a memory of its own. May not: finding names (mentions.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import LEGAL, Ambiguous, Names, Resolved, normal
+from perdure.knowledge.extraction.mentions import mentions
+from perdure.knowledge.records.facts import Entity
+from perdure.records.memory import ROLES
+from perdure.rules.language.words import listed
+
+WINDOW: Final = 10
+"""Messages back that a word may refer to."""
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+
+FIRST_PERSON: Final = listed("i me my mine myself we us our ours ourselves")
+_PERSON: Final = listed("he him his himself she her hers herself")
+_MANY: Final = listed("they them their theirs themselves")
+_THING: Final = listed("it its itself")
+_DESCRIBED: Final = re.compile(r"(?:the|this|that|our|my|your) (\w+)")
+_NOUNS: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        listed("customer client company firm business vendor supplier partner organisation organization agency bank "
+               "store shop startup retailer employer"),
+        "organisation",
+    ),
+    **dict.fromkeys(listed("man woman person guy lady colleague manager boss doctor teacher friend"), "person"),
+    **dict.fromkeys(
+        listed("project order invoice ticket product system service server app application tool feature repo "
+               "repository device shipment delivery contract issue"),
+        "thing",
+    ),
+}  # fmt: skip
+"""What an entity may be called -> what it is."""
+_FIRM: Final = frozenset(LEGAL) | listed(
+    "media bank group labs studio studios partners holdings industries systems technologies solutions foods motors "
+    "pharma university institute agency consulting logistics ventures capital"
+)
+_TYPES: Final[dict[str, str]] = {
+    "organization": "organisation",
+    "company": "organisation",
+    "customer": "organisation",
+    "people": "person",
+    "project": "thing",
+    "product": "thing",
+    "place": "thing",
+}
+_BEFORE: Final = 40
+_PLACED: Final = re.compile(
+    r"\b(?:liv(?:e[sd]?|ing)|bas(?:ed|ing)|located|resid(?:e[sd]?|ing)|born|grew\s+up|mov(?:e[sd]?|ing)|relocat(?:e[sd]?|ing)|"
+    r"fl(?:y|ew|ying)|travel(?:s|led|ed|l?ing)?|went|drove)\s+(?:back\s+|over\s+)?(?:in|to|near|from)\s+(?:the\s+)?\Z",
+    re.IGNORECASE,
+)
+"""What stands before a place."""
+_RECORD: Final = re.compile(r"[a-z]+(?: \d+)+|[a-z]+\d{3,}")
+
+
+def speaker_name(speaker: str | None) -> str:
+    """Return whose word the first person is: a name, ``user``, or ``assistant`` for the other roles."""
+    if not speaker or speaker.lower() in {"user", "human"}:
+        return USER
+    return ASSISTANT if speaker.lower() in ROLES else speaker
+
+
+def sort_of(entity: Entity) -> str:
+    """Return what an entity is, as far as its type or its name says: person, organisation, thing, or empty."""
+    if entity.type:
+        return _TYPES.get(entity.type, entity.type)
+    form = normal(entity.name)
+    if _RECORD.fullmatch(form):
+        return "thing"
+    return "organisation" if " " in form and _FIRM.intersection(form.split()) else ""
+
+
+def fits(word: str, entity: Entity) -> int:
+    """Return how well a pronoun or a description fits an entity: 0 not, 1 may be, 2 well."""
+    sort, lower = sort_of(entity), " ".join(word.lower().split())
+    if lower in _PERSON:
+        return {"person": 2, "": 1}.get(sort, 0)
+    if lower in _MANY | _THING:
+        return int(sort != ("thing" if lower in _MANY else "person"))
+    described = _DESCRIBED.fullmatch(lower)
+    return _described(described[1], sort, entity) if described else 0
+
+
+def _described(noun: str, sort: str, entity: Entity) -> int:
+    if noun == entity.type or noun in normal(entity.name).split():
+        return 2
+    wanted = _NOUNS.get(noun)
+    if wanted is None:
+        return 0
+    if sort == wanted:
+        return 2
+    return int(not sort or (sort == "person" and noun in {"customer", "client"}))
+
+
+def may_refer(word: str) -> bool:
+    """Whether a word is a pronoun or a description that ``Referents.refer`` understands."""
+    lower = " ".join(word.lower().split())
+    described = _DESCRIBED.fullmatch(lower)
+    return lower in FIRST_PERSON | _PERSON | _MANY | _THING or described is not None
+
+
+class Referents:
+    """Whom the last messages of a session name. The same texts and names always give the same.
+
+    Nothing is read before somebody asks. Only names count, not what pronouns were taken to mean: what a word refers to
+    then depends on ``WINDOW`` messages and on nothing else, so that a batch and one message after another agree.
+
+    Args:
+        texts: The session's messages before this one, oldest first; only the last ``WINDOW`` are looked at.
+        names: The namespace's names.
+        fuzzy: Least likeness of names, 0 to 1.
+    """
+
+    def __init__(self, texts: Sequence[str], names: Names, fuzzy: float) -> None:
+        self._texts = tuple(texts[-WINDOW:])
+        self._names = names
+        self._fuzzy = fuzzy
+
+    def refer(self, word: str, before: str = "", speaker: str | None = None) -> str | None:
+        """Return the entity that a word refers to, or None where nobody fits, or two fit equally.
+
+        It is the one that fits best of the last message in which one fits. A name that may mean several entities
+        counts as all of them: what comes after it is not settled by what came before.
+
+        Args:
+            word: ``they``, ``her``, ``the customer``, ``this company``; ``I`` and ``our`` are the speaker.
+            before: What the same message says before the word.
+            speaker: Who says it.
+        """
+        if word.lower() in FIRST_PERSON:
+            return self._speaker(speaker)
+        here = self._named(before) if before else ()
+        for named in (here, *self._earlier):
+            fitting = {i: fit for i in named if (fit := fits(word, self._names.entity(i)))}
+            best = [i for i, fit in fitting.items() if fit == max(fitting.values())]
+            if best:
+                return best[0] if len(best) == 1 else None
+        return None
+
+    def _speaker(self, speaker: str | None) -> str | None:
+        found = self._names.resolve(speaker_name(speaker), self._fuzzy)
+        if isinstance(found, Resolved):
+            return found.id
+        return speaker_name(speaker) if speaker_name(speaker) in {USER, ASSISTANT} else None
+
+    @cached_property
+    def _earlier(self) -> tuple[tuple[str, ...], ...]:
+        """The entities of each message, the last message first."""
+        return tuple(self._named(text) for text in reversed(self._texts))
+
+    def _named(self, text: str) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for mention in mentions(text, self._names.known):
+            if _PLACED.search(text[max(0, mention.start - _BEFORE) : mention.start]):
+                continue  # "she lives in Porto": nobody says "they" of Porto
+            meant = self._names.resolve(mention.quote, self._fuzzy)
+            if isinstance(meant, Resolved):
+                found[meant.id] = None
+            elif isinstance(meant, Ambiguous):
+                found |= dict.fromkeys(identity for identity, _ in meant.candidates)
+        return tuple(found)

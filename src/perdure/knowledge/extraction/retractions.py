@@ -1,0 +1,187 @@
+"""What holds no more: "no longer smokes", "stopped Friday deliveries", "cancelled Netflix" (design 5).
+
+May live here: which verbs end something, and what it is that they end. May not: what becomes of the facts
+(facts/believing.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from perdure.knowledge.extraction.habits import days_at
+from perdure.knowledge.extraction.lemmas import base_verb, singular
+from perdure.knowledge.extraction.measurements import told
+from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, PREFERRING, STOPPING, Parsed, Said
+from perdure.knowledge.extraction.phrases import (
+    DETERMINERS,
+    PARTICLES,
+    VERB_PREPOSITIONS,
+    WEEKDAYS,
+    Phrase,
+    is_name,
+    phrase_at,
+)
+from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.records.facts import Learned
+from perdure.rules.language.words import listed
+
+_CANCELLING: Final = listed("cancel discontinue unsubscribe")
+_OF_DAYS: Final = STOPPING | _CANCELLING | listed("end drop cease")
+_SUBSCRIBED: Final = listed("subscription membership plan account licence license")
+_NOT_OWN: Final = listed("his her their its the your that this it on to")
+_NO_USE: Final = listed("it that this them being having getting seeing working")
+
+
+def ending(parsed: Parsed, low: str) -> int | None:
+    """Return where begins what holds no more: after "no longer", "used to", "stopped", "gave up"; else None.
+
+    Beyond the last word where the clause says only that nothing ended ("never gives up"), or not what.
+    """
+    words, at = parsed.words, parsed.at
+    if low == "no" and _follows(parsed, "longer"):
+        return at + 2
+    if low == "used" and _follows(parsed, "to"):
+        verb = words[at + 2].low if at + 2 < len(words) else ""
+        usual = set(parsed.aux) & {"am", "is", "are", "was", "were", "get", "got"} or verb in _NO_USE
+        return len(words) if usual or verb.endswith("ing") or verb in {"the", "a", "my", "your"} else at + 2
+    return _stopped(parsed, base_verb(low))
+
+
+def _stopped(parsed: Parsed, lemma: str) -> int | None:
+    given = lemma == "give" and _follows(parsed, "up")
+    after = parsed.at + 1 + (given or (lemma == "unsubscribe" and _follows(parsed, "from")))
+    if lemma in _OF_DAYS and _days_of(parsed, after) is not None:
+        return after
+    if lemma in _CANCELLING:
+        return after if _is_subscribed(parsed, after) else len(parsed.words)
+    if lemma == "drop" and _dropped(parsed, after):
+        return after
+    if lemma not in STOPPING and not given:
+        return None
+    if parsed.denied or after >= len(parsed.words) or parsed.words[after].low in _NOT_OWN:
+        return len(parsed.words)
+    return after if _gerund(parsed, after) or lemma != "stop" else len(parsed.words)
+
+
+def _dropped(parsed: Parsed, at: int) -> bool:
+    """Return whether something is used no more: "dropped support for Node 16", "dropped Jira"."""
+    after = parsed.words[at:]
+    supported = [w.low for w in after[:2]] == ["support", "for"]
+    return supported or (not parsed.denied and len(after) == 1 and is_name(after[0]))
+
+
+def ended(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
+    """Return what holds no more, told as a correction that is denied.
+
+    Args:
+        parsed: The clause.
+        at: Where begins what ended: "smokes", "smoking", "Friday deliveries", "Netflix".
+        predicates: Names and sorts.
+    """
+    words = parsed.words
+    if at >= len(words) or (parsed.denied and base_verb(words[parsed.at].low) in _OF_DAYS):
+        return []
+    if (days := _days_of(parsed, at)) is not None:
+        day, name = days
+        phrase = phrase_at(parsed.clause, at + (words[at].low in DETERMINERS))
+        said = _no_more(parsed, predicates.name(name), day, many=False, kind="preference")
+        return [said if phrase is None else replace(said, span=(said.span[0], max(said.span[1], phrase.end)))]
+    if words[at].low == "support" and base_verb(words[parsed.at].low) == "drop":
+        return _unsupported(parsed, at)
+    if base_verb(words[parsed.at].low) in _CANCELLING or words[at].low in {"a", "my", "our"}:
+        return _unused(parsed, at)
+    return _undone(parsed, at, predicates)
+
+
+def _undone(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
+    """Return the act or the state that ended: "smoking", "live in Lyon", "a vegetarian"."""
+    verb = base_verb(parsed.words[at].low)
+    verbless = parsed.words[parsed.at].low != "no" and not (
+        _gerund(parsed, at) or parsed.words[parsed.at].low == "used"
+    )
+    if verbless:  # "gave up coffee", "quit Facebook"
+        return _unused(parsed, at)
+    if verb in {"be", "have"}:
+        phrase, name = phrase_at(parsed.clause, at + 1), {"be": "is", "have": "have"}[verb]
+    elif verb in PREFERRING or verb == "want":
+        phrase, name = phrase_at(parsed.clause, at + 1), PREFERRING.get(verb, "preference")
+    else:
+        name, after = verb_name(parsed, at, verb)
+        phrase = phrase_at(parsed.clause, after)
+        if phrase is None:
+            phrase, name = Phrase(parsed.words[at : at + 1]), "do"
+    if phrase is None:
+        return []
+    known = predicates.name(name)
+    plain = predicates.row(known).type == "attribute"
+    return [_no_more(parsed, known, phrase, **({"kind": "activity", "many": True} if plain else {}))]
+
+
+def _unused(parsed: Parsed, at: int) -> list[Said]:
+    """Return a thing that is no longer used: "Netflix", "my gym membership", "our Netflix subscription"."""
+    phrase = phrase_at(parsed.clause, at, short=True)
+    if phrase is None or set(phrase.lows) & EMPTY_HEADS:
+        return []
+    if phrase.lows[-1] == "job":
+        return _left(parsed, phrase)
+    if len(phrase.words) > 1 and phrase.lows[-1] in _SUBSCRIBED and is_name(phrase.words[0]):
+        phrase = Phrase(phrase.words[:-1])
+    return [_no_more(parsed, "use", phrase, many=True)]
+
+
+def _unsupported(parsed: Parsed, at: int) -> list[Said]:
+    """Return "dropped support for Node 16"."""
+    phrase = phrase_at(parsed.clause, at + 2)
+    return [] if phrase is None else [_no_more(parsed, "support", phrase, kind="activity", many=True)]
+
+
+def _left(parsed: Parsed, job: Phrase) -> list[Said]:
+    """Return whom somebody works for no longer: "quit my job at Globex"."""
+    after = parsed.words.index(job.words[-1]) + 1
+    if after + 1 >= len(parsed.words) or parsed.words[after].low not in {"at", "with"}:
+        return []
+    firm = phrase_at(parsed.clause, after + 1, short=True)
+    return [_no_more(parsed, "employer", firm)] if firm is not None and is_name(firm.words[0]) else []
+
+
+def _no_more(parsed: Parsed, predicate: str, phrase: Phrase, **more: object) -> Said:
+    return told(parsed, predicate, phrase, Learned.CORRECTION, denied=True, **more)
+
+
+def _follows(parsed: Parsed, low: str) -> bool:
+    after = parsed.words[parsed.at + 1 : parsed.at + 2]
+    return bool(after) and after[0].low == low
+
+
+def _gerund(parsed: Parsed, at: int) -> bool:
+    return at < len(parsed.words) and parsed.words[at].low.endswith("ing")
+
+
+def _is_subscribed(parsed: Parsed, at: int) -> bool:
+    """Return whether what is cancelled was used until then: Netflix, a membership; no meeting, no trip."""
+    phrase = phrase_at(parsed.clause, at, short=True)
+    if phrase is None or parsed.denied:
+        return False
+    named = all(is_name(w) or w.low in {"prime", "premium", "plus"} for w in phrase.words)
+    return named or phrase.lows[-1] in _SUBSCRIBED
+
+
+def _days_of(parsed: Parsed, at: int) -> tuple[Phrase, str] | None:
+    """Return the weekday that ended and what it was the day of: "Friday deliveries", "delivering on Fridays"."""
+    if not any(singular(w.low) in WEEKDAYS for w in parsed.words[at : at + 6]):
+        return None
+    wanted = base_verb(parsed.words[at].low) in {*PREFERRING, "want", "accept"}
+    return days_at(parsed.clause, at + wanted, one=True)
+
+
+def verb_name(parsed: Parsed, at: int, lemma: str) -> tuple[str, int]:
+    """Return what a verb with its particle and preposition is called, and where its object begins."""
+    name, after = lemma, at + 1
+    words = parsed.words
+    if after < len(words) and words[after].low in PARTICLES:
+        name, after = f"{name}_{words[after].low}", after + 1
+    day = any(s <= words[after].start < e for s, e, _ in parsed.clause.at) if after < len(words) else False
+    if after < len(words) and not day and words[after].low in VERB_PREPOSITIONS:
+        name, after = f"{name}_{words[after].low}", after + 1
+    return name, after

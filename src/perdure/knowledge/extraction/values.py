@@ -1,0 +1,184 @@
+"""Values of facts: what sort they are, and when two of them are the same (design 5).
+
+May live here: normal forms of numbers, units, dates, words. May not: which value is believed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from perdure.knowledge.extraction.dates import date_of, next_date
+from perdure.knowledge.extraction.lemmas import singular
+from perdure.knowledge.records.facts import Value, ValueKind
+from perdure.records.instant import Instant, from_instant
+from perdure.rules.language.words import NUMBER_WORDS, listed
+
+LONGEST: Final = 500
+"""Characters of a value that are looked at; a longer one is cut."""
+_TRUE: Final = listed("yes true enabled")
+_FALSE: Final = listed("no false disabled")
+_LEADING: Final = listed("a an the my our your his her their its this that these those some any")
+_CURRENCIES: Final = {
+    **{
+        sign: code
+        for code, signs in {
+            "usd": "$ us$ usd dollar dollars buck bucks",
+            "eur": "€ eur euro euros",
+            "gbp": "£ gbp pound_sterling quid",
+            "jpy": "¥ jpy yen",
+            "inr": "₹ inr rupee rupees",
+            "chf": "chf",
+            "cny": "cny rmb yuan",
+        }.items()
+        for sign in signs.split()
+    },
+}
+_UNITS: Final[dict[str, tuple[str, float]]] = {
+    name: (unit, factor)
+    for unit, factor, names in (
+        ("ms", 1.0, "ms msec msecs millisecond milliseconds"),
+        ("ms", 1000.0, "s sec secs second seconds"),
+        ("min", 1.0, "min mins minute minutes"),
+        ("min", 60.0, "h hr hrs hour hours"),
+        ("kg", 1.0, "kg kgs kilo kilos kilogram kilograms"),
+        ("kg", 0.001, "g gram grams"),
+        ("lb", 1.0, "lb lbs"),
+        ("km", 1.0, "km kms kilometer kilometers kilometre kilometres"),
+        ("m", 1.0, "m meter meters metre metres"),
+        ("cm", 1.0, "cm centimeter centimeters centimetre centimetres"),
+        ("mile", 1.0, "mi mile miles"),
+        ("mb", 1.0, "mb megabyte megabytes"),
+        ("mb", 1000.0, "gb gigabyte gigabytes"),
+        ("mb", 1_000_000.0, "tb terabyte terabytes"),
+        ("%", 1.0, "% percent percents pct"),
+        ("year", 1.0, "yr yrs year years yo"),
+    )
+    for name in names.split()
+}
+_RATES: Final = {
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+    "hourly": "hour",
+}
+_SCALES: Final = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
+
+_NUMBER: Final = re.compile(
+    r"(?P<about>(?:about|around|roughly|approximately|nearly|almost|over|under|only|just|~)\s*)?"
+    r"(?P<sign>us\$|[$€£¥₹])?\s?(?P<minus>[-−])?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,15})?)"  # noqa: RUF001
+    r"(?:\s?(?P<scale>k|thousand|mn|million|bn|billion)(?![a-z]))?(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_RATE: Final = re.compile(r"(?:/|\b(?:per|an?|each|every)\s+)\s*(?P<every>[a-z]+)\s*\Z", re.IGNORECASE)
+_WORDS: Final = re.compile(r"[^\W\d_]+[+#]{0,3}|\d+(?:[.,]\d+)*")
+_UNIT_WORDS: Final = re.compile(r"[ \t]*-?(?:[%$€£¥₹]|(?:[^\W\d_]+(?:[ -][^\W\d_]+){0,2}))?")
+_ADDRESS: Final = re.compile(r"\S+@\S+\.\S+|[a-z]+://\S+", re.IGNORECASE)
+_STRIPPED: Final = " \t\r\n\"'“”‘’`*_.,;:!?()[]"  # noqa: RUF001
+
+
+def value_of(text: str, said_at: Instant, *, passed: int | None = None) -> Value:
+    """Return the value that some words mean: its kind and its normal form.
+
+    Case, plurals, determiners, hyphens and spaces do not matter (``NET30`` is ``NET 30``); numbers lose their format
+    and units have one name (``$1,350`` is ``1.35k usd``, ``0.25 s`` is ``250 ms``); days become ISO dates. The normal
+    form is stable: its own value has the same one.
+
+    Args:
+        text: The words, without the sentence around them.
+        said_at: When they were said: "next Tuesday" depends on it.
+        passed: It lies ahead: a day without a year is the next one, unless it is over for no more than so many days.
+            None for the nearest.
+    """
+    shown = text.strip()[:LONGEST].strip()
+    day_of = date_of if passed is None else partial(next_date, passed=passed)
+    kind, norm, number, unit, at = _read(shown, said_at, day_of)
+    for _ in range(3):  # words may only show as a number or a day once they are put in order
+        again = _read(norm, said_at)
+        if again[:2] == (kind, norm) or (again[0] is ValueKind.TEXT and again[1] == norm):
+            break
+        kind, norm, number, unit, at = again
+    return Value(shown, kind, norm, number, unit, at)
+
+
+def same_value(a: Value, b: Value) -> bool:
+    """Return whether two values are the same: their normal forms are equal."""
+    return a.norm == b.norm
+
+
+def counted(number: float, unit: str) -> str:
+    """Return the normal form of a number with its unit."""
+    told = f"{number:.12g}"
+    return f"{told} {unit}" if unit else told
+
+
+_Reading = tuple[ValueKind, str, float | None, str, Instant | None]
+
+
+def _read(text: str, said_at: Instant, day_of: Callable[[str, Instant], Instant | None] = date_of) -> _Reading:
+    bare = unicodedata.normalize("NFKC", text).strip(_STRIPPED)
+    if (at := day_of(bare, said_at)) is not None:
+        return ValueKind.DATE, f"{from_instant(at):%Y-%m-%d}".rjust(10, "0"), None, "", at
+    low = bare.casefold()
+    if low in _TRUE or low in _FALSE:
+        return ValueKind.BOOLEAN, "true" if low in _TRUE else "false", None, "", None
+    if (measure := _measured(low)) is not None:
+        return ValueKind.NUMBER, counted(*measure), measure[0], measure[1], None
+    return ValueKind.TEXT, _plain(low) or low or text.strip(), None, "", None
+
+
+def _plain(low: str) -> str:
+    """Return words in their normal form: no determiner at the beginning, singulars, one space between."""
+    if _ADDRESS.fullmatch(low):
+        return low
+    words = _WORDS.findall(low)
+    while len(words) > 1 and words[0] in _LEADING:
+        words = words[1:]
+    return " ".join(singular(word) for word in words)
+
+
+def _measured(low: str) -> tuple[float, str] | None:
+    """Return a number and its unit, if a text is one number with at most three words of unit and a rate."""
+    head, _, rest = low.partition(" ")
+    if NUMBER_WORDS.get(head, "").isdecimal():
+        low = f"{NUMBER_WORDS[head]} {rest}"
+    found = _NUMBER.fullmatch(low)
+    if found is None:
+        return None
+    number = float(found["digits"].replace(",", "")) * _SCALES.get((found["scale"] or "").lower(), 1.0)
+    number = -number if found["minus"] else number
+    unit = _unit(found["rest"], _CURRENCIES.get((found["sign"] or "").lower(), ""))
+    if unit is None:
+        return None
+    base, slash, every = unit.partition("/")
+    name, factor = _UNITS.get(base, (base, 1.0))
+    return number * factor, f"{name}{slash}{every}"
+
+
+def _unit(rest: str, currency: str) -> str | None:
+    """Return a unit in its normal form, empty for none, or None if the words are no unit."""
+    every = ""
+    if rate := _RATE.search(rest[-30:]):
+        every = rate["every"]
+        rest = rest[: max(0, len(rest) - len(rest[-30:])) + rate.start()]
+    else:
+        head, _, last = rest.rpartition(" ")
+        if last in _RATES:
+            rest, every = head, _RATES[last]
+    rest = rest.strip()
+    if not _UNIT_WORDS.fullmatch(rest) or (rest and rest[0] == "-" and len(rest) == 1):
+        return None
+    words = rest.lstrip("-").replace("-", " ").split()
+    if words and words[0] in _RATES:
+        words, every = words[1:], every or _RATES[words[0]]
+    if words and words[0] in _CURRENCIES:
+        currency, words = _CURRENCIES[words[0]], words[1:]
+    if currency and words:
+        return None
+    name = currency or " ".join([*words[:-1], singular(words[-1])] if words else [])
+    return f"{name}/{_UNITS.get(every, (singular(every),))[0]}" if every else name

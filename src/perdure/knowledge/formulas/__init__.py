@@ -1,0 +1,1 @@
+"""Arithmetic about facts: survival rates and chance."""

@@ -1,0 +1,76 @@
+"""The names of a namespace, kept between batches: what was learned since is read off the journal (decision 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import Names
+from perdure.knowledge.operations.change_rates import on_shelf
+from perdure.operations.ports import Context
+from perdure.records.document import Document, Shelf
+from perdure.records.plan import Target
+from perdure.records.report import Operation
+
+NAMESPACES: Final = 16
+"""Of so many the names are kept; the one that was kept first goes first."""
+_RECENT: Final = 64
+"""So many of the last operations are looked at for what is new."""
+_FEW: Final = 200
+"""So many changes are never more than reading all names would be."""
+MANY: Final = 200
+"""Fewer names are read each time: that is as quick as to look what is new."""
+
+
+def names_of(ctx: Context, namespace: str) -> Names:
+    """Return the names of a namespace as they are now, whoever changed them; they are the caller's own to add to.
+
+    Only what was learned is added to what is kept. After anything else that touches a name (a merge, an alias, an
+    undo), or after more than is worth it, all are read anew.
+    """
+    if namespace not in ctx.names and len((few := _read(ctx, namespace)).entities) < MANY:
+        return few
+    last = ctx.store.operations(namespace, _RECENT)  # first: what comes while names are read is read again later
+    if not last:
+        return _read(ctx, namespace)
+    kept = ctx.names.get(namespace)
+    new = None if kept is None else _since(ctx, namespace, kept, last)
+    if kept is None or new is None:
+        names = _read(ctx, namespace)
+    else:
+        names = kept[1].copy() if new else kept[1]
+        names.learn(*([d for d in new if d.shelf is shelf] for shelf in (Shelf.ENTITY, Shelf.ALIAS)))
+    if namespace not in ctx.names and len(ctx.names) >= NAMESPACES:
+        ctx.names.pop(next(iter(ctx.names), ""), None)
+    ctx.names[namespace] = (last[0].id, names)
+    return names.copy()
+
+
+def _read(ctx: Context, namespace: str) -> Names:
+    return Names(on_shelf(ctx, namespace, Shelf.ENTITY), on_shelf(ctx, namespace, Shelf.ALIAS))
+
+
+def _since(ctx: Context, namespace: str, kept: tuple[str, Names], last: Sequence[Operation]) -> list[Document] | None:
+    """Return the names that were learned since; None where they must be read anew."""
+    ids = [operation.id for operation in last]
+    if kept[0] not in ids:
+        return None
+    new = last[: ids.index(kept[0])]
+    if sum(operation.changes for operation in new) > max(_FEW, len(kept[1].entities)):
+        return None
+    found: list[Document] = []
+    for operation in reversed(new):
+        for document, learned in _touched(ctx, namespace, operation):
+            if not learned or document.id in kept[1].homeless:
+                return None
+            found.append(document)
+    return found
+
+
+def _touched(ctx: Context, namespace: str, operation: Operation) -> Iterator[tuple[Document, bool]]:
+    """Yield the documents of names that an operation changed, and whether it learned them."""
+    for change in ctx.store.changes(namespace, operation.id):
+        row = change.after or change.before or {}
+        if change.target is Target.DOCUMENT and row["shelf"] in (Shelf.ENTITY, Shelf.ALIAS):
+            learned = operation.operation == "learn" and change.before is None
+            yield Document(Shelf(row["shelf"]), change.id, row["name"], row["data"]), learned

@@ -1,0 +1,314 @@
+"""Answer sheets: everything that is known about one question, and how far it may be relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import Names, names_in, normal
+from perdure.knowledge.extraction.references import USER
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
+from perdure.knowledge.operations.fact_recall import contested
+from perdure.knowledge.operations.facts import every, lines
+from perdure.knowledge.operations.stale_sources import overturned
+from perdure.knowledge.records.answer_results import AnswerSheet, Quoted, Statement
+from perdure.knowledge.records.fact_results import FactLine
+from perdure.knowledge.rules.answer_sheets import within
+from perdure.knowledge.rules.fact_answers import (
+    Asked,
+    answers,
+    asked_of,
+    chosen,
+    missing,
+    names_one,
+    nothing_about,
+    others,
+    past,
+    says_more,
+    stems,
+)
+from perdure.knowledge.rules.fact_history import as_then
+from perdure.knowledge.rules.fact_records import DERIVED
+from perdure.operations.ports import Context
+from perdure.operations.recall import recall
+from perdure.records.document import Shelf
+from perdure.records.instant import text_of
+from perdure.records.memory import Kind, Memory, Record, Scope
+from perdure.records.recall import Filters, Hit
+
+HITS: Final = 12
+BUDGET: Final = 1000
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found about a question: other memories best first, and facts that hold, of others, and of the past.
+
+    ``own`` are the ids of the memories that are about whom the question names.
+    """
+
+    asked: Asked
+    memories: list[Memory]
+    own: frozenset[str]
+    facts: list[FactLine]
+    also: list[FactLine]
+    past: list[FactLine]
+    records: dict[str, Record]
+
+    @property
+    def told(self) -> list[FactLine]:
+        """All facts on the sheet."""
+        return [*self.facts, *self.also, *self.past]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Memories that belong on a sheet, ids of those about whom it names; fact -> whom else the rest is about."""
+
+    memories: list[Memory]
+    own: frozenset[str]
+    said: dict[str, str]
+
+
+def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, filters: Filters) -> AnswerSheet:
+    """Return what is known about a question. Reading it is no access.
+
+    The same store, question and instant give the same sheet.
+
+    Args:
+        ctx: Store, policy, clock, embedder, counter of tokens.
+        namespace: Where.
+        query: The question.
+        budget: Most tokens of the text; 1,000 if None.
+        filters: The time that is asked about: ``as_of`` and ``known_at``; nothing else is looked at.
+    """
+    names = names_of(ctx, namespace)
+    then = Filters(isolated=True, as_of=filters.as_of, known_at=filters.known_at)
+    found = _found(ctx, namespace, query, names, then)
+    told = {f.id: _statement(f, found.records) for f in found.told}
+    rivals = _groups(found.facts)
+    against = {i for group in rivals for i in group}
+    plain = [f for f in found.facts if f.id not in against]
+    quoted = [quote for s in told.values() for quote in s.sources]
+    words = {q.memory: " | ".join(other.words for other in quoted if other.memory == q.memory) for q in quoted}
+    sheet = AnswerSheet(
+        query,
+        namespace,
+        known=tuple(told[f.id] for f in plain if not f.question),
+        aging=tuple(told[f.id] for f in plain if f.question),
+        contested=tuple(tuple(told[i] for i in group) for group in rivals),
+        outdated=tuple(told[f.id] for f in found.past),
+        memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.asked)),
+        also=tuple(told[f.id] for f in found.also),
+        unknown=_unknown(ctx, found, names),
+        as_of="" if then.as_of is None else text_of(then.as_of),
+        known_at="" if then.known_at is None else text_of(then.known_at),
+    )
+    return within(sheet, BUDGET if budget is None else budget, ctx.tokens)
+
+
+# --- finding
+
+
+def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters) -> _Found:
+    found = recall(ctx, query, namespace, HITS, then, touch=False).hits
+    # What a later message says otherwise is no answer; asked about another time, it may be just that.
+    gone = _outdated(ctx, namespace, found) if not then.looks_back else frozenset[str]()
+    hits = [h.memory for h in found if h.memory.id not in gone and not _is_profile(h.memory)]
+    asked = _asked(ctx, namespace, query, names)
+    about = ctx.store.around.documents_of(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
+    subjects = {names.standing(d.name) for d in about} | asked.named
+    subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
+    holding, over = _shared(ctx, namespace, names, sorted(subjects), then)
+    ranked = [m.id for m in hits]
+    facts = chosen(holding, ranked, asked)
+    answered = any(answers(f, asked) for f in facts)
+    there = {d.id for d in about} if asked.strict else set()
+    told = _told(ctx, namespace, names, [m for m in hits if m.id not in there], asked, answered=answered)
+    also: list[FactLine] = []
+    if asked.strict and not answered:
+        more = sorted(set(told.said.values()) - subjects)
+        holding += _shared(ctx, namespace, names, more, then)[0] if more else []
+        also = others(holding, [*ranked, *told.said], facts, asked)
+    ended = past(over, facts, asked)
+    shown = [*facts, *also, *ended]
+    sources = sorted({memory for f in shown for memory, _ in f.sources})
+    records = {r.id: r for r in ctx.store.get(namespace, sources)} if sources else {}
+    on_it = {f.id for f in shown}
+    return _Found(asked, [m for m in told.memories if m.id not in on_it], told.own, facts, also, ended, records)
+
+
+def _outdated(ctx: Context, namespace: str, hits: Sequence[Hit]) -> frozenset[str]:
+    """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
+    facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+    partly = [h.memory.id for h in hits if h.updated_by in facts]
+    still = set(partly) - overturned(ctx, namespace, partly).keys() if partly else set()
+    return frozenset(h.memory.id for h in hits if h.updated_by and h.memory.id not in still)
+
+
+def _is_profile(m: Memory) -> bool:
+    """Whether a memory sums up an entity: what it says stands on the sheet itself, as sure as it is by now."""
+    return m.kind is Kind.SUMMARY and m.source == SUMMARIZED
+
+
+def _asked(ctx: Context, namespace: str, query: str, names: Names) -> Asked:
+    forms = names_in(query)
+    known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
+    named = {names.standing(d.id) for d in known}
+    called: dict[str, set[str]] = {entity: set() for entity in named}
+    for form, ids in names.known.items():
+        for entity in named.intersection(map(names.standing, ids)):
+            called[entity].add(form)
+    user = names.standing(USER) if USER in names.entities else None
+    return asked_of(query, called, user, ctx.predicates.asked)
+
+
+def _shared(
+    ctx: Context, namespace: str, names: Names, subjects: Sequence[str], then: Filters
+) -> tuple[list[FactLine], list[FactLine]]:
+    """Return the facts about some entities that hold, and those that do not any longer.
+
+    Only what everybody may see: the facts of a session are left to it.
+    """
+    some = {fact.id: fact for subject in subjects for fact in every(ctx, namespace, names, subject)}
+    states = {i: state for i, (state, *_) in ctx.store.states(namespace, list(some)).items()} if some else {}
+    seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
+    holding: list[FactLine] = []
+    over: list[FactLine] = []
+    for line in lines(ctx, namespace, seen, names):
+        found = as_then(line, some[line.id], states[line.id], then)
+        if found is not None:
+            (holding if found[1] else over).append(found[0])
+    if then.known_at is None or not holding:
+        return holding, over
+    # Two that were both believed then were in conflict then, whatever came of it.
+    rivals = contested(ctx, namespace, [f.id for f in holding], settled=True)
+    return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
+
+
+def _told(ctx: Context, namespace: str, names: Names, hits: Sequence[Memory], asked: Asked, *, answered: bool) -> _Told:
+    """Return the memories that belong on a sheet.
+
+    A message that says a fact about somebody else is about that one, and so is one that names others where a fact
+    answers; else it may be what is asked for.
+    """
+    if not asked.strict:
+        return _Told(list(hits), frozenset(), {})
+    around = ctx.store.around
+    mentions = around.documents_of(namespace, Shelf.MENTION, [m.id for m in hits])
+    mentioning = {d.id for d in mentions if names.standing(d.name) in asked.named}
+    own = {
+        m.id
+        for m in hits
+        if m.id in mentioning or normal(m.speaker or "") in asked.forms or names_one(m.content, asked)
+    }
+    rest = [m.id for m in hits if m.id not in own]
+    said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in rest}
+    facts = list(dict.fromkeys(fact for some in said.values() for fact in some))
+    about = around.documents_of(namespace, Shelf.ABOUT, facts) if facts else []
+    subjects = {d.id: names.standing(d.name) for d in about}
+    of_others = {i for i, subject in subjects.items() if subject not in {*asked.named, asked.speaker}}
+    left_out = {m for m, some in said.items() if not of_others.isdisjoint(some)}
+    left_out |= ({d.id for d in mentions} - own) if answered else set()
+    told = {i: subjects[i] for i in facts if i in of_others}
+    return _Told([m for m in hits if m.id not in left_out], frozenset(own), told)
+
+
+def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
+    """Return the facts that are in open conflict, those that hang together as one group, in their order."""
+    groups: list[list[str]] = []
+    believed = {f.id for f in facts}
+    for fact in facts:
+        sides = [fact.id, *(i for i in fact.contested if i in believed)]
+        if len(sides) == 1:
+            continue
+        joined = [g for g in groups if not set(g).isdisjoint(sides)]
+        groups = [g for g in groups if g not in joined]
+        groups.append(list(dict.fromkeys([i for g in joined for i in g] + sides)))
+    return groups
+
+
+def _statement(f: FactLine, records: Mapping[str, Record]) -> Statement:
+    return Statement(
+        id=f.id,
+        kind=Kind.FACT.value,
+        says=f"{f.name}: {f.predicate.replace('_', ' ')}: {f.value}",
+        confidence=f.confidence,
+        state=f.state,
+        since=_day(f.valid_from),
+        until=_day(f.valid_to),
+        retired=_day(f.believed_to),
+        sources=tuple(_quote(memory, words, records) for memory, words in f.sources),
+        replaced_by=f.superseded_by,
+        question=f.question,
+        word_of="" if f.sources else f.trust,
+    )
+
+
+def _quote(memory: str, words: str, records: Mapping[str, Record]) -> Quoted:
+    record = records.get(memory)
+    if record is None:
+        return Quoted(memory, "", "", words)
+    return Quoted(memory, _day(text_of(record.state.created_ms)), record.content.speaker or "", words)
+
+
+def _memory(m: Memory) -> Statement:
+    day = _day(text_of(m.state.created_ms))
+    source = Quoted(m.id, day, m.speaker or "", m.content)
+    return Statement(m.id, m.kind.value, m.content, m.confidence, m.status.value, day, sources=(source,))
+
+
+def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
+    """Return what is not known, in sentences: about whom nothing answers, and which words nothing covers."""
+    asked, meant = found.asked, ctx.predicates.asked
+    texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
+    texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.told]
+    texts += [words for f in found.told for _, words in f.sources]
+    sentences: list[str] = []
+    covered: set[str] = set()
+    for entity in sorted(asked.named) if asked.strict else ():
+        if any(entity == f.subject or names_one(f.value, asked) for f in found.facts if answers(f, asked)):
+            continue
+        one = names.entity(entity)
+        if _was_said(found, asked, entity):
+            sentences.append(f"No fact is believed that answers this about {one.name}.")
+            continue
+        sentence, words = nothing_about(one, asked, ctx.predicates.table, meant)
+        sentences.append(sentence)
+        covered |= words
+    if not texts:
+        told = " ".join(sentences) or "Nothing that is stored is about this question."
+        return (f"{told} Do not guess.",)
+    words_left = [w for w in missing(asked, texts, found.told, meant) if w not in covered]
+    if words_left:
+        sentences.append(f"Nothing above holds the words: {', '.join(words_left)}.")
+    return tuple(sentences)
+
+
+def _was_said(found: _Found, asked: Asked, entity: str) -> bool:
+    """Whether a message, or a fact that is over, holds what is asked about somebody."""
+    wanted = asked.words | asked.predicates
+    return any(f.subject == entity and answers(f, asked) for f in found.past) or any(
+        m.id in found.own and not stems(m.content).isdisjoint(wanted) for m in found.memories
+    )
+
+
+def _calendar(at: int) -> str:
+    return _calendar_of(text_of(at))
+
+
+def _calendar_of(moment: str) -> str:
+    """Return a day in words, as questions ask for it: "2023 december 8"."""
+    year, _, rest = _day(moment).partition("-")
+    month, _, day = rest.partition("-")
+    return f"{year} {_MONTHS[int(month) - 1]} {int(day)}" if day else ""
+
+
+def _day(moment: str) -> str:
+    return moment.partition(" ")[0]

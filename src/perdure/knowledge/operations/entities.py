@@ -1,0 +1,288 @@
+"""Entities as a person sees and mends them: listed, shown, named, merged, split. Each change is a plan with undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.conflict_detection import meeting
+from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
+from perdure.knowledge.records.facts import Entity
+from perdure.knowledge.rules.entities import born, merged, moved, named, parted, shelved, sources_use, unnamed
+from perdure.knowledge.rules.learning_hint import untaught
+from perdure.operations.ports import Context
+from perdure.operations.writing import retried
+from perdure.records.document import Document, Shelf
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.memory import State, Status
+from perdure.records.plan import Change, Plan
+
+PAGE: Final = 2000
+
+
+def entities(ctx: Context, namespace: str, limit: int) -> list[EntityView]:
+    """Return the entities of a namespace by id, without those that were merged into others and without facts."""
+    names = names_of(ctx, namespace)
+    chosen = sorted(i for i, e in names.entities.items() if e.merged_into is None)[:limit]
+    families = {i: [i] for i in chosen}
+    for identity, entity in names.entities.items():
+        if entity.merged_into is not None and (stands := names.standing(identity)) in families:
+            families[stands].append(identity)
+    return [_view(ctx, namespace, names, family) for family in families.values()]
+
+
+def entity(ctx: Context, name: str, namespace: str) -> EntityView:
+    """Return one entity with the ids of its facts, by id or name.
+
+    Raises:
+        NotFound: Nobody is called that.
+        InvalidInput: Several are.
+    """
+    names = names_of(ctx, namespace)
+    identity = which(ctx, names, name, namespace)
+    family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
+    facts = [d.id for d in _facts_of(ctx, namespace, family)]
+    return _view(ctx, namespace, names, family, facts)
+
+
+def which(ctx: Context, names: Names, name: str, namespace: str) -> str:
+    """Return whom an id or a name means; a merged entity is the one that stands for it.
+
+    Raises:
+        NotFound: Nobody.
+        InvalidInput: Several: the answer names them, and nothing is guessed.
+    """
+    if name in names.entities:
+        return names.standing(name)
+    found = names.resolve(name, ctx.policy.knowledge.fuzzy)
+    if isinstance(found, Resolved):
+        return found.id
+    if isinstance(found, Ambiguous):
+        listed = ", ".join(f"{i} ({score:.2f})" for i, score in found.candidates)
+        raise InvalidInput(f"{_short(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
+    raise NotFound(
+        f"There is no entity {_short(name)} in {namespace}.",
+        remedy="Use an id or a name that `entity list` shows."
+        if names.entities
+        else untaught(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them.",
+    )
+
+
+def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool) -> AliasChange:
+    """Give an entity another name, or take one away.
+
+    Raises:
+        NotFound: There is no such entity, or it has no such name to take away.
+        InvalidInput: The name is none, is what another entity is called by itself, or is the entity's only or own name.
+    """
+    form = _form(name)
+
+    def attempt() -> AliasChange:
+        names = names_of(ctx, namespace)
+        identity = which(ctx, names, target, namespace)
+        if remove:
+            change = _taken_away(ctx, names, identity, form, namespace)
+            operation = _apply(ctx, namespace, [change], f"alias: {change.because}")
+            return AliasChange(identity, name, changed=True, removed=True, operation=operation)
+        others = tuple(sorted({names.standing(i) for i in names.known.get(form, ())} - {identity}))
+        _check_own(names, form, identity)
+        if form in names.entity(identity).aliases:
+            return AliasChange(identity, name, changed=False, shared_with=others)
+        because = f"{identity} is also called {_short(name)}"
+        operation = _apply(ctx, namespace, [named(identity, name, because)], f"alias: {because}")
+        return AliasChange(identity, name, changed=True, shared_with=others, operation=operation)
+
+    return retried(attempt)
+
+
+def _check_own(names: Names, form: str, identity: str) -> None:
+    """Refuse a circle: what somebody is called by itself is nobody else's other name."""
+    for other in map(names.standing, names.known.get(form, ())):
+        if other != identity and form == normal(names.entity(other).name):
+            raise InvalidInput(
+                f"That is what {other} is called itself.",
+                remedy=f"If they are the same, merge {other} into {identity}.",
+            )
+
+
+def _taken_away(ctx: Context, names: Names, identity: str, form: str, namespace: str) -> Change:
+    known = names.entity(identity)
+    if form not in known.aliases:
+        raise NotFound(f"{identity} has no such name.", remedy=f"`entity show {identity}` lists them.")
+    if len(known.aliases) == 1 or form == normal(known.name):
+        raise InvalidInput(
+            f"That is what {identity} is called itself.", remedy="Split it off, or merge the entity into another."
+        )
+    (document,) = (d for d in _aliases(ctx, namespace, identity) if d.name == form)
+    return unnamed(document, f"{_short(known.aliases[form])} is no name of {identity} any longer")
+
+
+def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
+    """Make one entity part of another: its names, mentions and facts move.
+
+    The facts get the new subject. Where two that are believed contradict each other, both stay and a person is asked.
+    What another process brought meanwhile is moved by merging them once more.
+
+    Raises:
+        NotFound: One of them is not there.
+        InvalidInput: They are one already, or a name is ambiguous.
+    """
+
+    def attempt() -> EntityMerge:
+        names = names_of(ctx, namespace)
+        stays, goes = _two(ctx, names, into, other, namespace)
+        aliases = _aliases(ctx, namespace, goes)
+        mentions = _mentions(ctx, namespace, goes)
+        facts = list(_facts_of(ctx, namespace, [goes]))
+        there = [
+            d
+            for page in _pages([m.id for m in mentions])
+            for d in ctx.store.around.documents_of(namespace, Shelf.MENTION, page)
+            if d.name in (stays, goes)
+        ]
+        (document,) = (d for d in ctx.store.around.documents_of(namespace, Shelf.ENTITY, [goes]))
+        changes = merged(names.entity(stays), document, aliases, there, facts)
+        changes += meeting(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
+        note = f"merge_entities: {goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
+        operation = _apply(ctx, namespace, changes, note, "merge_entities")
+        written = tuple(str(d.data["name"]) for d in aliases)
+        return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), operation)
+
+    return retried(attempt)
+
+
+def _two(ctx: Context, names: Names, into: str, other: str, namespace: str) -> tuple[str, str]:
+    """Return the entity that stays and the one that goes."""
+    stays = which(ctx, names, into, namespace)
+    goes = other if other in names.entities else which(ctx, names, other, namespace)
+    if goes == stays:
+        raise InvalidInput(
+            f"Both are {stays}.", remedy="Merge two different entities; `undo` takes an earlier merge back."
+        )
+    if names.standing(goes) not in (goes, stays):
+        goes = names.standing(goes)
+    return stays, goes
+
+
+def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
+    """Make a name of an entity, with the mentions that used it, an entity of its own.
+
+    A fact goes with it if every memory that it comes from used this name and no other.
+
+    Raises:
+        NotFound: There is no such entity, or it has no such name.
+        InvalidInput: It is its only name.
+    """
+    form = _form(name)
+
+    def attempt() -> EntitySplit:
+        names = names_of(ctx, namespace)
+        identity = which(ctx, names, source, namespace)
+        known = names.entity(identity)
+        if form not in known.aliases:
+            raise NotFound(f"{identity} has no such name.", remedy=f"`entity show {identity}` lists them.")
+        if len(known.aliases) == 1:
+            raise InvalidInput(f"{identity} has no other name.", remedy="Give it one first.")
+        written = known.aliases[form]
+        new = Entity(entity_id(written, names.entities), written, known.type)
+        because = f"{_short(written)} split off {identity} as {new.id}"
+        (document,) = (d for d in _aliases(ctx, namespace, identity) if d.name == form)
+        changes = [unnamed(document, because), *born(new, because), *_renamed(ctx, namespace, known, form, because)]
+        parts, used = parted(_mentions(ctx, namespace, identity), form, new.id, because)
+        facts, left = [], []
+        for fact in _facts_of(ctx, namespace, [identity]):
+            some, only = sources_use(fact, used)
+            if only:
+                facts.append(fact.id)
+                parts.extend(moved(fact, new.id, because))
+            elif some:
+                left.append(fact.id)
+        operation = _apply(ctx, namespace, [*changes, *parts], f"split_entity: {because}", "split_entity")
+        return EntitySplit(new.id, identity, written, len(used), tuple(facts), tuple(left), operation or "")
+
+    return retried(attempt)
+
+
+def _renamed(ctx: Context, namespace: str, known: Entity, form: str, because: str) -> list[Change]:
+    """Return the change that calls an entity by another of its names, if it loses its own."""
+    if form != normal(known.name):
+        return []
+    (document,) = ctx.store.around.documents_of(namespace, Shelf.ENTITY, [known.id])
+    after = next(written for f, written in sorted(known.aliases.items()) if f != form)
+    return [shelved(Shelf.ENTITY, (known.id, ""), document.data, {**document.data, "name": after}, because)]
+
+
+# --- reading
+
+
+def _pages(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), PAGE):
+        yield ids[start : start + PAGE]
+
+
+def _aliases(ctx: Context, namespace: str, identity: str) -> list[Document]:
+    return ctx.store.around.documents_of(namespace, Shelf.ALIAS, [identity])
+
+
+def _mentions(ctx: Context, namespace: str, identity: str) -> list[Document]:
+    return ctx.store.around.documents_named(namespace, Shelf.MENTION, [identity])
+
+
+def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Document]:
+    """Yield what all facts about some entities say, also those that are not believed any longer."""
+    about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, list(ids))
+    for page in _pages(sorted({d.id for d in about})):
+        yield from ctx.store.around.documents_of(namespace, Shelf.FACT, page)
+
+
+def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], facts: Sequence[str] = ()) -> EntityView:
+    """Return an entity as it is told, with what was found under entities merged into it."""
+    known = names.entity(family[0])
+    found = ctx.store.around.documents_named(namespace, Shelf.MENTION, family)
+    states: list[State] = [
+        state
+        for page in _pages(sorted({d.id for d in found}))
+        for state, _ in ctx.store.states(namespace, page).values()
+    ]
+    seen = [state.created_ms for state in states]
+    shared = {f: tuple(i for i in names.known[f] if names.standing(i) != known.id) for f in known.aliases}
+    return EntityView(
+        id=known.id,
+        name=known.name,
+        type=known.type,
+        aliases=tuple(written for _, written in sorted(known.aliases.items())),
+        memories=sum(state.status is Status.ACTIVE for state in states),
+        facts=tuple(facts),
+        first_seen=min(seen, default=None),
+        last_seen=max(seen, default=None),
+        merged=tuple(family[1:]),
+        shared={form: ids for form, ids in shared.items() if ids},
+    )
+
+
+# --- writing
+
+
+def _apply(ctx: Context, namespace: str, changes: Sequence[Change], note: str, operation: str = "alias") -> str | None:
+    if not changes:
+        return None
+    now = ctx.clock()
+    plan = Plan(ctx.ids(now), operation, namespace, now, tuple(changes), ctx.policy.version, note)
+    ctx.store.apply(plan)
+    return plan.id
+
+
+def _form(name: str) -> str:
+    form = normal(name)
+    if not form:
+        raise InvalidInput(
+            f"{_short(name)} is no name.", remedy="A name has letters or digits, at most 200, and is no pronoun."
+        )
+    return form
+
+
+def _short(name: str) -> str:
+    """Return a name as it is quoted in a sentence."""
+    return repr(name if len(name) <= 60 else f"{name[:57]}...")  # noqa: PLR2004  # one line

@@ -1,0 +1,133 @@
+"""Whom messages name: entities found, made and mentioned while a session is learned from (seed 002, stage 1)."""
+
+from __future__ import annotations
+
+from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, Unknown, entity_id, normal
+from perdure.knowledge.extraction.mentions import Mention, mentions
+from perdure.knowledge.extraction.references import Referents, may_refer, speaker_name
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.records.facts import Entity, Span
+from perdure.knowledge.rules.entities import born, mentioned
+from perdure.records.document import Shelf
+from perdure.records.memory import ROLES, Record
+
+
+class Naming:
+    """The names of a namespace, and who was spoken of last in one session.
+
+    Args:
+        knowing: The facts and documents, as this operation sees and changes them.
+
+    Attributes:
+        texts: The last messages of the session that is listened to, oldest first.
+    """
+
+    def __init__(self, knowing: Knowing) -> None:
+        self.knowing, self.fuzzy = knowing, knowing.ctx.policy.knowledge.fuzzy
+        self.names = names_of(knowing.ctx, knowing.namespace)
+        self.texts: list[str] = []
+
+    def named(self, record: Record, *, may_create: bool) -> list[str]:
+        """Write down whom a message names, and return the ids of the entities that are new.
+
+        Args:
+            record: The message.
+            may_create: A name that nobody is known by makes an entity; else only known ones are written down.
+        """
+        words: dict[str, list[tuple[Span, str]]] = {}
+        new: list[str] = []
+        for mention in mentions(record.content.text, self.names.known):
+            identity = self._mentioned(mention, record, new, may_create=may_create)
+            if identity is not None:
+                span = Span(mention.start, mention.end, mention.quote)
+                words.setdefault(identity, []).append((span, mention.name))
+        for identity, places in words.items():
+            self.knowing.edits.absorb([mentioned(record.id, identity, "named", places)])
+        return new
+
+    def subject(self, words: str, record: Record, before: str, new: list[str]) -> Entity | None:
+        """Return whom a claim is about; None where that is not clear. What is named for the first time is made.
+
+        Args:
+            words: As said: a name, a pronoun, a description.
+            record: The message.
+            before: What the message says before the claim's words.
+            new: Ids of the entities that are made are added here.
+        """
+        speaker = record.content.speaker
+        if may_refer(words):
+            identity = Referents(self.texts, self.names, self.fuzzy).refer(words, before, speaker)
+            if identity is None and words.casefold() in {"i", "me", "my", "we", "us", "our", "mine", "ours"}:
+                return self._made(speaker_name(speaker), new)
+            if identity is None:
+                return None
+            return self._known(identity, speaker_name(speaker), new)
+        found = self.names.resolve(words, self.fuzzy)
+        match found:
+            case Resolved():
+                return self.names.entity(found.id)
+            case Ambiguous():
+                return None
+            case Unknown():
+                return self._made(words, new) if normal(words) else None
+
+    def spoken_of(self, record: Record) -> list[str]:
+        """Return the entities that an answer may be about: those it names, else those of the messages before it."""
+        for text in (record.content.text, *reversed(self.texts)):
+            if found := self.entities_in(text):
+                return found
+        return []
+
+    def entities_in(self, text: str) -> list[str]:
+        """Return the known entities that a text names, in order."""
+        found = (self.names.resolve(mention.quote, self.fuzzy) for mention in mentions(text, self.names.known))
+        return list(dict.fromkeys(meant.id for meant in found if isinstance(meant, Resolved)))
+
+    def speaker(self, record: Record) -> str | None:
+        """Return the entity that says a message, if it is known."""
+        found = self.names.resolve(speaker_name(record.content.speaker), self.fuzzy)
+        return found.id if isinstance(found, Resolved) else None
+
+    def is_person(self, record: Record) -> bool:
+        """Whether a message is a person's own word."""
+        speaker = (record.content.speaker or "user").lower()
+        return speaker in {"user", "human"} or speaker not in ROLES
+
+    def _mentioned(self, mention: Mention, record: Record, new: list[str], *, may_create: bool) -> str | None:
+        found = self.names.resolve(mention.quote, self.fuzzy)
+        match found:
+            case Resolved():
+                return found.id
+            case Ambiguous():
+                if may_create:
+                    self._ask_which(found, record)
+                return None
+            case Unknown():
+                return self._made(mention.quote, new).id if may_create else None
+
+    def _ask_which(self, found: Ambiguous, record: Record) -> None:
+        """Put the question whom a name means before a person: it is not guessed."""
+        named = [self.names.entity(i).name for i, _ in found.candidates]
+        data = {
+            "why": f"'{found.name}' may mean {' or '.join(named)}",
+            "since_ms": record.state.created_ms,
+            "candidates": [i for i, _ in found.candidates],
+        }
+        name = f"which:{normal(found.name)}"
+        self.knowing.edits.put(Shelf.REVIEW, record.id, name, data, "a name that may mean several")
+
+    def _known(self, identity: str, name: str, new: list[str]) -> Entity:
+        if identity in self.names.entities:
+            return self.names.entity(identity)
+        return self._made(name, new)
+
+    def _made(self, name: str, new: list[str]) -> Entity:
+        found = self.names.resolve(name, 1.0)
+        if isinstance(found, Resolved):
+            return self.names.entity(found.id)
+        entity = Entity(entity_id(name, self.names.entities), name, aliases={normal(name): name})
+        self.names.add_entity(entity)
+        self.knowing.edits.absorb(born(entity))
+        new.append(entity.id)
+        return entity

@@ -1,0 +1,173 @@
+"""Summing up entities: what is known of one becomes a memory that stands for many (seed 002, stage 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from perdure.knowledge.extraction.entity_names import Names
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.facts import every, lines
+from perdure.knowledge.records.fact_results import EntitySummary, FactLine, Summaries
+from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of
+from perdure.knowledge.rules.fact_records import SUPERSEDES, link
+from perdure.knowledge.rules.fact_states import FactState
+from perdure.operations.lifecycle.model_summaries import written
+from perdure.operations.ports import Context
+from perdure.operations.writing import retried
+from perdure.records.document import Document, Shelf
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.new_memory import Draft
+from perdure.records.plan import Plan
+from perdure.rules.consolidation.merge_plan import standing_for
+from perdure.rules.language.tokens import counted
+from perdure.rules.meaning_guard import lost
+
+PAGE: Final = 1000
+SOURCE: Final = "summarized"
+
+
+def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
+    """Make the summaries that are due, each in an operation of its own.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder; a model where the policy lets it write.
+        namespace: Where.
+        dry_run: Only tell what would be made.
+    """
+    names = names_of(ctx, namespace)
+    made: list[EntitySummary] = []
+    plans: list[Plan] = []
+    for entity in sorted(i for i, e in names.entities.items() if e.merged_into is None):
+        done = retried(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
+        if done is not None:
+            made.append(done[0])
+            plans.append(done[1])
+    if dry_run:
+        return Summaries(tuple(made), dry_run=True, plans=tuple(plans))
+    return Summaries(tuple(made), dry_run=False, operations=tuple(p.id for p in plans))
+
+
+def _one(
+    ctx: Context, namespace: str, names: Names, entity: str, *, dry_run: bool
+) -> tuple[EntitySummary, Plan] | None:
+    now = ctx.clock()
+    episodes = _episodes(ctx, namespace, names, entity)
+    policy = ctx.policy.knowledge
+    earlier = _earlier(ctx, namespace, entity)
+    enough = len({r.content.session for r in episodes}) >= policy.summary_sessions
+    if earlier is None and not enough and len(episodes) < policy.summary_episodes:
+        return None  # before its facts are read
+    believed = [
+        line
+        for line in lines(ctx, namespace, list(every(ctx, namespace, names, entity)), names)
+        if line.state in (FactState.ACTIVE, FactState.AGING)
+    ]
+    if not is_due(episodes, believed, earlier.data if earlier else None, policy):
+        return None
+    profile = profile_of(entity, names.entity(entity).name, episodes, believed, now)
+    if profile is None:
+        return None
+    profile = _by_model(ctx, profile, episodes, believed)
+    knowing = Knowing(ctx, namespace, now)
+    identity = _written(knowing, profile, episodes, believed, earlier)
+    plan = knowing.plan("summarize", f"summarize {entity}: {len(believed)} facts, {len(episodes)} messages")
+    if not dry_run:
+        ctx.store.apply(plan)
+    told = EntitySummary("" if dry_run else identity, entity, profile.text, profile.key_facts, profile.sources)
+    return told, plan
+
+
+def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
+    """Return the messages in view that name an entity, oldest first."""
+    family = [i for i in names.entities if names.standing(i) == entity]
+    ids = sorted({d.id for d in ctx.store.around.documents_named(namespace, Shelf.MENTION, family)})
+    found: list[Record] = []
+    for start in range(0, len(ids), PAGE):
+        page = ctx.store.get(namespace, ids[start : start + PAGE])
+        found += [
+            r
+            for r in page
+            if r.state.kind is Kind.EPISODE
+            and r.state.status is Status.ACTIVE
+            and r.state.scope is Scope.LONG_TERM  # what others may not see is not summed up for all
+        ]
+    return sorted(found, key=lambda r: (r.state.created_ms, r.id))
+
+
+def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
+    """Return what the entity's last summary was made of."""
+    documents = ctx.store.around.documents_named(namespace, Shelf.PROFILE, [entity])
+    return max(documents, key=lambda d: (d.data["at_ms"], d.id), default=None)
+
+
+def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine]) -> Profile:
+    """Return a summary in a model's words where one is configured, if it says nothing that its sources do not."""
+    whole = "\n".join(
+        [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.value}" for f in facts)]
+    )
+    most = counted(whole) // 2
+    said = written(ctx, {profile.entity: (whole, most)}).get(profile.entity)
+    if said is None or counted(said) > most or lost(said, whole):
+        return profile
+    return replace(profile, text=said)
+
+
+def _written(
+    knowing: Knowing, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Document | None
+) -> str:
+    """Bring in the summary; it takes the place of the earlier one, and confirmed facts are surer for it."""
+    now = knowing.now
+    sure = [f.confidence for f in facts] + [r.state.confidence for r in episodes]
+    draft = Draft(
+        text=profile.text,
+        kind=Kind.SUMMARY,
+        scope=Scope.LONG_TERM,
+        importance=max([r.state.importance for r in episodes], default=0.5),
+        confidence=sum(sure) / len(sure),
+        at=now,
+        source=SOURCE,
+        metadata={"entity": profile.entity, "as_of": text_of(now), "key_facts": dict(profile.key_facts)},
+    )
+    (identity,) = knowing.born([draft])
+    for source in profile.sources:
+        knowing.link(standing_for(identity, source, 1.0))
+    boosted = _boosted(knowing, facts, dict(earlier.data.get("boosted", {})) if earlier else {}, identity)
+    data = {**profile.made_of, "at_ms": now, "sources": list(profile.sources), "boosted": boosted}
+    knowing.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")
+    # One summary stands for an entity: a plan made before another one was stored, or a second process, is refused.
+    knowing.edits.read(knowing.ctx.store.around.documents_of(knowing.namespace, Shelf.PROFILE, [profile.entity]))
+    knowing.edits.put(Shelf.PROFILE, profile.entity, "", {"memory": identity}, "its latest summary")
+    if earlier is not None:
+        _superseded(knowing, earlier, identity, now)
+    return identity
+
+
+def _boosted(knowing: Knowing, facts: Sequence[FactLine], before: Mapping[str, Any], identity: str) -> dict[str, int]:
+    """Make confirmed facts surer, once for each further confirmation; the truth clock goes on (design 4)."""
+    policy = knowing.ctx.policy.knowledge
+    knowing.read(f.id for f in facts)
+    boosted: dict[str, int] = {}
+    for fact in facts:
+        if fact.confirmations < 2 or fact.confirmations <= int(before.get(fact.id, 1)):  # noqa: PLR2004  # once is no confirmation
+            boosted[fact.id] = int(before.get(fact.id, 1))
+            continue
+        state = knowing.decisions.states[fact.id]
+        sure = max(state.confidence, min(policy.cap, state.confidence + policy.summary_boost))
+        because = f"summed up in {identity}: confidence {state.confidence:.2f} to {sure:.2f}"
+        knowing.change(fact.id, replace(state, confidence=sure), "summed_up", because)
+        boosted[fact.id] = fact.confirmations
+    return boosted
+
+
+def _superseded(knowing: Knowing, earlier: Document, identity: str, now: Instant) -> None:
+    knowing.include(knowing.ctx.store.get(knowing.namespace, [earlier.id]))
+    state = knowing.decisions.states.get(earlier.id)
+    if state is None or state.status is not Status.ACTIVE:
+        return
+    because = f"superseded: {identity} is its newer summary"
+    knowing.change(earlier.id, replace(state, status=Status.SUPERSEDED, status_ms=now, held=False), "replaced", because)
+    knowing.link(link(SUPERSEDES, identity, earlier.id, because))

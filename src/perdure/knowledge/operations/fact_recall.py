@@ -1,0 +1,154 @@
+"""What a recall needs to know of facts and procedures: about whom it names, what is asked, what follows what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import names_in
+from perdure.knowledge.operations.change_rates import known_rates, on_shelf
+from perdure.knowledge.operations.stale_sources import overturned, restated
+from perdure.knowledge.records.authority import Sight
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.fact_records import ready_question
+from perdure.knowledge.rules.fact_states import begins, learned_confidence, validated_at, was_there
+from perdure.knowledge.rules.procedures import Procedure
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
+from perdure.records.recall import Filters, Hit
+from perdure.rules.updates.recency_ranking import replaced_after
+
+_MOST_FACTS: Final = 200
+"""Facts about those whom a question names that are looked at."""
+
+
+def facts_named(ctx: Context, namespace: str, text: str, filters: Filters) -> dict[str, str]:
+    """Return id -> words of the facts that are believed about those whom a question names by a known name.
+
+    Of very many only those learned last are looked at. A question that is limited otherwise than by kind and
+    confidence is left to the searches.
+    """
+    wanted = replace(filters, kinds=(), min_confidence=0.0, isolated=False, inside=None)
+    if wanted != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
+        return {}
+    forms = names_in(text)
+    known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
+    entities = sorted({d.id for d in known})
+    about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, entities) if entities else []
+    ids = sorted({d.id for d in about})[-_MOST_FACTS:]
+    states = ctx.store.states(namespace, ids) if ids else {}
+    believed = [i for i in ids if i in states and _is_open(states[i][0])]
+    return {r.id: r.content.text for r in ctx.store.get(namespace, believed)}
+
+
+def _is_open(state: State) -> bool:
+    """Whether a fact is believed, and for all to see."""
+    return state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
+
+
+def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
+    """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them."""
+    if ctx.policy.knowledge.learn != "off":
+        shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+        since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
+        since |= restated(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
+        hits = replaced_after([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
+    if ctx.witnesses:
+        hits = _told_of_trees(ctx, namespace, hits)
+    ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
+    if not ids:
+        return hits
+    around = ctx.store.around
+    known = {d.id: Fact.from_data(d.id, d.data) for d in around.documents_of(namespace, Shelf.FACT, ids)}
+    rivals = contested(ctx, namespace, ids)
+    rates, now = known_rates(ctx, namespace), ctx.clock()
+    return [
+        _told(h, known.get(h.memory.id), rivals.get(h.memory.id, []), rates, now) if h.memory.id in ids else h
+        for h in hits
+    ]
+
+
+def _told_of_trees(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
+    """Return hits; those that cite what has moved or is gone with what the working tree showed when last looked at."""
+    checks = ctx.store.around.documents_of(namespace, Shelf.CHECK, [h.memory.id for h in hits])
+    gone = {
+        d.id: f"When {d.name} was last looked at: {d.data['evidence']}. Is it still right?"
+        for d in checks
+        if d.name in ctx.witnesses and d.data.get("outcome") in (Sight.MOVED, Sight.STALE)
+    }
+    return [replace(h, question=h.question or gone.get(h.memory.id, "")) for h in hits]
+
+
+def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
+    memory = hit.memory if fact is None else by_rate(hit.memory, fact, rates, now)
+    asked = memory.aging and not (fact is not None and fact.asked_not)
+    return replace(
+        hit,
+        memory=memory,
+        question=ready_question(memory, validated_at(memory.state)) if asked else hit.question,
+        contested_with=tuple(dict.fromkeys((*hit.contested_with, *rivals))),
+    )
+
+
+def by_rate(memory: Memory, fact: Fact, rates: dict[str, float], now: Instant) -> Memory:
+    """Return a fact as sure as it is by what was learned about how fast facts of its sort change."""
+    sure = learned_confidence(memory.state, fact.type, rates, now, otherwise=memory.confidence)
+    return memory if sure == memory.confidence else replace(memory, confidence=sure)
+
+
+def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool = False) -> dict[str, list[str]]:
+    """Return fact -> those that it is in open conflict with; a conflict rests while one side is hidden.
+
+    With ``settled`` also those that it was in conflict with.
+    """
+    around = ctx.store.around
+    documents = [
+        *around.documents_of(namespace, Shelf.CONFLICT, ids),
+        *around.documents_named(namespace, Shelf.CONFLICT, ids),
+    ]
+    found: dict[str, list[str]] = {}
+    pairs = list(dict.fromkeys((d.id, d.name) for d in documents if settled or d.data.get("outcome") == "open"))
+    if not settled:
+        states = ctx.store.states(namespace, sorted({i for pair in pairs for i in pair})) if pairs else {}
+        believed = {i for i, (state, _) in states.items() if state.status is Status.ACTIVE}
+        pairs = [pair for pair in pairs if believed.issuperset(pair)]
+    for older, newer in pairs:
+        found.setdefault(older, []).append(newer)
+        found.setdefault(newer, []).append(older)
+    return found
+
+
+def said_by(ctx: Context, namespace: str, hits: list[Hit]) -> dict[str, frozenset[str]]:
+    """Return fact -> the messages that say it, of the facts among some hits."""
+    facts = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
+    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    return {d.id: frozenset(s["memory"] for s in d.data["sources"]) for d in told}
+
+
+def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> list[Record]:
+    """Return those that are answers to a question about another time."""
+    known = _facts_among(ctx, namespace, records)
+    return [r for r in records if was_there(r, known.get(r.id), filters)]
+
+
+def earliest(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> Instant:
+    """Return since when one of some memories, at least, could have been an answer to a question about another time."""
+    known = _facts_among(ctx, namespace, records)
+    return min(begins(r, known.get(r.id), filters) for r in records)
+
+
+def _facts_among(ctx: Context, namespace: str, records: list[Record]) -> dict[str, Fact]:
+    facts = [r.id for r in records if r.state.kind is Kind.FACT]
+    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    return {d.id: Fact.from_data(d.id, d.data) for d in told}
+
+
+def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:
+    """Return the procedures of a namespace that hold and are in view: what ``widen`` takes."""
+    found = {d.id: Procedure.from_document(d) for d in on_shelf(ctx, namespace, Shelf.PROCEDURE)}
+    states = ctx.store.states(namespace, list(found)) if found else {}
+    seen = [p for i, p in found.items() if i in states and states[i][0].status is Status.ACTIVE]
+    return [replace(p, retired=False) for p in seen]  # whoever restores one vouches for it

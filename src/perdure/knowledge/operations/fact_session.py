@@ -1,0 +1,218 @@
+"""What is known as an operation finds it and changes it: facts, entities and their documents, read as they are needed.
+
+Several messages may change one fact within one plan: each sees what those before it made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.predicate_cardinality import Lessons
+from perdure.knowledge.records.facts import Fact, fact_key
+from perdure.knowledge.rules.claim_resolution import Known
+from perdure.knowledge.rules.fact_states import learned_confidence
+from perdure.operations.consolidation.summary_memories import brought_in
+from perdure.operations.ports import Context
+from perdure.operations.writing import unshortened
+from perdure.records.document import Document, Shelf
+from perdure.records.instant import Instant
+from perdure.records.memory import Record, State, Status
+from perdure.records.new_memory import Draft
+from perdure.records.plan import Change, Plan
+from perdure.rules.consolidation.merge_plan import Decisions, Settled, settled
+from perdure.rules.document_edits import DocumentEdits
+from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.trajectory import Course
+
+PAGE: Final = 2000
+
+
+class Knowing:
+    """The facts of a namespace as one operation sees and changes them.
+
+    Args:
+        ctx: Store, policy, ids, embedder.
+        namespace: Where.
+        now: The instant of the operation.
+    """
+
+    def __init__(self, ctx: Context, namespace: str, now: Instant) -> None:
+        self.ctx, self.namespace, self.now = ctx, namespace, now
+        self.edits = DocumentEdits()
+        self.lessons = Lessons(ctx, namespace, self.edits)
+        self.decisions = Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
+        self.facts: dict[str, Fact] = {}
+        self._of: dict[tuple[str, ...], dict[str, None]] = {}
+        self._keys: dict[str, dict[str, list[Document]]] = {}
+        """Key -> normal form of the value -> what was not taken in yet."""
+        self._heard: set[str] = set()
+        """Keys of facts that were there before this operation."""
+        self._subjects: set[str] = set()
+        self._links: dict[tuple[str, str, str], Change] = {}
+        self._rates: dict[str, float] | None = None
+
+    # --- reading
+
+    def about(self, subject: str, predicate: str | None, at: Instant, norm: str | None = None) -> list[Known]:
+        """Return the facts that are believed about an entity, as sure as they are then.
+
+        Args:
+            subject: The entity.
+            predicate: What about; everything if None.
+            at: The instant.
+            norm: Only facts with this value's normal form: of a predicate with many values no others need be read.
+        """
+        place: tuple[str, ...] = (subject,)
+        if predicate is None:
+            self._read_subject(subject)
+        else:
+            self._read_key(fact_key(subject, predicate), norm)
+            place = (subject, predicate) if norm is None else (subject, predicate, norm)
+        ids = [i for i in self._of.get(place, ()) if self.decisions.states[i].status is Status.ACTIVE]
+        return self.known(ids, at)
+
+    def faded(self, subject: str, predicate: str, norm: str) -> str | None:
+        """Return the fact of an entity with a value that nobody confirmed for so long that it was archived, if any."""
+        self._read_key(fact_key(subject, predicate), norm)
+        found = self._of.get((subject, predicate, norm), ())
+        return max((i for i in found if self.decisions.states[i].status is Status.ARCHIVED), default=None)
+
+    def known(self, ids: Sequence[str], at: Instant) -> list[Known]:
+        """Return facts that were read, as sure as they are at an instant, with as many values as was taught."""
+        if not ids:
+            return []
+        if self._rates is None:
+            self._rates = known_rates(self.ctx, self.namespace)
+        states = [self.decisions.states[i] for i in ids]
+        sure = signals(states, self.ctx.policy, at).confidence.tolist()
+        return [
+            Known(self._seen(self.facts[i]), s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c))
+            for i, s, c in zip(ids, states, sure, strict=True)
+        ]
+
+    def _seen(self, fact: Fact) -> Fact:
+        many = self.lessons.several(fact.subject, fact.predicate, otherwise=fact.many)
+        return fact if many == fact.many else replace(fact, many=many)
+
+    def read(self, ids: Iterable[str]) -> None:
+        """Read facts by id, with what their documents say."""
+        missing = [i for i in ids if i not in self.facts]
+        for start in range(0, len(missing), PAGE):
+            page = missing[start : start + PAGE]
+            documents = self.ctx.store.around.documents_of(self.namespace, Shelf.FACT, page)
+            self._take_in(documents)
+
+    def include(self, records: Sequence[Record]) -> None:
+        """Bring memories that are no facts before the decisions."""
+        self.decisions.admit(settled(records, unshortened(self.ctx.policy), self.now))
+
+    def is_first(self, fact: Fact) -> bool:
+        """Whether a new fact is the first about its predicate of its entity."""
+        self._read_key(fact.key, fact.value.norm)
+        return fact.key not in self._heard and min(self._of[fact.subject, fact.predicate]) == fact.id
+
+    def record(self, identity: str) -> Record:
+        """Return a memory as this operation finds it by now."""
+        return replace(self.decisions.found.records[identity], state=self.decisions.states[identity])
+
+    def open_conflicts(self, identity: str) -> list[tuple[str, str]]:
+        """Return (older, newer) of the open conflicts in which a fact is one side; their facts are read."""
+        around = self.ctx.store.around
+        self.edits.read(around.documents_of(self.namespace, Shelf.CONFLICT, [identity]))
+        self.edits.read(around.documents_named(self.namespace, Shelf.CONFLICT, [identity]))
+        found = [
+            key
+            for key, data in self.edits.shelf(Shelf.CONFLICT).items()
+            if identity in key and data.get("outcome") == "open"
+        ]
+        self.read(i for key in found for i in key)
+        return [key for key in found if all(i in self.facts for i in key)]
+
+    def close_reviews(self, identity: str, because: str, *, name: str | None = None) -> None:
+        """Remove the open questions about a memory, or the one of a name."""
+        self.edits.read(self.ctx.store.around.documents_of(self.namespace, Shelf.REVIEW, [identity]))
+        for owner, asked in self.edits.shelf(Shelf.REVIEW):
+            if owner == identity and name in (None, asked):
+                self.edits.put(Shelf.REVIEW, owner, asked, None, because)
+
+    def _read_key(self, key: str, norm: str | None) -> None:
+        if key not in self._keys:
+            by_norm = self._keys.setdefault(key, {})
+            documents = self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key])
+            self._heard |= {key} if documents else set()
+            for document in documents:
+                by_norm.setdefault(str(document.data["value"]["norm"]), []).append(document)
+        unread = self._keys[key]
+        for each in list(unread) if norm is None else [norm]:
+            self._take_in(unread.pop(each, ()))
+
+    def _read_subject(self, subject: str) -> None:
+        if subject not in self._subjects:
+            self._subjects.add(subject)
+            about = self.ctx.store.around.documents_named(self.namespace, Shelf.ABOUT, [subject])
+            self.read(d.id for d in about)
+
+    def _take_in(self, documents: Sequence[Document]) -> None:
+        fresh = [d for d in documents if d.id not in self.facts]
+        if not fresh:
+            return
+        records = {r.id: r for r in self.ctx.store.get(self.namespace, [d.id for d in fresh])}
+        self.edits.read(fresh)
+        for document in fresh:
+            if document.id in records:
+                self._keep(Fact.from_data(document.id, document.data))
+        self.decisions.admit(settled(records.values(), unshortened(self.ctx.policy), self.now))
+
+    def _keep(self, fact: Fact) -> None:
+        if (old := self.facts.get(fact.id)) is not None:
+            for place in _places(old):
+                self._of[place].pop(fact.id, None)
+        self.facts[fact.id] = fact
+        for place in _places(fact):
+            self._of.setdefault(place, {})[fact.id] = None
+
+    # --- changing
+
+    def change(self, identity: str, state: State, verb: str, because: str) -> None:
+        """Decide that a fact's memory has another state from now on."""
+        self.decisions.change(identity, state, verb, because)
+
+    def rewrite(self, fact: Fact, because: str) -> None:
+        """Decide what a fact's document says."""
+        old = self.facts.get(fact.id)
+        self._keep(fact)
+        if old is not None and old.key != fact.key:
+            self.edits.put(Shelf.FACT, fact.id, old.key, None, because)
+        self.edits.put(Shelf.FACT, fact.id, fact.key, fact.to_data(), because)
+        if old is None:
+            self.edits.put(Shelf.ABOUT, fact.id, fact.subject, {}, because)
+
+    def link(self, change: Change) -> None:
+        """Link two memories once everything else is written; the same link twice is one."""
+        row = change.after or {}
+        self._links.setdefault((change.id, row["other"], row["kind"]), change)
+
+    def born(self, drafts: Sequence[Draft]) -> list[str]:
+        """Bring new memories in, and return their ids."""
+        records = brought_in(self.ctx, self.decisions, drafts, self.namespace, "learn")
+        self.decisions.admit(_as_born(records))
+        return [record.id for record in records]
+
+    def plan(self, operation: str, note: str) -> Plan:
+        """Return everything that was decided, as one plan."""
+        self.decisions.add([*self.edits.changes(), *self._links.values()])
+        return self.decisions.plan(operation, note, self.namespace)
+
+
+def _places(fact: Fact) -> tuple[tuple[str, ...], ...]:
+    """Return under what a fact is looked for."""
+    return (fact.subject,), (fact.subject, fact.predicate), (fact.subject, fact.predicate, fact.value.norm)
+
+
+def _as_born(records: Sequence[Record]) -> Settled:
+    courses: Mapping[str, Course] = {r.id: Course(r.id, r.state, (), r.state, 0) for r in records}
+    by = {r.id: r for r in records}
+    return Settled(by, by, courses)

@@ -1,0 +1,162 @@
+"""Facts as a person sees them: what is believed, since when, and what was believed before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import Names
+from perdure.knowledge.extraction.predicates import UNNAMED
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.entities import which
+from perdure.knowledge.operations.fact_recall import by_rate, contested
+from perdure.knowledge.operations.predicate_cardinality import Lessons
+from perdure.knowledge.records.fact_results import FactLine, Timeline
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.fact_history import as_then
+from perdure.knowledge.rules.fact_records import SUPERSEDES, ready_question
+from perdure.knowledge.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Memory, Scope
+from perdure.records.recall import Filters
+from perdure.rules.document_edits import DocumentEdits
+from perdure.rules.lifecycle.signals import views
+
+PAGE: Final = 1000
+
+
+# --- reading
+
+
+def facts(
+    ctx: Context, namespace: str, *, entity: str | None, predicate: str | None, past: bool, limit: int
+) -> list[FactLine]:
+    """Return facts, those that are believed first, then by entity, predicate and time.
+
+    Args:
+        ctx: Store, policy, clock.
+        namespace: Where.
+        entity: An id or a name; all entities if None.
+        predicate: In normal form or as said; all if None.
+        past: Also those that are not believed any longer.
+        limit: How many at most.
+
+    Raises:
+        NotFound: There is no such entity.
+        InvalidInput: The name means several.
+    """
+    names = names_of(ctx, namespace)
+    subject = None if entity is None else which(ctx, names, entity, namespace)
+    lessons = Lessons(ctx, namespace, DocumentEdits())
+    wanted = None if predicate is None else lessons.name(ctx.predicates.name(predicate))
+    chosen = [
+        fact
+        for fact in every(ctx, namespace, names, subject)
+        if wanted is None
+        or fact.predicate == wanted
+        or (wanted != UNNAMED and ctx.predicates.akin(wanted, fact.predicate))
+    ]
+    told = lines(ctx, namespace, chosen, names)
+    shown = [line for line in told if past or line.state in (FactState.ACTIVE, FactState.AGING)]
+    order = {state.value: place for place, state in enumerate(FactState)}
+    return sorted(shown, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
+
+
+def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeline:
+    """Return what was true of an entity, and believed, in the order of time.
+
+    When it was true goes by the days of the messages, when it was believed by the instants of learning: what is taken
+    in later was believed by nobody before, and no belief ends before it begins.
+
+    Args:
+        ctx: Store, policy, clock.
+        namespace: Where.
+        entity: Its id or a name.
+        then: ``known_at``: the timeline as it was known then; nothing else is looked at.
+
+    Raises:
+        NotFound: There is no such entity.
+        InvalidInput: The name means several.
+    """
+    names = names_of(ctx, namespace)
+    subject = which(ctx, names, entity, namespace)
+    some = {fact.id: fact for fact in every(ctx, namespace, names, subject)}
+    told = lines(ctx, namespace, list(some.values()), names)
+    if then.known_at is not None:
+        states = ctx.store.states(namespace, list(some)) if some else {}
+        known = Filters(known_at=then.known_at)
+        told = [s[0] for f in told if f.id in states and (s := as_then(f, some[f.id], states[f.id][0], known))]
+    told.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
+    return Timeline(subject, names.entity(subject).name, tuple(told))
+
+
+def every(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
+    """Yield facts, also those that were: of one entity (and of those that were merged into it) or of all."""
+    if subject is not None:
+        family = [i for i in names.entities if names.standing(i) == subject] or [subject]
+        about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, family)
+        ids = sorted({d.id for d in about})
+        for start in range(0, len(ids), PAGE):
+            page = ctx.store.around.documents_of(namespace, Shelf.FACT, ids[start : start + PAGE])
+            yield from (Fact.from_data(d.id, d.data) for d in page)
+        return
+    cursor = ("", "")
+    while documents := ctx.store.around.documents(namespace, Shelf.FACT, cursor, PAGE):
+        cursor = (documents[-1].id, documents[-1].name)
+        yield from (Fact.from_data(d.id, d.data) for d in documents)
+
+
+def lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> list[FactLine]:
+    """Return facts as they are now, in the same order; those whose memory is gone are left out."""
+    now, rates = ctx.clock(), known_rates(ctx, namespace)
+    told: list[FactLine] = []
+    for start in range(0, len(some), PAGE):
+        page = some[start : start + PAGE]
+        ids = [f.id for f in page]
+        memories = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)}
+        rivals = contested(ctx, namespace, ids)
+        told += [
+            _line(ctx, by_rate(memories[f.id], f, rates, now), f, names, rivals.get(f.id, ()), now)
+            for f in page
+            if f.id in memories
+        ]
+    return told
+
+
+def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequence[str], now: Instant) -> FactLine:
+    state, policy = memory.state, ctx.policy.knowledge
+    incoming = {(other, kind) for other, kind, _ in ctx.store.links_to(memory.namespace, memory.id)}
+    linked = [(kind, other) for kind, other, _ in ctx.store.links(memory.namespace, memory.id) if kind == SUPERSEDES]
+    subject = names.standing(fact.subject)
+    return FactLine(
+        id=memory.id,
+        namespace=memory.namespace,
+        subject=subject,
+        name=names.entity(subject).name,
+        predicate=fact.predicate,
+        type=fact.type,
+        value=fact.value.text,
+        state=state_of(state, policy, now).value,
+        confidence=memory.confidence,
+        base=state.confidence,
+        confirmations=state.reinforcements,
+        learned=fact.learned.value,
+        trust=fact.trust.value,
+        valid_from=_when(fact.valid_from),
+        valid_to=_when(fact.valid_to),
+        believed_from=_when(state.recorded_ms),
+        believed_to=_when(believed_until(fact, state)),
+        supersedes=tuple(o for k, o in linked if (o, k) not in incoming),
+        superseded_by=tuple(o for k, o in linked if (o, k) in incoming),
+        contested=tuple(rivals),
+        sources=tuple((s.memory, s.span.quote) for s in fact.sources),
+        question=ready_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
+        session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
+    )
+
+
+def _when(at: Instant | None) -> str:
+    return "" if at is None else text_of(at)

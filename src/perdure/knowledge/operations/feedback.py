@@ -1,0 +1,246 @@
+"""What a person answers about one memory: it is right, it is wrong, it is something else, do not ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from perdure.knowledge.extraction.values import LONGEST, value_of
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.apply_claims import Believing, Said
+from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
+from perdure.knowledge.rules.claim_resolution import Action, Decision, Strategy
+from perdure.knowledge.rules.fact_records import SUPERSEDES, link
+from perdure.knowledge.rules.fact_states import Event
+from perdure.operations.ports import Context
+from perdure.operations.writing import found, retried
+from perdure.records.errors import InvalidInput
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Memory, Record, Status
+from perdure.records.new_memory import Draft
+from perdure.rules.lifecycle.reinforcement import validated
+from perdure.rules.lifecycle.signals import views
+
+Act = Callable[[Believing, Record, Instant], str | None]
+"""Carries an answer out, and returns the id of the memory that it made, if any."""
+
+
+def confirm(ctx: Context, identity: str) -> Memory:
+    """Write down that a person says that a memory is still true: confidence + 0.02, the truth clock anew.
+
+    What contradicts it in an open conflict is superseded; open questions about it are closed.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, or not believed any longer.
+    """
+
+    def act(believing: Believing, record: Record, now: Instant) -> None:
+        if record.id in believing.knowing.facts:
+            believing.validate(record.id, now, "a person confirmed it")
+            return
+        outcome = validated(record.state, now)
+        because = f"a person confirmed it: {outcome.because}"
+        believing.knowing.change(record.id, outcome.state, "validated", because)
+        believing.knowing.close_reviews(record.id, because)
+
+    return answered(ctx, identity, "confirm", "", act)
+
+
+def deny(ctx: Context, identity: str, reason: str | None) -> Memory:
+    """Write down that a person says that a memory is wrong: it is invalidated, for good.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, or not believed any longer.
+    """
+    told = f": {reason}" if reason else ""
+
+    def act(believing: Believing, record: Record, now: Instant) -> None:
+        because = f"a person denied it{told}"
+        if record.id in believing.knowing.facts:
+            believing.retire(record.id, Event.DENIED, now, now, because)
+            return
+        gone = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
+        believing.knowing.change(record.id, gone, "denied", f"invalidated: {because}")
+        believing.knowing.close_reviews(record.id, because)
+
+    return answered(ctx, identity, "deny", told, act)
+
+
+def correct(ctx: Context, identity: str, value: str) -> Memory:
+    """Write down what a person says is true instead, and return the memory that says so.
+
+    A fact gets another value, anything else another text; what was believed is superseded, and both are linked.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, not believed any longer, or says that already.
+    """
+
+    def act(believing: Believing, record: Record, now: Instant) -> str | None:
+        if record.id in believing.knowing.facts:
+            return _corrected_fact(believing, record.id, value, now)
+        return _corrected_text(believing, record, value, now)
+
+    return answered(ctx, identity, "correct", f": {value}", act)
+
+
+def both(ctx: Context, identity: str) -> Memory:
+    """Write down that a person says that a fact and what contradicts it both hold: the conflict is closed.
+
+    Of a predicate that no table names, this teaches that it has several values (decision 21).
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
+    """
+
+    def act(believing: Believing, record: Record, now: Instant) -> None:
+        if record.id not in believing.knowing.facts or not believing.both(record.id, now, "a person said: both"):
+            raise InvalidInput(
+                f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
+            )
+
+    return answered(ctx, identity, "both", "", act)
+
+
+def mute(ctx: Context, identity: str) -> Memory:
+    """Write down that a person does not want to be asked about a fact again; it is still believed, and still fades.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is no fact, is hidden, or is not believed any longer.
+    """
+
+    def act(believing: Believing, record: Record, now: Instant) -> None:  # noqa: ARG001  # as the other answers
+        fact = believing.knowing.facts.get(record.id)
+        if fact is None:
+            raise InvalidInput(f"{identity} is no fact, and so is not asked about.", remedy="Nothing needs to be done.")
+        because = "a person does not want to be asked about it"
+        believing.knowing.rewrite(replace(fact, asked_not=True), because)
+        believing.knowing.close_reviews(record.id, because)
+
+    return answered(ctx, identity, "mute", "", act)
+
+
+def _corrected_fact(believing: Believing, identity: str, value: str, now: Instant) -> str | None:
+    knowing, policy = believing.knowing, believing.knowing.ctx.policy.knowledge
+    fact = knowing.facts[identity]
+    if len(value.strip()) > LONGEST:
+        raise InvalidInput(
+            f"The value of a fact has at most {LONGEST} characters, not {len(value.strip()):,}.",
+            remedy="Give the value alone, for example Thursday; remember stores long texts.",
+        )
+    said = value_of(value, now)
+    if said.norm == fact.value.norm:
+        raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
+    because = f"a person corrected it: {fact.value.text} to {said.text}"
+    if (other := _saying(knowing, fact, said, now)) is not None:
+        return _corrected_to(believing, identity, other, now, because)
+    rivals = [i for sides in knowing.open_conflicts(identity) for i in sides if i != identity]
+    span = Span(0, len(value), value)
+    claim = Claim(
+        fact.subject,
+        fact.predicate,
+        fact.type,
+        said,
+        Learned.CORRECTION,
+        policy.correction,
+        span,
+        old=fact.value,
+        many=fact.many,
+    )
+    name = names_of(knowing.ctx, knowing.namespace).entity(fact.subject).name
+    decision = Decision(
+        Action.REPLACE,
+        tuple(knowing.known([identity, *(i for i in rivals if _is_believed(knowing, i))], now)),
+        Strategy.CORRECTION,
+        fact.predicate,
+        because,
+    )
+    state = knowing.decisions.states[identity]
+    origin = Said(None, now, scope=state.scope, session=knowing.decisions.found.records[identity].content.session)
+    return believing.carry_out(decision, claim, fact.subject, name, origin)
+
+
+def _is_believed(knowing: Knowing, identity: str) -> bool:
+    return knowing.decisions.states[identity].status is Status.ACTIVE
+
+
+def _saying(knowing: Knowing, fact: Fact, said: Value, now: Instant) -> str | None:
+    """Return the fact that is believed beside another and says what that should have said."""
+    known = knowing.about(fact.subject, fact.predicate, now)
+    return next((k.fact.id for k in known if k.fact.id != fact.id and k.fact.value.norm == said.norm), None)
+
+
+def _corrected_to(believing: Believing, identity: str, other: str, now: Instant, because: str) -> str:
+    """Replace a fact by one that is known already: what a person says of it confirms that one."""
+    believing.validate(other, now, because)
+    if _is_believed(believing.knowing, identity):  # the two were in no open conflict
+        believing.retire(identity, Event.REPLACED, now, now, because)
+        believing.knowing.link(link(SUPERSEDES, other, identity, because))
+    return other
+
+
+def _corrected_text(believing: Believing, record: Record, text: str, now: Instant) -> str:
+    knowing, content, state = believing.knowing, record.content, record.state
+    if " ".join(text.split()).casefold() == " ".join(content.text.split()).casefold():
+        raise InvalidInput(f"{record.id} says that already.", remedy="Confirm it instead.")
+    draft = Draft(
+        text=text,
+        kind=Kind.NOTE if state.kind is Kind.EPISODE else state.kind,
+        scope=state.scope,
+        importance=state.importance,
+        confidence=knowing.ctx.policy.knowledge.correction,
+        at=now,
+        tags=content.tags,
+        source=Learned.CORRECTION.value,
+        session=content.session,
+        task=content.task,
+    )
+    (made,) = knowing.born([draft])
+    because = f"a person corrected it: {text}"
+    gone = replace(state, status=Status.SUPERSEDED, status_ms=now, held=False)
+    knowing.change(record.id, gone, "replaced", f"superseded: {because}")
+    knowing.close_reviews(record.id, because)
+    knowing.link(link(SUPERSEDES, made, record.id, because))
+    return made
+
+
+def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Memory:
+    """Carry an answer about a memory out, and return what stands in its place.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        identity: The memory.
+        verb: The operation's name.
+        told: What follows the id in its note.
+        act: What the answer does.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is hidden, or not believed any longer.
+    """
+
+    def attempt() -> tuple[str, str]:
+        now = ctx.clock()
+        record = found(ctx, identity)
+        if record.state.status is not Status.ACTIVE:
+            raise InvalidInput(
+                f"{identity} is {record.state.status}, and so nothing is believed of it.",
+                remedy="Restore it first if it is archived; what was superseded or invalidated stays so.",
+            )
+        knowing = Knowing(ctx, record.namespace, now)
+        knowing.read([identity])
+        if identity not in knowing.facts:
+            knowing.include([record])
+        made = act(Believing(knowing), knowing.record(identity), now)
+        plan = knowing.plan(verb, f"{verb} {identity}{told}")
+        if plan.changes:
+            ctx.store.apply(plan)
+        return record.namespace, made or identity
+
+    place, result = retried(attempt)
+    return views([found(ctx, result, place)], ctx.policy, ctx.clock())[0]

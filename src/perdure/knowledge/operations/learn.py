@@ -1,0 +1,334 @@
+"""Learning from messages: who is spoken of, what is claimed, and what becomes of it (seed 002, stages 1 to 5).
+
+Messages are learned from in the order in which they were stored, whatever their session, each in the light of those
+before it, so a batch, one by one, or twice end the same. What an interrupted run left is learned with the session's
+next messages.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from perdure.knowledge.extraction import model_replies as claim_replies
+from perdure.knowledge.extraction.claims import as_note, claims
+from perdure.knowledge.extraction.entity_names import Resolved
+from perdure.knowledge.extraction.event_types import asks_whether_still, denies, event_of, judged, reweighed
+from perdure.knowledge.extraction.references import WINDOW, may_refer
+from perdure.knowledge.extraction.relatives import of_relative
+from perdure.knowledge.extraction.values import value_of
+from perdure.knowledge.operations.apply_claims import Believing, Said, Tally
+from perdure.knowledge.operations.conflict_detection import sees_same
+from perdure.knowledge.operations.entity_linking import Naming
+from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.predicate_synonyms import propose
+from perdure.knowledge.records.fact_results import Learnt
+from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned, Trust
+from perdure.knowledge.rules.claim_resolution import Action, Known, believed, meant
+from perdure.knowledge.rules.fact_states import Event
+from perdure.knowledge.rules.ingest_watermark import floor, marked, near
+from perdure.operations.ports import Context
+from perdure.operations.writing import retried
+from perdure.records.document import Shelf
+from perdure.records.errors import NotFound, PerdureError
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Record, Status
+from perdure.rules.source_trust import trust_in
+
+PAGE: Final = 500
+MARK: Final = ""
+"""The name of the document that tells how far a session was learned from."""
+ANY: Final = ":any"
+HEARD: Final = "heard"
+"""The document of this name, in the place of a session, tells what was heard last in any of them."""
+RECENT: Final = WINDOW
+"""So many messages before the first new one are looked at for whom "they" are: all that may count."""
+_TOLD: Final = 4
+"""Up to so many sessions are told by name in the journal."""
+_NAME: Final = 100
+
+
+def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
+    """Learn from sessions that a caller names; one that is not there is told, and nothing is learned.
+
+    Raises:
+        NotFound: Nothing was ever said in one of them.
+    """
+    gone = [s for s in sessions if not ctx.store.around.of_session(namespace, s, "", 1)]
+    if gone:
+        told = ", ".join(repr(s[:_NAME]) for s in gone[:_TOLD]) + ", ..." * (len(gone) > _TOLD)
+        raise NotFound(
+            f"There are no messages of session {told} in {namespace}.",
+            remedy="They may be in another namespace; recall and get tell the session of a memory.",
+        )
+    return learn(ctx, namespace, sessions)
+
+
+def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
+    """Learn from the messages of some sessions that were not learned from yet, in the order in which they came.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder, predicates.
+        namespace: Where.
+        sessions: Which.
+    """
+    done, left = Learnt(), list(dict.fromkeys(sessions))
+    while left:
+        page, left = retried(lambda left=left: _page(ctx, namespace, left))  # type: ignore[misc]  # bound now
+        done = done.joined(page)
+    return done
+
+
+def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt, list[str]]:
+    """Learn from the next messages, and return the sessions that have more."""
+    documents = ctx.store.around.documents_of(namespace, Shelf.LEARNED, [*sessions, ANY])
+    marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
+    ids, left = _next(ctx, namespace, {s: marks.get(s, {}) for s in sessions})
+    if not ids:
+        return Learnt(), []
+    knowing = Knowing(ctx, namespace, ctx.clock())
+    knowing.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
+    recent = {s: [str(i) for i in marks.get(s, {}).get("recent", ())] for s in ids.values()}
+    heard = next((dict(d.data) for d in documents if (d.id, d.name) == (ANY, HEARD)), {})
+    before = {str(i) for key in ("recent", "before") for i in heard.get(key, ())}
+    by_id = {
+        r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
+    }
+    listener = _Listener(knowing, {s: _those(by_id, some) for s, some in recent.items()})
+    listener.last = str(heard.get("session", ""))
+    listener.recent.setdefault(listener.last, deque(_those(by_id, heard.get("recent", ())), RECENT))
+    listener.elsewhere = _those(by_id, heard.get("before", ()))
+    messages = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
+    for record in messages:
+        listener.hear(record, ids[record.id])
+    propose(knowing, listener.tally.created)
+    _marked(knowing, listener, ids, marks)
+    told = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
+    plan = knowing.plan("learn", f"learn: {len(messages)} messages of {told}")
+    ctx.store.apply(plan)
+    return listener.tally.learnt(len(messages), (plan.id,)), left
+
+
+def _next(ctx: Context, namespace: str, marks: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str]]:
+    """Return the next messages of some sessions in the order in which they came, and the sessions that have more.
+
+    Args:
+        ctx: The store.
+        namespace: Where.
+        marks: Session -> how far it was learned from.
+
+    Returns:
+        Message -> session.
+    """
+    found: dict[str, str] = {}
+    for session, mark in marks.items():
+        known = near(mark)
+        page = ctx.store.around.of_session(namespace, session, floor(mark), PAGE + len(known))
+        found |= dict.fromkeys((i for i in page if i not in known), session)
+    ordered = sorted(found)
+    return {i: found[i] for i in ordered[:PAGE]}, [s for s in marks if s in {found[i] for i in ordered[PAGE - 1 :]}]
+
+
+def _marked(
+    knowing: Knowing, listener: _Listener, ids: Mapping[str, str], marks: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Write down how far each session was learned from, and what was heard last."""
+    for session in dict.fromkeys(ids.values()):
+        learned = [i for i, s in ids.items() if s == session]
+        data = marked(marks.get(session, {}), learned, [r.id for r in listener.recent[session]])
+        knowing.edits.put(Shelf.LEARNED, session, MARK, data, "learned so far")
+    heard: dict[str, Any] = {
+        "session": listener.last,
+        "recent": [r.id for r in listener.recent[listener.last]],
+        "before": [r.id for r in listener.elsewhere],
+    }
+    knowing.edits.put(Shelf.LEARNED, ANY, HEARD, heard, "heard last")
+
+
+def _those(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
+    return [records[i] for i in ids if i in records]
+
+
+def _is_message(record: Record) -> bool:
+    return record.state.kind is Kind.EPISODE and record.state.status is not Status.INVALIDATED
+
+
+class _Listener:
+    """Hears one message after the other.
+
+    Args:
+        knowing: The facts, as this operation sees and changes them.
+        recent: Session -> its messages before the first new one, oldest first.
+    """
+
+    def __init__(self, knowing: Knowing, recent: Mapping[str, Sequence[Record]]) -> None:
+        self.ctx, self.knowing = knowing.ctx, knowing
+        self.believing = Believing(knowing)
+        self.naming = Naming(knowing)
+        self.recent = {session: deque(some, RECENT) for session, some in recent.items()}
+        self.last = ""
+        """The session that was heard last."""
+        self.elsewhere: list[Record] = []
+        """What was heard last before that, in another session."""
+        self.model_failed = False
+
+    @property
+    def tally(self) -> Tally:
+        """What became of the facts."""
+        return self.believing.tally
+
+    def hear(self, record: Record, session: str) -> None:
+        """Learn from one message of a session."""
+        if session != self.last:
+            self.elsewhere, self.last = list(self.recent[self.last]), session
+        self.naming.texts = [r.content.text for r in self.recent[session]]
+        # An assistant's words, a tool's or a web page's are no news about the world.
+        person = self.naming.is_person(record) and trust_in(record.content.metadata) is Trust.USER
+        self.tally.entities += self.naming.named(record, may_create=person)
+        if person:
+            self._answer(record)
+            for claim in self._claims(record):
+                self._take(claim, record)
+        self.recent[session].append(record)
+
+    def _claims(self, record: Record) -> list[Claim]:
+        text, at = record.content.text, record.state.created_ms
+        found = claims(text, at, self.ctx.predicates, speaker=record.content.speaker, policy=self.ctx.policy.knowledge)
+        known = {(c.predicate, c.value.norm) for c in found}
+        return found + [c for c in self._by_model(record) if (c.predicate, c.value.norm) not in known]
+
+    def _by_model(self, record: Record) -> list[Claim]:
+        """Return what a language model reads in a message, where one is configured; a failure leaves the rules."""
+        text, at = record.content.text, record.state.created_ms
+        if self.ctx.model is None or not self.ctx.policy.model.learn or self.model_failed:
+            return []
+        try:
+            reply = self.ctx.model.ask(claim_replies.INSTRUCTION, claim_replies.question(text), claim_replies.schema())
+        except PerdureError as error:
+            self.ctx.warn(f"Facts are learned by rules only: {error}")
+            self.model_failed = True
+            return []
+        self._typed(record, judged(event_of(text), claim_replies.event_in(reply)))
+        named = self.ctx.predicates
+        return [
+            replace(c, predicate=named.name(c.predicate), many=named.row(named.name(c.predicate)).many)
+            for c in claim_replies.claims_of(reply, text, at, value_of)
+        ]
+
+    def _typed(self, record: Record, event: EventType) -> None:
+        """Write down what a message does if that is not what the rules said when it was taken in."""
+        metadata = record.content.metadata
+        before = metadata.get("event")
+        if before not in set(EventType) or before == event:
+            return
+        self.knowing.include([record])
+        state = self.knowing.record(record.id).state
+        after = replace(state, importance=reweighed(state.importance, EventType(before), event))
+        self.knowing.change(record.id, after, "typed", f"a language model says that it is a {event}, not a {before}")
+        self.knowing.decisions.relabel(record.id, {**metadata, "event": event.value, "event_by": "model"})
+
+    def _take(self, claim: Claim, record: Record) -> None:
+        """Decide what becomes of a claim, and do it."""
+        at = record.state.created_ms
+        before = record.content.text[: claim.span.start]
+        subject = self.naming.subject(claim.subject, record, before, self.tally.entities)
+        if subject is None:
+            subject = self._corrected(claim, at)
+        if subject is None and claim.learned is Learned.EXPLICIT and not claim.denied:
+            claim = as_note(claim)  # it was asked to be remembered, and nobody knows of whom
+            subject = self.naming.subject(claim.subject, record, "", self.tally.entities)
+        if subject is None:
+            return
+        subject, claim = self._relative(subject, claim, at)
+        if (name := self.knowing.lessons.name(claim.predicate)) != claim.predicate:
+            row = self.ctx.predicates.row(name)
+            named = self.ctx.predicates.has(name)
+            claim = replace(
+                claim, predicate=name, type=row.type if named else claim.type, many=row.many if named else claim.many
+            )
+        many = self.knowing.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
+        adds = many and claim.old is None and claim.learned is not Learned.CORRECTION
+        known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
+        if claim.denied or (not known and claim.learned is Learned.CORRECTION):
+            # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
+            known = self.knowing.about(subject.id, None, at)
+        known = [k for k in known if self._beside(k, record)]
+        told = replace(claim, many=many)  # what is written down of it is as it was said
+        decision = believed(told, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
+        said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
+        faded = self.knowing.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
+        if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
+            self.believing.revive(faded, claim, said)
+            return
+        self.believing.carry_out(decision, claim, subject.id, subject.name, said)
+
+    def _relative(self, subject: Entity, claim: Claim, at: Instant) -> tuple[Entity, Claim]:
+        """Return whom a claim about "my sister" is about: her, where she alone is known by name."""
+        if (kept := of_relative(claim.predicate)) is None or self.knowing.about(subject.id, claim.predicate, at):
+            return subject, claim
+        names = self.knowing.about(subject.id, f"{kept[0]}_name", at)
+        meant = self.naming.names.resolve(names[0].fact.value.text, 1.0) if len(names) == 1 else None
+        if not isinstance(meant, Resolved):
+            return subject, claim
+        return self.naming.names.entity(meant.id), replace(claim, predicate=kept[1])
+
+    def _beside(self, known: Known, record: Record) -> bool:
+        """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""
+        return self._beside_memory(known.fact.id, record)
+
+    def _beside_memory(self, identity: str, record: Record) -> bool:
+        return sees_same(self.knowing.record(identity), record)
+
+    def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
+        """Return whom a correction without a name is about, from what was heard last in any session.
+
+        It is the last one of whom a fact is known that can be meant.
+        """
+        if claim.learned is not Learned.CORRECTION or not may_refer(claim.subject):
+            return None
+        akin = self.ctx.predicates.akin
+        for record in reversed(self.elsewhere):
+            found = [
+                entity
+                for entity in self.naming.entities_in(record.content.text)
+                if any(akin(claim.predicate, k.fact.predicate) for k in self.knowing.about(entity, None, at))
+            ]
+            if found:
+                return self.naming.names.entity(found[0]) if len(found) == 1 else None
+        return None
+
+    def _answer(self, record: Record) -> None:
+        """Take a confirmation, or a bare denial, for what was said or asked just before."""
+        text = record.content.text
+        event = event_of(text)
+        denied = denies(text)
+        if event is not EventType.CONFIRMATION and not denied:
+            return
+        before = self.recent[self.last][-1] if self.recent[self.last] else None
+        answered = before is not None and before.content.speaker != record.content.speaker
+        said = before.content.text if before is not None and answered else ""
+        target = self._meant(record, said)
+        if target is None:
+            return
+        at = record.state.created_ms
+        if denied:
+            self.believing.retire(target.fact.id, Event.DENIED, at, at, f"denied: {text}")
+        elif asks_whether_still(said):
+            self.believing.validate(target.fact.id, at, f"confirmed: {text}", record.id)
+        else:
+            source = Said(record.id, at, trust_in(record.content.metadata))
+            self.believing.reinforce(target, None, source, f"confirmed: {text}")
+
+    def _meant(self, record: Record, before: str) -> Known | None:
+        own = self.naming.speaker(record)
+        spoken_of = [*self.naming.spoken_of(record), *([own] if own is not None else [])]
+        at = record.state.created_ms
+        known = [k for entity in dict.fromkeys(spoken_of) for k in self.knowing.about(entity, None, at)]
+        known = [k for k in known if self._beside(k, record)]
+        return meant(_plain(record.content.text), _plain(before), known)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,166 @@
+"""Asking a person whether two predicates are the same, and doing what follows (decision 21)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from perdure.knowledge.operations.apply_claims import Believing
+from perdure.knowledge.operations.change_rates import on_shelf
+from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.feedback import answered
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.predicate_synonyms import Pair, Said, comparable, nearest, paired, words
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.errors import NotFound, PerdureError
+from perdure.records.instant import Instant
+from perdure.records.memory import Memory, Record, Scope, Status
+from perdure.records.vector import Vector
+
+OPEN: Final = 3
+"""So many questions about names are open at a time."""
+_LAST: Final = 200
+"""So many of the last facts of an entity are looked at for other names."""
+_KEPT: Final = 10_000
+"""Vectors of names that are kept."""
+
+
+def propose(knowing: Knowing, created: Iterable[str]) -> None:
+    """Ask about new names of predicates that are near in meaning to another of the same entity.
+
+    Without an embedder nothing is asked. Vectors are made once for each name, all that are missing at once.
+
+    Args:
+        knowing: The facts, as the operation sees and changes them.
+        created: Facts that are new.
+    """
+    ctx = knowing.ctx
+    new = [knowing.facts[i] for i in created if _counts(knowing, i) and knowing.is_first(knowing.facts[i])]
+    if ctx.embedder is None or not new:
+        return
+    pairs = {pair.key: pair for pair in knowing.lessons.pairs() if pair.said is not Said.OPEN or _stands(knowing, pair)}
+    room = OPEN - sum(pair.said is Said.OPEN for pair in pairs.values())
+    beside = {f.id: _beside(knowing, f) for f in new} if room > 0 else {}
+    vectors = _vectors(ctx, {f.predicate for some in beside.values() for f in some} | {f.predicate for f in new})
+    for fact in new:
+        others = {
+            f.predicate: f for f in beside.get(fact.id, ()) if frozenset((f.predicate, fact.predicate)) not in pairs
+        }
+        known = {name: vectors[name] for name in others if name in vectors}
+        if room <= 0 or not known or fact.predicate not in vectors:
+            continue
+        found = nearest(vectors[fact.predicate], known, ctx.policy.knowledge.synonym_at)
+        if found is not None:
+            pair = paired(fact, others[found[0]], found[1], knowing.now, ctx.predicates)
+            pairs[pair.key] = pair
+            knowing.lessons.put(pair.document(), f"alike in meaning: {found[1]:.2f}")
+            room -= 1
+
+
+def _stands(knowing: Knowing, pair: Pair) -> bool:
+    """Whether both facts of a question are believed: else nobody sees it, and it may be asked of others."""
+    ids = [pair.fact, pair.other]
+    stored = {i: state for i, (state, _) in knowing.ctx.store.states(knowing.namespace, ids).items()}
+    states = [knowing.decisions.states.get(i) or stored.get(i) for i in ids]
+    return all(state is not None and state.status is Status.ACTIVE for state in states)
+
+
+def _counts(knowing: Knowing, identity: str) -> bool:
+    state = knowing.decisions.states[identity]
+    return state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
+
+
+def _beside(knowing: Knowing, fact: Fact) -> list[Fact]:
+    """Return facts that are believed of the same entity and may be about the same; of one name the one said last."""
+    around, place = knowing.ctx.store.around, knowing.namespace
+    ids = sorted({d.id for d in around.documents_named(place, Shelf.ABOUT, [fact.subject])})[-_LAST:]
+    found = {d.id: Fact.from_data(d.id, d.data) for d in around.documents_of(place, Shelf.FACT, ids)} if ids else {}
+    states = {i: state for i, (state, _) in knowing.ctx.store.states(place, ids).items()} if ids else {}
+    states |= {i: knowing.decisions.states[i] for i in knowing.facts}
+    found |= {i: f for i, f in knowing.facts.items() if f.subject == fact.subject}
+    seen = [
+        f
+        for i, f in sorted(found.items())
+        if i != fact.id and i in states and (states[i].status, states[i].scope) == (Status.ACTIVE, Scope.LONG_TERM)
+    ]
+    return [f for f in seen if comparable(fact, f, knowing.ctx.predicates)]
+
+
+def _vectors(ctx: Context, names: Iterable[str]) -> dict[str, Vector]:
+    """Return the vectors of names of predicates, made now where they are missing; none if that fails."""
+    if ctx.embedder is None:
+        return {}
+    space = ctx.embedder.space.name
+    wanted = sorted(set(names))
+    missing = [name for name in wanted if (space, name) not in ctx.directions]
+    try:
+        made: Sequence[Vector] = ctx.embedder.embed([words(n) for n in missing], purpose="document") if missing else []
+    except PerdureError as error:
+        ctx.warn(f"Nobody is asked which predicates are the same: {error}")
+        return {}
+    while len(ctx.directions) + len(made) > _KEPT and ctx.directions:
+        ctx.directions.pop(next(iter(ctx.directions)))
+    ctx.directions.update({(space, n): v for n, v in zip(missing, made, strict=True)})
+    return {n: ctx.directions[space, n] for n in wanted}
+
+
+def same(ctx: Context, identity: str, *, yes: bool) -> Memory:
+    """Write down what a person says of the two names that were asked about: the same, or not.
+
+    If they are, every fact of the one name gets the other, and so does what is learned later; what then contradicts
+    each other is asked about. Either way the pair is not asked about again.
+
+    Raises:
+        NotFound: There is no such memory, or no such open question about it.
+        InvalidInput: It is hidden, or not believed any longer.
+    """
+
+    def act(believing: Believing, record: Record, now: Instant) -> None:
+        lessons = believing.knowing.lessons
+        pair = next((p for p in lessons.pairs() if p.fact == record.id and p.said is Said.OPEN), None)
+        if pair is None:
+            raise NotFound(
+                f"Nobody is asked which predicates are the same as that of {identity}.",
+                remedy="`review` lists the open questions.",
+            )
+        said = Said.SAME if yes else Said.DIFFERENT
+        because = f"a person said that {pair.goes} and {pair.stays} are {'the same' if yes else 'not the same'}"
+        lessons.put(replace(pair, said=said).document(), because)
+        if yes:
+            _joined(believing, pair, now, because)
+
+    return answered(ctx, identity, "same", "" if yes else ": no", act)
+
+
+def _joined(believing: Believing, pair: Pair, now: Instant, because: str) -> None:
+    """Give every fact of the one name the other, and let those of one entity meet."""
+    knowing = believing.knowing
+    shelf = on_shelf(knowing.ctx, knowing.namespace, Shelf.FACT)
+    ids = [d.id for d in shelf if d.data["predicate"] == pair.goes]
+    knowing.read(ids)
+    for identity in ids:
+        fact = knowing.facts.get(identity)
+        if fact is None:
+            continue
+        beside = [k.fact.id for k in knowing.about(fact.subject, pair.stays, now) if k.fact.id not in ids]
+        row = knowing.ctx.predicates.row(pair.stays)
+        sort = row.type if knowing.ctx.predicates.has(pair.stays) else fact.type
+        knowing.rewrite(replace(fact, predicate=pair.stays, type=sort), because)
+        if _counts(knowing, identity):
+            _meets(believing, identity, beside, now, because)
+
+
+def _meets(believing: Believing, identity: str, beside: Sequence[str], now: Instant, because: str) -> None:
+    """Let a fact that got another name meet those that had it: one of equal value stands for the other."""
+    knowing = believing.knowing
+    for other in beside:
+        (own,), (there,) = knowing.known([identity], now), knowing.known([other], now)
+        if not _counts(knowing, other) or own.state.status is not Status.ACTIVE:
+            continue
+        if own.fact.value.norm == there.fact.value.norm:
+            keeper, goes = sorted((own.fact.id, other))
+            believing.absorb(goes, keeper, now, because)
+        elif not (own.fact.many and there.fact.many):
+            believing.contest(own, there, now, because)

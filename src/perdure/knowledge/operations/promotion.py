@@ -1,0 +1,80 @@
+"""Facts of a session meet those of long term when they are promoted, as if they had been learned there (design 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from perdure.knowledge.operations.apply_claims import Believing, Said
+from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.records.facts import Claim, Fact, Source, Span
+from perdure.knowledge.rules.claim_resolution import Action, Known, believed
+from perdure.knowledge.rules.fact_states import validated_at
+from perdure.records.instant import Instant
+from perdure.records.memory import Scope, State, Status
+
+
+def meet(knowing: Knowing, ids: Iterable[str]) -> list[str]:
+    """Decide what becomes of facts of a session beside those of long term, and return those that are to be promoted.
+
+    What long term says already is confirmed there, and stands for the session's fact. What contradicts it is decided
+    by the ladder, or asked about. What loses is superseded, and stays where it was.
+
+    Args:
+        knowing: The facts, those of the session read.
+        ids: Facts of one session that are believed.
+    """
+    believing, mine = Believing(knowing), sorted(ids)
+    for identity in mine:
+        _met(believing, identity, frozenset(mine))
+    return [i for i in mine if knowing.decisions.states[i].status is Status.ACTIVE]
+
+
+def _met(believing: Believing, identity: str, mine: frozenset[str]) -> None:
+    knowing, state = believing.knowing, believing.knowing.decisions.states[identity]
+    at = validated_at(state)
+    (own,) = knowing.known([identity], at)
+    fact, said = own.fact, Said(None, at, own.fact.trust)
+    claim = _claim(fact, state)
+    known = [k for k in knowing.about(fact.subject, fact.predicate, at) if k.fact.id not in mine and _is_shared(k)]
+    ctx = knowing.ctx
+    decision = believed(claim, known, at, ctx.policy.knowledge, ctx.predicates.akin)
+    faded = knowing.faded(fact.subject, fact.predicate, fact.value.norm)
+    if decision.action is Action.REINFORCE:
+        _stands_for(believing, decision.about[0].fact.id, fact, at)
+    elif decision.action is not Action.CREATE:
+        believing.clash(decision, identity, said)
+    elif faded is not None and knowing.decisions.states[faded].scope is Scope.LONG_TERM:
+        believing.bring_back(faded, at, f"said again: {fact.value.text}")
+        _stands_for(believing, faded, fact, at)
+
+
+def _is_shared(known: Known) -> bool:
+    return known.state.scope is Scope.LONG_TERM
+
+
+def _stands_for(believing: Believing, keeper: str, fact: Fact, at: Instant) -> None:
+    """Let a fact of long term be confirmed by all that says it in the session, and stand for the session's."""
+    because = f"said in a session that was promoted: {fact.value.text}"
+    for source in fact.sources or (Source("", Span(0, 0, "")),):
+        (known,) = believing.knowing.known([keeper], at)
+        claim = replace(_claim(fact, known.state), span=source.span)
+        believing.reinforce(known, claim, Said(source.memory or None, at, fact.trust), because)
+    believing.absorb(fact.id, keeper, at, because)
+
+
+def _claim(fact: Fact, state: State) -> Claim:
+    """Return what a fact says as a claim, as sure as the fact has become."""
+    span = fact.sources[0].span if fact.sources else Span(0, 0, "")
+    since = fact.valid_from if fact.valid_from != state.created_ms else None
+    return Claim(
+        fact.subject,
+        fact.predicate,
+        fact.type,
+        fact.value,
+        fact.learned,
+        state.confidence,
+        span,
+        many=fact.many,
+        valid_from=since,
+    )

@@ -1,0 +1,73 @@
+"""Which messages and notes say what is not believed any longer, and what stands in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import names_in
+from perdure.knowledge.extraction.references import USER
+from perdure.knowledge.rules.fact_records import DERIVED, SUPERSEDES
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.memory import Memory, Scope
+
+_MOST_SAID: Final = 1000
+"""Facts, those learned last, whose words notes are held against."""
+_WORD: Final = re.compile(r"\w+")
+
+
+def overturned(ctx: Context, namespace: str, messages: Sequence[str], shown: Collection[str] = ()) -> dict[str, str]:
+    """Return message -> what stands in the place of what it said, where none of its facts is believed any longer.
+
+    That is the newer fact; the message's own, no longer believed, where nothing took its place. Of a message that says
+    more than one thing one is enough, where the fact in its place is among ``shown``: that is what is asked about.
+    """
+    said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in messages}
+    facts = sorted({fact for some in said.values() for fact in some})
+    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    retired = {d.id for d in told if d.data.get("retired_ms") is not None}
+    gone = {m: max(some) for m, some in said.items() if some and retired.issuperset(some)}
+    newer = {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
+    for message in said.keys() - newer.keys() if shown else ():
+        standing = (_successor(ctx, namespace, fact) for fact in sorted(retired.intersection(said[message])))
+        if found := next((fact for fact in standing if fact in shown), None):
+            newer[message] = found
+    return newer
+
+
+def restated(ctx: Context, namespace: str, notes: Sequence[Memory]) -> dict[str, str]:
+    """Return note -> what stands in the place of what it says, where a fact of its words is not believed any longer.
+
+    In an agent's session whoever asks to have something remembered leaves a fact and a note of the same words. A note
+    that holds the words of a fact that is believed is not among them. The facts of a session are left to it.
+    """
+    forms = sorted({form for note in notes for form in names_in(note.content)})
+    around = ctx.store.around
+    known = around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
+    about = around.documents_named(namespace, Shelf.ABOUT, sorted({USER, *(d.id for d in known)})) if notes else []
+    facts = around.documents_of(namespace, Shelf.FACT, sorted({d.id for d in about})[-_MOST_SAID:]) if about else []
+    said = [(_words(s["quote"]), d.id, d.data.get("retired_ms") is None) for d in facts for s in d.data["sources"]]
+    found: dict[str, str] = {}
+    for note in notes:
+        words = _words(note.content)
+        of = [(fact, holds) for quote, fact, holds in said if quote in words]
+        if of and not any(holds for _, holds in of):
+            found[note.id] = _successor(ctx, namespace, max(fact for fact, _ in of))
+    states = ctx.store.states(namespace, sorted(set(found.values()))) if found else {}
+    shared = {i for i, (state, _) in states.items() if state.scope is Scope.LONG_TERM}
+    return {note: fact for note, fact in found.items() if fact in shared}
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _successor(ctx: Context, namespace: str, fact: str) -> str:
+    """Return the fact that is believed in the place of one that was; itself where there is none."""
+    seen = {fact}
+    while newer := [o for o, kind, _ in ctx.store.links_to(namespace, fact) if kind == SUPERSEDES and o not in seen]:
+        fact = max(newer)
+        seen.add(fact)
+    return fact

@@ -1,0 +1,185 @@
+"""What authorities can be asked about: facts whose predicate one of them knows, memories that cite a working tree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from perdure.knowledge.records.authority import Citation, Question
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.citations import citations
+from perdure.knowledge.rules.verification import believed, question_of
+from perdure.operations.ports import Context
+from perdure.records.document import Document, Shelf
+from perdure.records.instant import Instant
+from perdure.records.memory import Record, Status
+
+PAGE: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Facts about one predicate of one entity, and what is asked about them.
+
+    Attributes:
+        facts: Those that are believed, the one known longest first.
+        question: What authorities are asked.
+        authorities: Who is, in the order in which they decide.
+    """
+
+    facts: tuple[Fact, ...]
+    question: Question
+    authorities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What one verification looks at.
+
+    Attributes:
+        keys: Facts, by what they are about.
+        citing: Working tree -> the memories that cite it, with what they cite.
+        left: How many more there are.
+        checks: (memory, authority) -> what was written down the last time.
+    """
+
+    keys: tuple[Key, ...] = ()
+    citing: Mapping[str, list[tuple[str, list[Citation]]]] = field(default_factory=dict)
+    left: int = 0
+    checks: Mapping[tuple[str, str], Document] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> set[str]:
+        """Every memory that is looked at."""
+        facts = {f.id for key in self.keys for f in key.facts}
+        return facts | {identity for some in self.citing.values() for identity, _ in some}
+
+
+def chosen(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now: Instant) -> Chosen:
+    """Return what is to be looked at: whatever was looked at longest ago first.
+
+    Args:
+        ctx: Store, authorities, witnesses.
+        place: The namespace.
+        ids: Only these memories, and with a fact the others of its key; None for all.
+        limit: So many facts, and so many memories that cite each tree, at most (a key is never cut in two).
+        now: The instant.
+    """
+    facts = _facts(ctx, place, ids, now)
+    witnesses = [w.name for w in ctx.witnesses.values() if w.covers(place)]
+    citing = dict.fromkeys(witnesses, _citing(ctx, place, ids) if witnesses else [])
+    named = {f.id for f in facts} | {i for some in citing.values() for i, _ in some}
+    checks = {(d.id, d.name): d for d in _documents_of(ctx, place, Shelf.CHECK, sorted(named))}
+    last = {identity: _at(d) for (identity, _), d in checks.items()}
+    left, picked = 0, {}
+    for name, some in citing.items():
+        dated = sorted((_at(checks.get((identity, name))), identity, cited) for identity, cited in some)
+        picked[name], left = [(i, cited) for _, i, cited in dated[:limit]], left + max(0, len(dated) - limit)
+    keys, rest = _keys(ctx, place, facts, last, limit)
+    return Chosen(keys, picked, left + rest, checks)
+
+
+def _at(check: Document | None) -> Instant:
+    return -1 if check is None else int(check.data.get("at_ms", -1))
+
+
+def _knowing(ctx: Context, predicate: str, place: str) -> tuple[str, ...]:
+    return tuple(name for name, a in ctx.authorities.items() if a.knows(predicate, place))
+
+
+# --- facts
+
+
+def _facts(ctx: Context, place: str, ids: Sequence[str] | None, now: Instant) -> list[Fact]:
+    """Return the facts in view that are believed and that an authority knows about."""
+    if not ctx.authorities:
+        return []
+    if ids is None:
+        documents = _shelf(ctx, place, Shelf.FACT)
+    else:
+        keys = sorted({d.name for d in _documents_of(ctx, place, Shelf.FACT, ids)})
+        documents = _documents_named(ctx, place, keys)
+    read = (Fact.from_data(d.id, d.data) for d in documents)
+    facts = [f for f in read if believed(f, now) and _knowing(ctx, f.predicate, place)]
+    active: set[str] = set()
+    for start in range(0, len(facts), PAGE):
+        states = ctx.store.states(place, [f.id for f in facts[start : start + PAGE]])
+        active |= {identity for identity, (state, _) in states.items() if state.status is Status.ACTIVE}
+    return [f for f in facts if f.id in active]
+
+
+def _keys(
+    ctx: Context, place: str, facts: Sequence[Fact], last: Mapping[str, Instant], limit: int
+) -> tuple[tuple[Key, ...], int]:
+    """Return keys with their questions, whatever was looked at longest ago first, and how many facts are left."""
+    by: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by.setdefault(fact.key, []).append(fact)
+    order = sorted(by, key=lambda key: (min(last.get(f.id, -1) for f in by[key]), key))
+    picked: list[str] = []
+    count = 0
+    for key in order:
+        if count >= limit:
+            break
+        picked.append(key)
+        count += len(by[key])
+    questions = _questions(ctx, place, [by[key][0] for key in picked])
+    keys = (
+        Key(tuple(sorted(by[key], key=lambda f: f.id)), q, _knowing(ctx, q.predicate, place))
+        for key, q in zip(picked, questions, strict=True)
+    )
+    return tuple(keys), len(facts) - count
+
+
+def _questions(ctx: Context, place: str, facts: Sequence[Fact]) -> list[Question]:
+    """Return what is asked about each fact, in its subject's names."""
+    subjects = sorted({f.subject for f in facts})
+    entities = {d.id: d for d in _documents_of(ctx, place, Shelf.ENTITY, subjects)}
+    aliases: dict[str, list[Document]] = {}
+    for document in _documents_of(ctx, place, Shelf.ALIAS, subjects):
+        aliases.setdefault(document.id, []).append(document)
+    return [question_of(f, entities.get(f.subject), aliases.get(f.subject, ())) for f in facts]
+
+
+# --- memories that cite
+
+
+def _citing(ctx: Context, place: str, ids: Sequence[str] | None) -> list[tuple[str, list[Citation]]]:
+    """Return the memories in view that cite something, with what they cite."""
+    found = ((r.id, citations(r.content.text)) for r in _records(ctx, place, ids) if r.state.status is Status.ACTIVE)
+    return [(identity, cited) for identity, cited in found if cited]
+
+
+def _records(ctx: Context, place: str, ids: Sequence[str] | None) -> Iterator[Record]:
+    if ids is not None:
+        for start in range(0, len(ids), PAGE):
+            yield from ctx.store.get(place, ids[start : start + PAGE])
+        return
+    after = ""
+    while page := ctx.store.every(place, after, PAGE):
+        after = page[-1]
+        yield from ctx.store.get(place, page)
+
+
+# --- pages
+
+
+def _shelf(ctx: Context, place: str, shelf: Shelf) -> Iterator[Document]:
+    after = ("", "")
+    while page := ctx.store.around.documents(place, shelf, after, PAGE):
+        after = page[-1].id, page[-1].name
+        yield from page
+
+
+def _documents_of(ctx: Context, place: str, shelf: Shelf, ids: Collection[str]) -> list[Document]:
+    found: list[Document] = []
+    wanted = list(ids)
+    for start in range(0, len(wanted), PAGE):
+        found += ctx.store.around.documents_of(place, shelf, wanted[start : start + PAGE])
+    return found
+
+
+def _documents_named(ctx: Context, place: str, keys: Sequence[str]) -> Iterator[Document]:
+    for start in range(0, len(keys), PAGE):
+        yield from ctx.store.around.documents_named(place, Shelf.FACT, keys[start : start + PAGE])

@@ -1,0 +1,1 @@
+"""Frozen data about facts, entities and authorities."""

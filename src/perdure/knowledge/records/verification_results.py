@@ -1,0 +1,88 @@
+"""What ``verify`` answers: what authorities said of facts, with both values, and what became of what memories cite.
+
+May live here: plain frozen data with ``to_dict``. May not: decisions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from perdure.knowledge.records.authority import Outcome, Sight, Sighting, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What became of what one memory cites.
+
+    Attributes:
+        id: The memory.
+        authority: The working tree.
+        sight: The worst of what it cites.
+        sightings: Each of them.
+    """
+
+    id: str
+    authority: str
+    sight: Sight
+    sightings: tuple[Sighting, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return {
+            "id": self.id,
+            "authority": self.authority,
+            "sight": self.sight.value,
+            "sightings": [s.to_dict() for s in self.sightings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a verification found and changed.
+
+    Attributes:
+        namespace: Where.
+        verdicts: What authorities said of facts, with the value that was believed and the one that they have.
+        cited: What became of what memories cite.
+        left: Facts and citing memories beyond the limit; they come first the next time.
+        unasked: Ids that were named and that no authority has a word on.
+        operations: Ids of the operations, for ``undo``; empty where nothing changed.
+        note: What the caller should know: that no authority is set, or that none knows anything here.
+    """
+
+    namespace: str
+    verdicts: tuple[Verdict, ...] = ()
+    cited: tuple[Cited, ...] = ()
+    left: int = 0
+    unasked: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    note: str = ""
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many facts came out so."""
+        return sum(1 for v in self.verdicts if v.outcome is outcome)
+
+    def seen(self, sight: Sight) -> int:
+        """Return of how many memories what they cite came out so."""
+        return sum(1 for c in self.cited if c.sight is sight)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many facts and citing memories came out how; what did not occur is left out."""
+        facts = {o.value: self.count(o) for o in Outcome}
+        seen = {s.value: self.seen(s) for s in Sight}
+        return {name: n for name, n in {**facts, **seen}.items() if n}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data."""
+        return {
+            "namespace": self.namespace,
+            "counts": self.counts,
+            "verdicts": [v.to_dict() for v in self.verdicts],
+            "cited": [c.to_dict() for c in self.cited],
+            "left": self.left,
+            "unasked": list(self.unasked),
+            "operations": list(self.operations),
+            "note": self.note,
+        }

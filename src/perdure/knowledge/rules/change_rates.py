@@ -1,0 +1,160 @@
+"""How fast facts of each sort change: from the lives of facts to rates of decay (seed 002, part 4; design 6).
+
+May live here: what counts as a change and as exposure, when a rate is used, its document. May not: reading facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.knowledge.formulas.survival import change_rate, decay_rate, interval, prior_exposure, validation_days
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.records.learning_results import Rate
+from perdure.records.document import Document, Shelf
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import State, Status
+from perdure.records.plan import Change, Target
+from perdure.records.policy import Policy
+
+PRIOR_CHANGES: Final = 1.0
+"""The policy's rate counts as much as one change that was seen: five changes outweigh it."""
+_DIGITS: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How long one fact was watched, and whether it changed then.
+
+    Attributes:
+        type: Its sort of predicate.
+        days: Days from when it was known to its change, or to the last instant at which one would have been seen.
+        changed: Whether it ended by a change.
+    """
+
+    type: str
+    days: float
+    changed: bool
+
+
+def life(fact: Fact, state: State, now: Instant) -> Life | None:
+    """Return how long a fact was watched; None for one that was not.
+
+    It is watched from when it was said, or from when it became true if that is later. How long it had been true before
+    is no exposure: facts of its sort that had changed by then were never heard of.
+
+    - superseded (corrected, replaced): a change, when it ceased to be true, else when it was replaced;
+    - active: it still holds as far as is known, so it is censored now;
+    - archived: nobody watches it any more, so it is censored then;
+    - invalidated: it was never so, or nobody knows since when. The world did not change, we were wrong: no change, and
+      censored then, because what is not believed cannot be seen to change;
+    - consolidated: the fact that stands for it has its years.
+
+    Args:
+        fact: What it is about.
+        state: The memory's.
+        now: The instant.
+    """
+    if state.status is Status.CONSOLIDATED:
+        return None
+    begun = max(state.created_ms, fact.valid_from or state.created_ms)
+    if state.status is Status.ACTIVE:
+        return Life(fact.type, max(0, now - begun) / DAY_MS, changed=False)
+    ended = state.status_ms if fact.retired is None else min(fact.retired, state.status_ms)  # when said, if known
+    changed = state.status is Status.SUPERSEDED
+    if changed and fact.valid_to is not None and fact.valid_to > begun:
+        ended = min(ended, fact.valid_to)
+    return Life(fact.type, max(0, min(ended, now) - begun) / DAY_MS, changed)
+
+
+def rates(lives: Iterable[Life], policy: Policy) -> tuple[Rate, ...]:
+    """Return a rate for each sort of predicate, by name.
+
+    Args:
+        lives: Of all facts of a namespace.
+        policy: Its rate for facts is the prior; it says when a learned one is used.
+    """
+    of: dict[str, list[Life]] = {}
+    for one in lives:
+        of.setdefault(one.type, []).append(one)
+    types = sorted(of)
+    changes = [sum(one.changed for one in of[t]) for t in types]
+    days = [sum(one.days for one in of[t]) for t in types]
+    prior = PRIOR_CHANGES, prior_exposure(policy.confidence.fact_rate, PRIOR_CHANGES)
+    mean = change_rate(changes, days, *prior)
+    if not types:
+        return ()
+    low, high = (decay_rate(end) for end in interval(changes, days, *prior))
+    found = []
+    for i, name in enumerate(types):
+        ends = float(low[i]), float(high[i])
+        why = _refusal(name, changes[i], ends, policy)
+        found.append(
+            Rate(
+                type=name,
+                facts=len(of[name]),
+                changes=changes[i],
+                exposure_days=round(days[i], 3),
+                change_rate=round(float(mean[i]), _DIGITS),
+                rate=round(float(decay_rate(mean[i])), _DIGITS),
+                low=round(ends[0], _DIGITS),
+                high=round(ends[1], _DIGITS),
+                validation_days=round(float(validation_days(mean[i])), 3),
+                in_use=not why,
+                because=why or f"{changes[i]} changes in {days[i]:,.0f} days",
+            )
+        )
+    return tuple(found)
+
+
+def _refusal(name: str, changes: int, ends: tuple[float, float], policy: Policy) -> str:
+    """Return why a rate is not used; empty if it is."""
+    least, most = policy.knowledge.rate_changes, policy.knowledge.rate_width
+    if not name:
+        return "facts without a sort have nothing in common"
+    if changes < least:
+        return f"{changes} of {least} changes that it takes"
+    width = ends[1] / ends[0]
+    if width <= most:
+        return ""
+    return f"its interval is too wide: the upper end is {width:.2f} times the lower, and {most:g} times is allowed"
+
+
+def written(found: Sequence[Rate], there: Mapping[str, Document], now: Instant) -> list[Change]:
+    """Return the changes that write rates down; none for those that are written down already.
+
+    Args:
+        found: The rates.
+        there: Sort of predicate -> its document.
+        now: The instant, kept with what is new.
+    """
+    changes = []
+    for rate in found:
+        if not rate.type:
+            continue
+        before, data = there.get(rate.type), rate.to_data()
+        if before is None or {k: v for k, v in before.data.items() if k != "at_ms"} != data:
+            because = f"{rate.rate:g} a day, {'in use' if rate.in_use else 'not in use'}: {rate.because}"
+            changes.append(_change(rate.type, before, {**data, "at_ms": now}, because))
+    kept = {rate.type for rate in found}
+    changes += [
+        _change(name, there[name], None, "no fact is of this sort any more") for name in there if name not in kept
+    ]
+    return changes
+
+
+def _change(name: str, before: Document | None, after: Mapping[str, object] | None, because: str) -> Change:
+    def row(data: Mapping[str, object] | None) -> dict[str, object] | None:
+        return None if data is None else {"shelf": Shelf.RATE, "name": "", "data": dict(data)}
+
+    return Change(Target.DOCUMENT, name, row(None if before is None else before.data), row(after), because)
+
+
+def rates_in_use(documents: Iterable[Document]) -> dict[str, float]:
+    """Return sort of predicate -> loss of confidence a day, of those learned rates that are in use.
+
+    Args:
+        documents: Of the shelf RATE.
+    """
+    return {d.id: float(d.data["rate"]) for d in documents if d.shelf is Shelf.RATE and d.data.get("in_use") is True}

@@ -1,0 +1,316 @@
+"""What becomes of a claim: it confirms what is known, replaces it, stands beside it, or is asked about (design 5).
+
+May live here: the decision about one claim and the facts it is about. May not: finding them, writing anything down.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from perdure.knowledge.extraction.lemmas import base_verb
+from perdure.knowledge.extraction.naming_verbs import HABITS, LAPSED
+from perdure.knowledge.extraction.phrases import WEEKDAYS
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Trust
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import State
+from perdure.records.policy_knowledge import KnowledgePolicy
+
+Akin = Callable[[str, str], bool]
+_ENDING: Final = re.compile(
+    r"\b(?:no longer|any ?more|any longer|stop(?:ped|s)?|quit|used to|g[ai]ven? up|end(?:ed|s)|cancel?led|dropped|"
+    r"discontinued|ceased|unsubscribed)\b|\bha(?:ve|s)(?:\s+not|n['’]t)\b.{1,200}?" + LAPSED.pattern,  # noqa: RUF001
+    re.IGNORECASE | re.DOTALL,
+)
+"""What is said to have ended was true until then; what is only denied never was."""
+_PREFERRED: Final = "_preference"
+_LIKED: Final = frozenset({"preference", "like", "enjoy", "love", "fan", "interest"})
+_DONE: Final = HABITS | {"do", "watch", "hobby", "sport", "order", "subscribe", "subscribe_to"}
+_HAD: Final = frozenset({"have", "own", "pet", "use", "subscribe_to"})
+_OUTRIGHT: Final = frozenset({Learned.EXPLICIT, Learned.PREFERENCE, Learned.CORRECTION})
+
+
+class Action(StrEnum):
+    """What becomes of a claim."""
+
+    CREATE = "create"
+    REINFORCE = "reinforce"
+    REPLACE = "replace"
+    """It is stored, and what it contradicts is superseded."""
+    YIELD = "yield"
+    """It is stored as superseded: what is known already is believed."""
+    ASK = "ask"
+    """It is stored beside what it contradicts, and a person is asked."""
+    DENY = "deny"
+    """What is known is invalidated; nothing is stored."""
+    END = "end"
+    """What is known held until now; nothing is stored."""
+    NOTHING = "nothing"
+
+
+class Strategy(StrEnum):
+    """How a conflict was decided (seed 002, stage 4)."""
+
+    AUTHORITY = "trust_authority"
+    CORRECTION = "trust_correction"
+    CONFIDENCE = "trust_higher_confidence"
+    RECENT = "trust_recent"
+    ASK = "ask_user"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A fact that is believed.
+
+    Attributes:
+        fact: What it says.
+        state: Its memory's state.
+        confidence: Effective confidence at the instant of the claim, 0 to 1.
+    """
+
+    fact: Fact
+    state: State
+    confidence: float
+
+    @property
+    def said(self) -> Instant:
+        """When it was last said or confirmed."""
+        return max(self.state.created_ms, self.state.validated_ms or self.state.created_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a claim, and why.
+
+    Attributes:
+        action: What.
+        about: The facts that it replaces, yields to, or contradicts, the surest first; what it confirms comes before
+            what it is said to have replaced.
+        strategy: How a conflict was decided, also one that was open before; None where there is none.
+        predicate: The predicate that it is stored under: that of the fact it corrects, where it named none itself.
+        because: In words and numbers.
+    """
+
+    action: Action
+    about: tuple[Known, ...] = ()
+    strategy: Strategy | None = None
+    predicate: str = ""
+    because: str = ""
+
+
+def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: KnowledgePolicy, akin: Akin) -> Decision:
+    """Return what becomes of a claim.
+
+    Args:
+        claim: What was said.
+        known: The facts about its subject that are believed.
+        said_at: When it was said.
+        policy: Gap and days of the ladder.
+        akin: Whether two predicates may be about the same (reading/predicates.py).
+    """
+    if claim.denied:
+        return _denied(claim, [k for k in known if _denies(claim, k, akin)], said_at)
+    predicate, same_key = _matching(claim, known, akin)
+    same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
+    if same:
+        beside = [k for k in same_key if k not in same and k.said <= said_at]
+        settles = _settles(claim, [k for k in same_key if k not in same], said_at)
+        gone = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
+        because = f"said again: {claim.value.text}"
+        return Decision(Action.REINFORCE, (_surest(same), *gone), settles, predicate, because)
+    other = same_key
+    if claim.many or (other and all(k.fact.many for k in other)):
+        # A correction names what it replaces; whatever else has several values only adds one.
+        other = [k for k in other if _corrects(claim, k)]
+    if not other:
+        return Decision(Action.CREATE, predicate=predicate, because=f"new: {claim.learned}")
+    return _conflict(claim, other, said_at, predicate, policy)
+
+
+def _matching(claim: Claim, known: Sequence[Known], akin: Akin) -> tuple[str, list[Known]]:
+    """Return the predicate that a claim is about, and the facts of it.
+
+    A correction may name its predicate in part or not at all ("they prefer Thursday, not Friday"): it is about the fact
+    with the old value, or about the only one that is akin and has a value of the same sort.
+    """
+    exact = [k for k in known if k.fact.predicate == claim.predicate]
+    if exact or claim.learned is not Learned.CORRECTION:
+        return claim.predicate, exact
+    family = [k for k in known if akin(claim.predicate, k.fact.predicate)]
+    for near in (
+        [k for k in family if claim.old is not None and k.fact.value.norm == claim.old.norm],
+        [k for k in family if k.fact.value.kind is claim.value.kind],
+        [k for k in family if _alike(k.fact.value.norm, claim.value.norm)],
+    ):
+        if len({k.fact.predicate for k in near}) == 1:
+            predicate = near[0].fact.predicate
+            return predicate, [k for k in known if k.fact.predicate == predicate]
+    return claim.predicate, []
+
+
+def _corrects(claim: Claim, known: Known) -> bool:
+    """Whether one of several values is replaced: it is named, or what is preferred instead looks like it.
+
+    "Actually, I prefer light mode" is said of dark mode, and not of tea.
+    """
+    if claim.old is not None:
+        return known.fact.value.norm == claim.old.norm
+    instead = claim.learned is Learned.CORRECTION and claim.predicate == _PREFERRED[1:]
+    return instead and _alike(known.fact.value.norm, claim.value.norm)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two values look like values of one thing: "net 30" and "net 45" have a word, two are days of the week."""
+    words, others = set(one.split()), set(other.split())
+    return any(word.isalpha() for word in words & others) or (words <= WEEKDAYS and others <= WEEKDAYS)
+
+
+def _settles(claim: Claim, other: Sequence[Known], said_at: Instant) -> Strategy | None:
+    """Return how a claim that repeats one of several contested values decides between them; None if it does not."""
+    if not other or claim.many:
+        return None
+    if claim.learned is Learned.AUTHORITY:
+        return Strategy.AUTHORITY
+    newest = all(said_at >= k.said for k in other)
+    return Strategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
+
+
+def _denies(claim: Claim, known: Known, akin: Akin) -> bool:
+    """Whether a claim that something does not hold is about a fact, whatever verb the fact was learned by.
+
+    "I no longer drink tea" ends "I prefer tea" too, "I don't like tea" denies "I love tea", "no longer delivers on
+    Fridays" ends a day of delivery that was told as a preference. "I don't eat meat" says nothing of who likes it.
+    """
+    said, fact = claim.predicate, known.fact
+    value, denied = fact.value.norm, claim.value.norm
+    if said == fact.predicate or said.removesuffix(_PREFERRED) == fact.predicate.removesuffix(_PREFERRED):
+        return value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
+    if claim.learned is Learned.CORRECTION and value == denied and akin(said, fact.predicate):
+        return True
+    ends = _ENDING.search(claim.span.quote) is not None
+    if said == "do" and ends and fact.predicate == _verb(denied):
+        return True  # "gave up smoking" ends "smokes 10 cigarettes"
+    return _of_one_family(said, fact.predicate, ends=ends) and (value == denied or _verb(value) == _verb(denied))
+
+
+def _of_one_family(said: str, other: str, *, ends: bool) -> bool:
+    """Whether two predicates say that somebody likes, does or has something: what ends the one ends the other."""
+    liked = [name in _LIKED or name.startswith("favorite") for name in (said, other)]
+    if not ends:
+        return all(liked)
+    acts = [is_liked or name in _DONE for is_liked, name in zip(liked, (said, other), strict=True)]
+    return all(acts) or (said in _HAD and other in _HAD)
+
+
+def _verb(norm: str) -> str:
+    """Return a single word as a verb: smoking and smoke are the same; of several words, the words."""
+    return norm if " " in norm else base_verb(norm)
+
+
+def _holds(claim: Claim, known: Known) -> bool:
+    """Whether what is denied holds the value that is known beside a thing: "no longer Friday deliveries" ends Friday.
+
+    "I no longer drink green tea" says nothing of tea: the thing itself is the value there.
+    """
+    value, denied = known.fact.value.norm.split(), claim.value.norm.split()
+    return set(value) <= set(denied) and denied[-1] not in value
+
+
+def _denied(claim: Claim, same: Sequence[Known], said_at: Instant) -> Decision:
+    if not same:
+        return Decision(Action.NOTHING, predicate=claim.predicate, because="nothing is known that it denies")
+    predicate = same[0].fact.predicate
+    same = [k for k in same if k.said <= said_at]
+    if not same:
+        return Decision(Action.NOTHING, predicate=predicate, because="it was said again since")
+    ends = _ENDING.search(claim.span.quote) is not None
+    action = Action.END if ends else Action.DENY
+    told = "said not to hold any longer" if ends else "said to be wrong"
+    strategy = None if ends else Strategy.CORRECTION
+    return Decision(action, tuple(same), strategy, predicate, f"{told}: {claim.span.quote}")
+
+
+def _conflict(
+    claim: Claim, other: Sequence[Known], said_at: Instant, predicate: str, policy: KnowledgePolicy
+) -> Decision:
+    """The ladder: authority, correction, gap in confidence, recency of what was said outright, else ask."""
+    rival = _surest(other)
+    told = f"{rival.fact.value.text} ({rival.confidence:.2f}) against {claim.value.text} ({claim.confidence:.2f})"
+
+    def decided(action: Action, strategy: Strategy, why: str) -> Decision:
+        about = (rival, *(k for k in other if k is not rival))
+        return Decision(action, about, strategy, predicate, f"{told}: {why}")
+
+    if claim.learned is Learned.AUTHORITY:
+        return decided(Action.REPLACE, Strategy.AUTHORITY, "an authority says so")
+    if rival.fact.trust is Trust.AUTHORITY:
+        return decided(Action.YIELD, Strategy.AUTHORITY, "an authority said the other")
+    newer = said_at >= rival.said
+    if claim.learned is Learned.CORRECTION and newer:
+        return decided(Action.REPLACE, Strategy.CORRECTION, "it is a correction")
+    gap = claim.confidence - rival.confidence
+    if abs(gap) > policy.gap:
+        action = Action.REPLACE if gap > 0 else Action.YIELD
+        return decided(action, Strategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
+    days = abs(said_at - rival.said) / DAY_MS
+    outright = _is_outright(claim) if newer else rival.fact.learned in _OUTRIGHT
+    if outright and days >= policy.recent_days:
+        action = Action.REPLACE if newer else Action.YIELD
+        return decided(action, Strategy.RECENT, f"the newer was said outright, {days:.0f} days later")
+    return decided(Action.ASK, Strategy.ASK, "neither is clearly right")
+
+
+def _is_outright(claim: Claim) -> bool:
+    """Whether a claim was made outright: asked to be remembered, or told as a change of what was."""
+    return claim.learned in _OUTRIGHT or claim.old is not None or claim.valid_from is not None
+
+
+def _surest(known: Iterable[Known]) -> Known:
+    """The surest; of equals the one said last, then the one with the greater id."""
+    return max(known, key=lambda k: (k.confidence, k.said, k.fact.id))
+
+
+def meant(text: str, before: str, known: Sequence[Known]) -> Known | None:
+    """Return the one fact that a confirmation or a bare denial is about, or None where that is not clear.
+
+    Args:
+        text: What was answered, in normal form (lower case, single blanks).
+        before: The turn that it answers, in the same form; empty if there is none.
+        known: The facts about whoever is spoken of.
+    """
+    for words in (text, before):
+        named = [k for k in known if k.fact.value.norm and _says(words, k)]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            predicates = [k for k in named if _about(f"{text} {before}", k)]
+            return predicates[0] if len(predicates) == 1 else None
+    return None
+
+
+def _says(words: str, known: Known) -> bool:
+    """Whether a text has the fact's value, as a word of its own or in the plural."""
+    value = known.fact.value
+    return any(
+        _has_word(words, form) for form in {value.text.casefold(), value.norm.casefold()} if form and not form.isspace()
+    )
+
+
+def _has_word(words: str, form: str) -> bool:
+    start = words.find(form)
+    while start >= 0:
+        end = start + len(form)
+        before, after = words[start - 1 : start], words[end : end + 1]
+        plural = after == "s" and not words[end + 1 : end + 2].isalnum()
+        if not before.isalnum() and (not after.isalnum() or plural):
+            return True
+        start = words.find(form, start + 1)
+    return False
+
+
+def _about(words: str, known: Known) -> bool:
+    """Whether a text has a telling word of the fact's predicate."""
+    return any(len(part) > 3 and part in words for part in known.fact.predicate.split("_"))  # noqa: PLR2004  # not "day"

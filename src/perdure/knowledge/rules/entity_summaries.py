@@ -1,0 +1,172 @@
+"""The summary of an entity, by rule: key facts, how often it is spoken of, what was last said (seed 002, stage 7).
+
+May live here: when one is due, what it says, how long it may be. May not: reading, storing, asking a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from statistics import median
+from typing import Any, Final
+
+from perdure.knowledge.records.fact_results import FactLine
+from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.memory import Record
+from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.language.tokens import counted
+
+_EVENTS: Final = 3
+_EVENT_CHARACTERS: Final = 80
+_WORDS: Final = ((0.8, "sure"), (0.6, "likely"), (0.4, "perhaps"))
+"""From which confidence on a word is used; below, it is doubtful."""
+_ENDS: Final = (".", "!", "?", "…")
+"""What ends a sentence by itself."""
+_AGAIN: Final = 2
+"""A summary is made anew when this many times as much was said as when it was made, or when a fact has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A summary to be.
+
+    Attributes:
+        entity: The entity's id.
+        text: What it says.
+        key_facts: Predicate -> value, confidence, and the ids of the memories that say so.
+        sources: Everything that it stands for: facts and messages, oldest first.
+        made_of: A digest of the facts, and how many messages there were.
+    """
+
+    entity: str
+    text: str
+    key_facts: Mapping[str, Mapping[str, Any]]
+    sources: tuple[str, ...]
+    made_of: Mapping[str, Any]
+
+
+def is_due(
+    episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Mapping[str, Any] | None, policy: KnowledgePolicy
+) -> bool:
+    """Return whether an entity gets a summary: enough was said about it, and not the same as last time.
+
+    Args:
+        episodes: Messages that name it.
+        facts: What is believed of it.
+        earlier: What its last summary was made of; None if it has none.
+        policy: How much is enough.
+    """
+    sessions = {r.content.session for r in episodes if r.content.session is not None}
+    if earlier is None:
+        return len(sessions) >= policy.summary_sessions or len(episodes) >= policy.summary_episodes
+    return made_of(episodes, facts)["facts"] != earlier["facts"] or len(episodes) >= _AGAIN * int(earlier["episodes"])
+
+
+def made_of(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, Any]:
+    """Return what tells one summary's material from another's: facts with their values, and how many messages."""
+    told = repr(sorted((f.id, f.value, bool(f.contested)) for f in facts))
+    return {
+        "facts": blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest(),
+        "episodes": len(episodes),
+    }
+
+
+def profile_of(
+    entity: str, name: str, episodes: Sequence[Record], facts: Sequence[FactLine], now: Instant
+) -> Profile | None:
+    """Return the summary of an entity; None where there is no room to say anything.
+
+    It says first what matters most, and has at most half the tokens of what it stands for (issue: never longer). How
+    sure it is of a fact fades while the text stays: it is said in a word, as of the day of the summary.
+
+    Args:
+        entity: Its id.
+        name: Its name.
+        episodes: Messages that name it, oldest first.
+        facts: What is believed of it.
+        now: When it is made.
+    """
+    ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
+    settled = [f for f in ranked if not f.contested]
+    lines = [*_facts(settled), *_contested(ranked), *_cadence(episodes), *_recent(episodes)]
+    whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.value}" for f in facts}
+    text = _within(f"{name}, as of {_day(now)}:", lines, sum(counted(t) for t in whole.values()) // 2)
+    if not text:
+        return None
+    key_facts: dict[str, dict[str, Any]] = {}
+    for fact in ranked:
+        told = {"value": fact.value, "confidence": round(fact.confidence, 4), "sources": _cited(fact)}
+        known = key_facts.setdefault(fact.predicate, told)
+        if fact.contested and known is not told:
+            known.setdefault("contested_by", []).append(fact.value)
+    sources = (*(r.id for r in episodes), *(f.id for f in facts))
+    return Profile(entity, text, key_facts, sources, made_of(episodes, facts))
+
+
+def _cited(fact: FactLine) -> list[str]:
+    return [fact.id, *dict.fromkeys(memory for memory, _ in fact.sources)]
+
+
+def _facts(facts: Sequence[FactLine]) -> list[str]:
+    return [
+        f"{f.predicate.replace('_', ' ')}: {f.value} ({_sure(f.confidence)}"
+        f"{f', said {f.confirmations} times' if f.confirmations > 1 else ''})"
+        for f in facts
+    ]
+
+
+def _sure(confidence: float) -> str:
+    """Return a confidence, 0 to 1, in a word."""
+    return next((word for least, word in _WORDS if confidence >= least), "doubtful")
+
+
+def _day(at: Instant) -> str:
+    return text_of(at).partition(" ")[0]
+
+
+def _cadence(episodes: Sequence[Record]) -> list[str]:
+    """How often it is spoken of: sessions, the last one, and the usual number of days between two."""
+    first: dict[str, Instant] = {}
+    for record in episodes:
+        session = record.content.session or record.id
+        first[session] = min(first.get(session, record.state.created_ms), record.state.created_ms)
+    days = sorted(at // DAY_MS for at in first.values())
+    if len(days) < 2:  # noqa: PLR2004  # two make a distance
+        return []
+    gaps = [b - a for a, b in pairwise(days)]
+    last = _day(max(r.state.created_ms for r in episodes))
+    return [f"spoken of in {len(days)} sessions, every {median(gaps):g} days, last on {last}"]
+
+
+def _contested(facts: Sequence[FactLine]) -> list[str]:
+    """Open conflicts, each with all its values in one line: where one has no room, none is told as if it were known."""
+    values: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact.contested:
+            values.setdefault(fact.predicate.replace("_", " "), []).append(fact.value)
+    return [f"contested: {predicate}: {' or '.join(some)}" for predicate, some in sorted(values.items())]
+
+
+def _recent(episodes: Sequence[Record]) -> list[str]:
+    latest = sorted(episodes, key=lambda r: (r.state.created_ms, r.id))[-_EVENTS:]
+    return [f"{_day(r.state.created_ms)}: {_cut(r.content.text)}" for r in reversed(latest)]
+
+
+def _cut(text: str) -> str:
+    plain = " ".join(text.split())
+    if len(plain) <= _EVENT_CHARACTERS:
+        return plain
+    return plain[:_EVENT_CHARACTERS].rsplit(" ", 1)[0] + " …"
+
+
+def _within(head: str, lines: Sequence[str], most: int) -> str:
+    """Return the head with as many lines as fit; nothing where not even the first does."""
+    text = head
+    for line in lines:
+        said = line if text == head else line[0].upper() + line[1:]
+        longer = f"{text} {said}" if said.endswith(_ENDS) else f"{text} {said}."
+        if counted(longer) <= most:
+            text = longer
+    return "" if text == head else text

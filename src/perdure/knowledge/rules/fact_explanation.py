@@ -1,0 +1,173 @@
+"""Why a fact is believed or not, out of its documents and the journal; and what will happen to it, and when.
+
+May live here: what the parts of an explanation are made of. May not: reading them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from perdure.knowledge.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.fact_records import learned_word
+from perdure.knowledge.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
+from perdure.records.document import Document
+from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.memory import Memory, Record, State, Tier
+from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.report import Entry
+
+_WINS: Final = {
+    "trust_db": "an authority wins",
+    "trust_authority": "an authority wins",
+    "trust_correction": "a correction wins",
+    "trust_higher_confidence": "the surer one wins",
+    "trust_recent": "the newer one wins, which was said outright",
+}
+"""How a conflict was decided -> in words."""
+
+
+def reasons(
+    memory: Memory,
+    fact: Fact,
+    *,
+    sources: Mapping[str, Record],
+    history: Iterable[Entry],
+    conflicts: Iterable[Document],
+    checks: Iterable[Document],
+    policy: KnowledgePolicy,
+    now: Instant,
+) -> FactReasons:
+    """Return why a fact is as it is.
+
+    Args:
+        memory: As read at ``now``.
+        fact: Its document.
+        sources: The memories that said it, those that are still there.
+        history: Its journal, oldest first.
+        conflicts: Those in which it is one side.
+        checks: What authorities said of it.
+        policy: When facts age.
+        now: The instant of reading.
+    """
+    return FactReasons(
+        says=memory.content,
+        state=state_of(memory.state, policy, now).value,
+        learned=learned_word(fact.learned),
+        trust=fact.trust.value,
+        valid_from=_when(fact.valid_from),
+        valid_to=_when(fact.valid_to),
+        believed_from=text_of(memory.state.recorded_ms),
+        believed_to=_when(believed_until(fact, memory.state)),
+        sources=tuple(_said(fact, sources)),
+        confidence=tuple(_surer(memory.id, history, f"it {learned_word(fact.learned)}")),
+        conflicts=tuple(_clash(memory.id, d) for d in sorted(conflicts, key=lambda d: (d.data["at_ms"], d.id, d.name))),
+        checks=tuple(_checked(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
+        next=tuple(foretold(memory.state, policy, now, muted=fact.asked_not)),
+    )
+
+
+def foretold(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool = False) -> list[str]:
+    """Return what will happen to a fact if nobody says anything, and when (seed 002, stage 6; design 5).
+
+    Args:
+        state: Its state.
+        policy: When facts age, and when a question is too old.
+        now: The instant of reading.
+        muted: A person said: do not ask again.
+    """
+    current = state_of(state, policy, now)
+    if current in (FactState.SUPERSEDED, FactState.INVALIDATED):
+        return [f"It is {current.value} for good; undo of the operation that did it takes that back."]
+    if current is FactState.ARCHIVED:
+        return ["It is believed again where somebody says it again, or where a person restores it."]
+    if state.reinforcements >= policy.aging_reinforcements:
+        often = f"{state.reinforcements} times, {policy.aging_reinforcements} are enough"
+        return [f"It does not age: it was said or confirmed {often}."]
+    ages = validated_at(state) + int(policy.aging_days * DAY_MS)
+    asked = "nobody is asked about it, because a person said so" if muted else "a person is asked about it"
+    if is_aging(state, policy, now):
+        told = [f"It is ageing since {text_of(ages)}: {asked}."]
+    else:
+        told = [f"It ages at {text_of(ages)} if nobody says or confirms it again: then {asked}."]
+    if state.pinned or state.tier is Tier.VAULT:
+        return [*told, f"It is never archived, because it is {'pinned' if state.pinned else 'in the vault'}."]
+    gone = max(ages + int(policy.unanswered_days * DAY_MS), state.status_ms)
+    return [*told, f"Without an answer it is archived at {text_of(gone)}."]
+
+
+def _said(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
+    for source in fact.sources:
+        span, record = source.span, sources.get(source.memory)
+        yield Said(
+            memory=source.memory,
+            start=span.start,
+            end=span.end,
+            quote=span.quote,
+            at="" if record is None else text_of(record.state.created_ms),
+            speaker="" if record is None else record.content.speaker or "",
+            found=record is not None and record.content.text[span.start : span.end] == span.quote,
+        )
+
+
+def _surer(identity: str, history: Iterable[Entry], born: str) -> Iterable[Surer]:
+    """Yield each change of the stored confidence: time lowers what is read, never what is stored.
+
+    Args:
+        identity: The fact.
+        history: Its journal.
+        born: Why it is as sure as it is at first.
+    """
+    for entry in history:
+        if entry.target != "memory" or entry.id != identity or entry.after is None or "confidence" not in entry.after:
+            continue
+        before = None if entry.before is None else float(entry.before["confidence"])
+        after = float(entry.after["confidence"])
+        if before != after:
+            yield Surer(entry.at, entry.operation_id, before, after, entry.because if before is not None else born)
+
+
+def _clash(identity: str, document: Document) -> Clash:
+    sides: Sequence[Mapping[str, object]] = document.data.get("sides", ())
+    of = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
+    other = document.name if document.id == identity else document.id
+    mine, theirs = of.get(identity, {}), of.get(other, {})
+    strategy, outcome = str(document.data.get("strategy", "")), str(document.data.get("outcome", ""))
+    lost = of.get(str(document.data.get("loser", document.name if outcome == "kept" else document.id)), {})
+    return Clash(
+        with_id=other,
+        value=str(mine.get("value", "")),
+        confidence=float(str(mine.get("confidence", 0.0))),
+        other_value=str(theirs.get("value", "")),
+        other_confidence=float(str(theirs.get("confidence", 0.0))),
+        strategy=strategy,
+        outcome=outcome,
+        at=text_of(int(document.data["at_ms"])),
+        told=_decided(strategy, outcome, str(lost.get("value", ""))),
+    )
+
+
+def _decided(strategy: str, outcome: str, lost: str) -> str:
+    """Return how a conflict was decided, in words."""
+    if outcome == "open":
+        return "nobody has said yet which is right"
+    if outcome == "answered":
+        return "it was answered since"
+    became = {"replaced": "was replaced", "kept": "was not believed"}.get(outcome, "was invalidated")
+    return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
+
+
+def _checked(document: Document) -> Checked:
+    known = document.data.get("known", document.data.get("value"))
+    values = known if isinstance(known, list | tuple) else [] if known is None else [known]
+    return Checked(
+        authority=document.name,
+        outcome=str(document.data.get("outcome", "")),
+        value=", ".join(str(value) for value in values),
+        at=text_of(int(document.data.get("at_ms", 0))),
+    )
+
+
+def _when(at: Instant | None) -> str:
+    return "" if at is None else text_of(at)

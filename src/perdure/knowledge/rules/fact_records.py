@@ -1,0 +1,95 @@
+"""A fact as a memory: its words, its draft, its links and its questions.
+
+May live here: what a fact looks like where memories are kept and shown. May not: deciding what is believed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Trust, Value
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Kind, Memory, Scope
+from perdure.records.new_memory import Draft
+from perdure.records.plan import Change, Target
+from perdure.records.policy import Policy
+
+DERIVED: Final = "derived_from"
+"""From a fact to the memory that says it."""
+SUPERSEDES: Final = "supersedes"
+"""From the fact that is believed to the one that was."""
+IMPORTANCE: Final = 0.6
+"""Of a fact: that of a statement (seed 002, stage 1)."""
+
+
+def fact_text(name: str, predicate: str, value: Value) -> str:
+    """Return a fact in words: ``Gai Media: delivery day preference: Friday``."""
+    return f"{name}: {predicate.replace('_', ' ')}: {value.text}"
+
+
+def draft_of(
+    name: str, predicate: str, claim: Claim, *, said_at: Instant, scope: Scope, session: str | None, policy: Policy
+) -> Draft:
+    """Return the memory that a claim becomes.
+
+    Args:
+        name: The subject's name, as it is written in answers.
+        predicate: In normal form.
+        claim: What was said.
+        said_at: When.
+        scope: Whose lifetime it shares: that of the message.
+        session: Where it was said; kept only where the scope is not long-term.
+        policy: The cap of confidence.
+    """
+    return Draft(
+        text=fact_text(name, predicate, claim.value),
+        kind=Kind.FACT,
+        scope=scope,
+        importance=IMPORTANCE,
+        confidence=min(claim.confidence, policy.knowledge.cap),
+        at=said_at,
+        session=None if scope is Scope.LONG_TERM else session,
+        source=claim.learned.value,
+    )
+
+
+def fact_of(identity: str, subject: str, predicate: str, claim: Claim, *, said_at: Instant, trust: Trust) -> Fact:
+    """Return what a new fact's document says; its sources are added by ``learned_from``."""
+    return Fact(
+        identity,
+        subject,
+        predicate,
+        claim.type,
+        claim.value,
+        claim.learned,
+        many=claim.many,
+        trust=trust,
+        valid_from=said_at if claim.valid_from is None else claim.valid_from,
+    )
+
+
+def link(kind: str, source: str, target: str, because: str) -> Change:
+    """Return the change that links two memories."""
+    return Change(Target.LINK, source, None, {"kind": kind, "other": target, "weight": 1.0}, because)
+
+
+def ready_question(memory: Memory, said: Instant) -> str:
+    """Return the question that an ageing fact comes with: it names the day and the value (seed 002, stage 6).
+
+    Args:
+        memory: The fact.
+        said: When it was last said or confirmed.
+    """
+    return f"I have a note from {text_of(said).partition(' ')[0]}: {memory.content}. Is that still right?"
+
+
+def learned_word(learned: Learned) -> str:
+    """Return how a fact was learned, for people."""
+    return {
+        Learned.EXPLICIT: "was asked to be remembered",
+        Learned.PREFERENCE: "was stated as a preference",
+        Learned.STATEMENT: "was said in passing",
+        Learned.CORRECTION: "was a correction",
+        Learned.MODEL: "was read by a language model",
+        Learned.AUTHORITY: "is what an authority says",
+    }[learned]

@@ -1,0 +1,20 @@
+"""What to tell who looks for facts where the policy learns none.
+
+May live here: the words. May not: learning (knowledge/operations/learn.py).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.records.policy_knowledge import KnowledgePolicy
+
+LEARNS_NONE: Final = (
+    'The policy learns no facts. To have them: preset = "knowledge" in perdure.toml (or learn = "rules" under '
+    "[knowledge]), then ingest the conversations again, or learn from their sessions."
+)
+
+
+def untaught(policy: KnowledgePolicy) -> str:
+    """Return how to have facts learned, if the policy learns none; else nothing."""
+    return LEARNS_NONE if policy.learn == "off" else ""

@@ -1,0 +1,384 @@
+"""Procedures: which topic follows which more often than by accident, and what becomes of them (seed 002, part 3).
+
+May live here: counting, testing, what is learned, kept or retired, and how a query is widened. May not: reading
+messages, or writing (knowledge/operations/procedures.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, Final
+
+from perdure.knowledge.formulas.chance import at_least, discoveries, follows_within
+from perdure.knowledge.rules.topics import ENTITY, Said, folded
+from perdure.records.document import Document
+from perdure.records.policy_knowledge import KnowledgePolicy
+
+REACH: Final = 2
+"""A topic follows another if it comes up in one of the next two messages."""
+SHARE: Final = 0.5
+"""A procedure is learned if the second topic followed in at least half of the sessions."""
+STILL: Final = 1 / 3
+"""... and retired when in recent sessions it does so in less than a third: in between it neither comes nor goes."""
+LIFT: Final = 2.0
+"""It must follow at least twice as often as it comes up anyway."""
+SUREST: Final = 0.9
+TENTHS: Final = 10
+"""Confidence is a tenth for each session, and no more than 0.9 (seed 002, part 3)."""
+TOPICS: Final = 3
+"""So many topics are named on either side."""
+_SAME: Final = 0.5
+"""Pairs of topics that share so much of their evidence are one procedure: its messages have several words each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """When some topics come up, others follow.
+
+    Attributes:
+        trigger: What comes up first, the most telling first.
+        then: What follows.
+        support: Sessions in which it followed.
+        sessions: Sessions in which the trigger came up.
+        lift: How many times as often it follows as it comes up anyway.
+        evidence: (earlier message, later message), one pair for each session.
+        id: The memory that says so; empty for one that is not stored.
+        names: Topic -> as it is shown, where that differs.
+        retired: It held once, and holds no more.
+    """
+
+    trigger: tuple[str, ...]
+    then: tuple[str, ...]
+    support: int
+    sessions: int
+    lift: float
+    evidence: tuple[tuple[str, str], ...] = ()
+    id: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    retired: bool = False
+
+    @property
+    def confidence(self) -> float:
+        """A tenth for each session in which it held, 0.9 at most."""
+        return min(SUREST, self.support / TENTHS)
+
+    @property
+    def key(self) -> str:
+        """The name of its document."""
+        return f"{self.trigger[0]}>{self.then[0]}"
+
+    def shown(self, topics: Sequence[str]) -> str:
+        """Return topics as they are shown."""
+        return ", ".join(self.names.get(t, t.removeprefix(ENTITY)) for t in topics)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what its document holds."""
+        return {
+            "trigger": list(self.trigger),
+            "then": list(self.then),
+            "names": dict(self.names),
+            "support": self.support,
+            "sessions": self.sessions,
+            "confidence": self.confidence,
+            "lift": self.lift,
+            "retired": self.retired,
+        }
+
+    @classmethod
+    def from_document(cls, document: Document) -> Procedure:
+        """Return the procedure that a document of the shelf PROCEDURE describes."""
+        data = document.data
+        return cls(
+            trigger=tuple(data["trigger"]),
+            then=tuple(data["then"]),
+            support=data["support"],
+            sessions=data["sessions"],
+            lift=data["lift"],
+            id=document.id,
+            names=data["names"],
+            retired=data["retired"],
+        )
+
+    def same(self, other: Procedure) -> bool:
+        """Whether another says the same: a trigger and what follows are in common."""
+        return bool(set(self.trigger) & set(other.trigger)) and bool(set(self.then) & set(other.then))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """How often one topic followed another, and how likely that is by accident."""
+
+    trigger: str
+    then: str
+    evidence: Mapping[int, tuple[int, int]]
+    """Session -> places of the first two messages."""
+    sessions: int
+    lift: float
+    by_lift: float
+    by_order: float
+
+
+class Conversations:
+    """The messages of some sessions, ready to be asked what follows what.
+
+    Args:
+        said: Messages in the order in which they were said in their sessions.
+        least: Pairs of topics of fewer sessions are not looked for.
+    """
+
+    def __init__(self, said: Iterable[Said], least: int) -> None:
+        sessions: dict[str, list[Said]] = {}
+        for one in said:
+            sessions.setdefault(one.session, []).append(one)
+        self.sessions = list(sessions.values())
+        spread: Counter[str] = Counter()
+        for messages in self.sessions:
+            spread.update(frozenset().union(*(m.topics for m in messages)))
+        self.topics = {t for t, n in spread.items() if n >= least}
+        self.places: dict[str, dict[int, list[int]]] = {}
+        """Topic -> session -> places of the messages that it is in."""
+        for s, messages in enumerate(self.sessions):
+            for i, message in enumerate(messages):
+                for topic in message.topics:
+                    self.places.setdefault(topic, {}).setdefault(s, []).append(i)
+        alike = (tuple((s, *self.places[t][s]) for s in sorted(self.places[t])) for t in self.topics)
+        self.different = len(set(alike))
+        """Topics, those that always come up in the same messages counted once: they are one thing to be tested."""
+        self.starts = sum(max(0, len(messages) - 1) for messages in self.sessions)
+        """Messages that another one follows."""
+
+    def pairs(self, least: int) -> Iterable[tuple[str, str]]:
+        """Return pairs of topics of which the second followed the first in so many sessions, and in half of its own."""
+        found: Counter[tuple[str, str]] = Counter()
+        for messages in self.sessions:
+            here: set[tuple[str, str]] = set()
+            for i, message in enumerate(messages):
+                later = [m.topics & self.topics for m in messages[i + 1 : i + 1 + REACH]]
+                fresh = frozenset().union(*later) - message.topics if later else frozenset()
+                here.update(product(message.topics & self.topics, fresh))
+            found.update(here)
+        return sorted(pair for pair, n in found.items() if n >= least and n >= SHARE * len(self.places[pair[0]]))
+
+    def evidence(self, trigger: str, then: str) -> dict[int, tuple[int, int]]:
+        """Return session -> places of the first two messages in which one topic followed the other."""
+        found: dict[int, tuple[int, int]] = {}
+        after = self.places.get(then, {})
+        for s, places in self.places.get(trigger, {}).items():
+            if s in after and (first := _first(places, after[s])) is not None:
+                found[s] = first
+        return found
+
+    def pair(self, trigger: str, then: str) -> _Pair:
+        """Return how often one topic followed the other, and how likely that is by accident.
+
+        By lift: the second topic comes up soon after as many messages as it does after those without the first.
+        By order: the messages of a session come in any order.
+        """
+        evidence = self.evidence(trigger, then)
+        came, others = self.places.get(trigger, {}), self.places.get(then, {})
+        base = self._otherwise(trigger, then)
+        chance = _mean(1.0 - (1.0 - base) ** len(places) for places in came.values())
+        both = [s for s in came if s in others]
+        order = _mean(
+            1.0 - (1.0 - follows_within(len(self.sessions[s]), REACH)) ** (len(came[s]) * len(others[s])) for s in both
+        )
+        share = len(evidence) / max(1, len(came))
+        return _Pair(
+            trigger,
+            then,
+            evidence,
+            len(came),
+            share / chance if chance > 0.0 else 0.0,
+            at_least(len(evidence), len(came), chance),
+            at_least(len(evidence), len(both), order),
+        )
+
+    def _otherwise(self, trigger: str, then: str) -> float:
+        """The share of messages without the trigger soon after which the other topic comes up."""
+        seen = told = 0
+        for s, places in self.places.get(then, {}).items():
+            there, mine = set(places), set(self.places.get(trigger, {}).get(s, ()))
+            before = {j - step for j in places for step in range(1, REACH + 1) if j >= step}
+            seen += len(before - there - mine)
+        for s, places in self.places.get(trigger, {}).items():
+            told += sum(1 for i in places if i < len(self.sessions[s]) - 1)
+        return (seen + 0.5) / (self.starts - told + 1.0)
+
+
+def _first(places: Sequence[int], after: Sequence[int]) -> tuple[int, int] | None:
+    """The first place of one topic soon after which the other comes up that is not there already."""
+    there = set(after)
+    for i in places:
+        for j in range(i + 1, i + 1 + REACH):
+            if j in there and i not in there:
+                return i, j
+    return None
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
+
+
+def found_in(talk: Conversations, policy: KnowledgePolicy) -> list[Procedure]:
+    """Return what follows what in some conversations, clearly more often than by accident, the surest first.
+
+    Two things must not be accidents: that the second topic comes up at all where the first did (so common topics make
+    no procedures), and that it comes up after it (so topics of one conversation make none).
+
+    Args:
+        talk: The conversations.
+        policy: In how many sessions it must have been so, and how likely it may be that any of all pairs that were
+            looked at is an accident, which is also the share of wrong orders.
+    """
+    least, level = policy.procedure_sessions, policy.procedure_chance
+    tested = talk.different * (talk.different - 1)
+    pairs = [talk.pair(a, b) for a, b in talk.pairs(least)]
+    telling = [p for p in pairs if p.by_lift * tested <= level and p.lift >= LIFT]
+    groups = _grouped(telling)
+    if not groups:
+        return []
+    kept = discoveries([group[0].by_order for group in groups], level)
+    made = [_made(talk, group) for group, keep in zip(groups, kept.tolist(), strict=True) if keep]
+    return sorted(made, key=lambda p: (-p.support, p.key))
+
+
+def _grouped(pairs: Sequence[_Pair]) -> list[list[_Pair]]:
+    """Return pairs that have the same messages as evidence together, the most telling first."""
+    groups: list[list[_Pair]] = []
+    for pair in sorted(pairs, key=lambda p: (p.by_lift, p.by_order, p.trigger, p.then)):
+        mine = set(pair.evidence.items())
+        for group in groups:
+            theirs = set(group[0].evidence.items())
+            if len(mine & theirs) >= _SAME * len(mine | theirs):
+                group.append(pair)
+                break
+        else:
+            groups.append([pair])
+    return groups
+
+
+def _made(talk: Conversations, group: Sequence[_Pair]) -> Procedure:
+    head = group[0]
+    messages = [(talk.sessions[s], places) for s, places in head.evidence.items()]
+    return Procedure(
+        trigger=tuple(dict.fromkeys(p.trigger for p in group))[:TOPICS],
+        then=tuple(dict.fromkeys(p.then for p in group if p.then not in {q.trigger for q in group}))[:TOPICS],
+        support=len(head.evidence),
+        sessions=head.sessions,
+        lift=round(head.lift, 2),
+        evidence=tuple((session[i].id, session[j].id) for session, (i, j) in messages),
+    )
+
+
+# --- what becomes of them
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of one procedure.
+
+    Attributes:
+        move: ``learned``, ``changed``, ``retired`` or ``back``.
+        before: As it was; None for a new one.
+        after: As it is to be.
+        because: Why, in numbers.
+    """
+
+    move: str
+    before: Procedure | None
+    after: Procedure
+    because: str
+
+
+def decided(talk: Conversations, known: Iterable[Procedure], policy: KnowledgePolicy) -> list[Verdict]:
+    """Return what becomes of procedures in the light of recent conversations; those that stay as they are have none.
+
+    Args:
+        talk: Recent conversations.
+        known: What was learned before, also what was retired.
+        policy: In how many sessions it must be so.
+    """
+    found = found_in(talk, policy)
+    verdicts = []
+    for old in known:
+        recent = counted_again(talk, old)
+        holds_still = holds(recent, policy)
+        again = [new for new in found if new.same(old)]
+        if old.retired and again and holds_still:
+            verdicts.append(Verdict("back", old, replace(recent, retired=False), f"it holds again: {_told(recent)}"))
+        elif not old.retired and not holds_still:
+            verdicts.append(
+                Verdict("retired", old, replace(recent, retired=True), f"it stopped holding: {_told(recent)}")
+            )
+        elif not old.retired and _news(old, recent, policy):
+            verdicts.append(Verdict("changed", old, recent, _told(recent)))
+        if holds_still:
+            found = [new for new in found if new not in again]
+    return [
+        *verdicts,
+        *(Verdict("learned", None, new, f"{_told(new)}, {new.lift:g} times as often as otherwise") for new in found),
+    ]
+
+
+def counted_again(talk: Conversations, known: Procedure) -> Procedure:
+    """Return a procedure with what recent sessions say of it."""
+    pair = talk.pair(known.trigger[0], known.then[0])
+    return replace(known, support=len(pair.evidence), sessions=pair.sessions, lift=round(pair.lift, 2))
+
+
+def holds(recent: Procedure, policy: KnowledgePolicy) -> bool:
+    """Whether recent sessions leave a procedure as it is; silence says nothing against it."""
+    return recent.sessions < policy.procedure_sessions or recent.support >= STILL * recent.sessions
+
+
+def _news(old: Procedure, recent: Procedure, policy: KnowledgePolicy) -> bool:
+    counts = recent.support, recent.sessions
+    return recent.sessions >= policy.procedure_sessions and counts != (old.support, old.sessions)
+
+
+def _told(procedure: Procedure) -> str:
+    return f"it followed in {procedure.support} of {procedure.sessions} recent sessions"
+
+
+# --- using them
+
+
+def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Procedure]:
+    """Return the procedures whose trigger comes up in a query, the surest first.
+
+    At least half of the topics of the trigger must come up; of an entity all words of its name.
+
+    Args:
+        words: The query's words, lower case (rules/language/words.py).
+        procedures: All that are known; those that hold no more are passed over.
+    """
+    there = {folded(w) for w in words}
+    found = [
+        p for p in procedures if not p.retired and 2 * sum(_words(p, t) <= there for t in p.trigger) >= len(p.trigger)
+    ]
+    return sorted(found, key=lambda p: (-p.confidence, -p.lift, p.key))
+
+
+def widen(words: Sequence[str], procedures: Iterable[Procedure], most: int = TOPICS) -> tuple[str, ...]:
+    """Return words that a query may be widened by, because they follow what it asks about; the surest first.
+
+    Args:
+        words: The query's words, lower case (rules/language/words.py).
+        procedures: All that are known.
+        most: So many words at most.
+    """
+    there = {folded(w) for w in words}
+    added = (w for p in applying(words, procedures) for t in p.then for w in sorted(_words(p, t)))
+    return tuple(dict.fromkeys(w for w in added if w not in there))[:most]
+
+
+def _words(procedure: Procedure, topic: str) -> frozenset[str]:
+    """Return the words of a topic: one, or those of an entity's name."""
+    if not topic.startswith(ENTITY):
+        return frozenset((topic,))
+    name = procedure.names.get(topic, topic.removeprefix(ENTITY).replace("-", " "))
+    return frozenset(folded(w) for w in name.lower().split())

@@ -1,0 +1,61 @@
+"""What a message is about: the entities that it names and its words, as topics that can be counted (seed 002, part 3).
+
+May live here: from words to topics. May not: what follows what (facts/procedures.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.records.instant import Instant
+from perdure.rules.language.words import listed, query_words
+
+ENTITY: Final = "@"
+"""Begins the topic of an entity, which its id follows; other topics are words."""
+
+_SHORTEST: Final = 3
+_ES: Final = ("ses", "xes", "zes", "ches", "shes")
+_IDLE: Final = listed("""
+    ok okay yes yeah yep hey hi hello thanks thank please good great nice sure right well really like just get got know
+    think want need make let see say tell go going thing things lot bit much also still today tomorrow yesterday
+    """)
+"""Words that are said whatever it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of a session.
+
+    Attributes:
+        id: The memory that holds it.
+        session: Which one.
+        at: When it was said.
+        topics: What it is about.
+    """
+
+    id: str
+    session: str
+    at: Instant
+    topics: frozenset[str]
+
+
+def topics_of(text: str, entities: Iterable[str] = ()) -> frozenset[str]:
+    """Return what a message is about.
+
+    Args:
+        text: Its words; numbers, short ones and those that are said whatever it is about are no topics.
+        entities: Ids of entities that it names.
+    """
+    words = {folded(w) for w in query_words(text) if len(w) >= _SHORTEST and w.isalpha() and w not in _IDLE}
+    return frozenset(words | {ENTITY + identity for identity in entities})
+
+
+def folded(word: str) -> str:
+    """Return a word without the ending of its plural, so that one and several are one topic."""
+    if len(word) <= _SHORTEST or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > len("pies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(_ES) else word[:-1]

@@ -1,0 +1,225 @@
+"""What follows from what authorities say: agreement validates, disagreement invalidates, silence changes nothing.
+
+May live here: comparing, the new fact, the documents to be written. May not: asking anybody, or finding memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from perdure.knowledge.extraction.values import same_value, value_of
+from perdure.knowledge.records.authority import Answer, Outcome, Question, Sighting, Standing, Verdict
+from perdure.knowledge.records.facts import Fact, Learned, Trust, Value
+from perdure.knowledge.rules.citations import worst
+from perdure.records.document import Document, Shelf
+from perdure.records.instant import HOUR_MS, Instant
+from perdure.records.memory import Kind, Record, State
+from perdure.records.new_memory import Draft
+from perdure.records.plan import Change, Target
+from perdure.records.policy import Policy
+from perdure.rules.lifecycle.reinforcement import validated
+
+AGAIN_MS: Final = 12 * HOUR_MS
+"""An authority's agreement validates a fact once in so long; asking it more often makes nothing truer."""
+
+_LONGEST: Final = 1000
+_MOST_NAMES: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """How values are compared and made.
+
+    Attributes:
+        same: Whether two values are equal.
+        of: The value that a text means at an instant.
+    """
+
+    same: Callable[[Value, Value], bool]
+    of: Callable[[str, Instant], Value]
+
+
+USUAL: Final = Values(same_value, value_of)
+"""Numbers, dates, plurals and case are known (reading/values.py)."""
+
+
+def believed(fact: Fact, now: Instant) -> bool:
+    """Whether a fact is held to be true now, as far as its document says."""
+    return fact.retired is None and (fact.valid_to is None or fact.valid_to > now)
+
+
+def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]) -> Question:
+    """Return what is asked about a fact.
+
+    Args:
+        fact: One of its key.
+        entity: Its subject's document; the id stands for the name where there is none.
+        aliases: The subject's documents of the shelf ALIAS.
+    """
+    name = fact.subject if entity is None else str(entity.data.get("name") or fact.subject)
+    written = [str(text) for d in aliases for text in d.data.values() if isinstance(text, str) and text]
+    names = tuple(dict.fromkeys((name, *written)))[:_MOST_NAMES]
+    return Question(fact.predicate, fact.subject, name, names, fact.value.text)
+
+
+def deciding(heard: Sequence[tuple[str, Answer]]) -> tuple[str, Answer]:
+    """Return the answer that counts: the first authority, in the order of the file, that is not silent.
+
+    One that cannot be reached is not silent: what it would have said outranks those after it.
+    """
+    return next((pair for pair in heard if pair[1].standing is not Standing.SILENT), heard[0])
+
+
+def verdict_of(fact: Fact, authority: str, answer: Answer, values: Values, now: Instant) -> Verdict:
+    """Return what comes of comparing one fact with an answer."""
+    outcome, told = _compared(fact, answer, values, now)
+    return Verdict(fact.id, fact.key, authority, outcome, fact.value.text, answer.values, told or answer.evidence, now)
+
+
+def _compared(fact: Fact, answer: Answer, values: Values, now: Instant) -> tuple[Outcome, str]:
+    if answer.standing is not Standing.KNOWN:
+        return Outcome(answer.standing.value), ""
+    known: list[Value] = []
+    for value in (values.of(text, now) for text in answer.values):
+        if not any(values.same(value, other) for other in known):
+            known.append(value)
+    agrees = any(values.same(fact.value, value) for value in known)
+    if fact.many:
+        told = f"{answer.evidence}; {fact.value.text!r} is not among them, which may be no contradiction"
+        return (Outcome.AGREES, "") if agrees else (Outcome.AMBIGUOUS, told)
+    if len(known) > 1:
+        return Outcome.AMBIGUOUS, f"{answer.evidence}; it has {len(known)} values and does not say which"
+    return (Outcome.AGREES if agrees else Outcome.DISAGREES), ""
+
+
+# --- what becomes of a fact
+
+
+def counts(before: Document | None, now: Instant) -> bool:
+    """Whether an agreement validates: not if the same authority's did so within twelve hours."""
+    last = None if before is None else before.data.get("validated_ms")
+    return not isinstance(last, int) or now - last >= AGAIN_MS
+
+
+def agreed(state: State, policy: Policy, now: Instant, authority: str) -> tuple[State, str]:
+    """Return a fact's state after an authority agreed: as validated, and not above the cap."""
+    outcome = validated(state, now)
+    capped = max(state.confidence, min(policy.knowledge.cap, outcome.state.confidence))
+    because = (
+        f"{authority} agrees: confidence base {state.confidence:.3f} to {capped:.3f}, counted from now; "
+        f"confirmations {outcome.state.reinforcements}"
+    )
+    return replace(outcome.state, confidence=capped), because
+
+
+def fact_text(name: str, predicate: str, value: str) -> str:
+    """Return the words of a fact: ``Gai Media: delivery day preference: Thursday``."""
+    return f"{name}: {predicate.replace('_', ' ')}: {value}"
+
+
+def successor(old: Record, fact: Fact, question: Question, verdict: Verdict, policy: Policy) -> Draft:
+    """Return the memory of a fact with the authority's value: it stands where the old one stood."""
+    text = fact_text(question.name, fact.predicate, verdict.known[0])
+    return Draft(
+        text=text,
+        kind=Kind.FACT,
+        scope=old.state.scope,
+        importance=old.state.importance,
+        confidence=policy.knowledge.authority,
+        at=verdict.at,
+        tags=old.content.tags,
+        source=f"authority {verdict.authority}",
+        session=old.content.session,
+        task=old.content.task,
+    )
+
+
+def new_fact(identity: str, fact: Fact, verdict: Verdict, values: Values) -> Fact:
+    """Return what a new memory is about: the old fact's subject and predicate, the authority's value."""
+    return Fact(
+        id=identity,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        type=fact.type,
+        value=values.of(verdict.known[0], verdict.at),
+        learned=Learned.AUTHORITY,
+        trust=Trust.AUTHORITY,
+        valid_from=verdict.at,
+    )
+
+
+def retired(fact: Fact, now: Instant) -> Fact:
+    """Return a fact that is no longer believed, and no longer held to be true."""
+    return replace(fact, retired=now, valid_to=now if fact.valid_to is None else min(fact.valid_to, now))
+
+
+# --- what is written down
+
+
+def written(
+    shelf: Shelf, identity: str, name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any], because: str
+) -> list[Change]:
+    """Return the change of one document; none if it says the same already."""
+    if before is not None and dict(before) == dict(after):
+        return []
+    row: dict[str, Any] = {"shelf": shelf, "name": name}
+    old = None if before is None else {**row, "data": dict(before)}
+    return [Change(Target.DOCUMENT, identity, old, {**row, "data": dict(after)}, because[:_LONGEST])]
+
+
+def check_data(verdict: Verdict, before: Document | None, *, counted: bool) -> dict[str, Any]:
+    """Return what is written down about what an authority said of a fact.
+
+    Args:
+        verdict: What it said.
+        before: What was written down before.
+        counted: Whether it validated the fact, or made it.
+    """
+    last = None if before is None else before.data.get("validated_ms")
+    return {
+        "outcome": verdict.outcome.value,
+        "claimed": verdict.claimed,
+        "known": list(verdict.known),
+        "evidence": verdict.evidence[:_LONGEST],
+        "at_ms": verdict.at,
+        "validated_ms": verdict.at if counted else last,
+    }
+
+
+def seen_data(sightings: Sequence[Sighting], now: Instant) -> dict[str, Any]:
+    """Return what is written down about what a memory cites; the worst of it is the outcome."""
+    sight = worst(sightings)
+    told = "; ".join(s.evidence for s in sightings if s.sight is sight)
+    return {
+        "outcome": sight.value,
+        "evidence": told[:_LONGEST],
+        "seen": [s.to_dict() for s in sightings],
+        "at_ms": now,
+    }
+
+
+def conflict_data(verdict: Verdict, loser: tuple[str, str, float], winner: tuple[str, str, float]) -> dict[str, Any]:
+    """Return what is written down about two facts of which an authority decided (seed 002, stage 4, "memory vs DB").
+
+    Args:
+        verdict: Why.
+        loser: (id, value, confidence) of the fact that was invalidated.
+        winner: The same of the one that holds the authority's value.
+    """
+
+    def side(one: tuple[str, str, float]) -> dict[str, Any]:
+        return {"id": one[0], "value": one[1], "confidence": round(one[2], 6)}
+
+    return {
+        "type": "memory_vs_db",
+        "strategy": "trust_db",
+        "outcome": "invalidated",
+        "winner": winner[0],
+        "loser": loser[0],
+        "sides": [side(loser), side(winner)],
+        "authority": verdict.authority,
+        "evidence": verdict.evidence[:_LONGEST],
+        "at_ms": verdict.at,
+    }

@@ -1,0 +1,1 @@
+"""Operations on several memories: duplicates, tasks, sessions, edges."""

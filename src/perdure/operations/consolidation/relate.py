@@ -1,0 +1,84 @@
+"""Relating: hyperedges over two or more memories, made and read (seed 001)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.operations.writing import found, retried
+from perdure.records.consolidation_results import Edge
+from perdure.records.document import Document, Shelf
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.memory import Status
+from perdure.records.plan import Plan
+from perdure.rules.consolidation.edges import edges_of, joined
+
+PAGE: Final = 2000
+
+
+def relate(
+    ctx: Context, members: Mapping[str, str], *, kind: str, weight: float, edge: str | None, namespace: str | None
+) -> str:
+    """Join memories by an edge, or bring more into one that exists, and return its id.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: They are in different namespaces, or there are fewer than two.
+    """
+    place = _place(ctx, members, namespace)
+    name = ctx.ids(ctx.clock()) if edge is None else edge
+
+    def attempt() -> None:
+        now = ctx.clock()
+        there = ctx.store.around.documents_named(place, Shelf.EDGE, [name])
+        changes = tuple(joined(name, members, there, kind=kind, weight=weight))
+        if changes:
+            note = f"relate: {len(changes)} memories in {name}"
+            ctx.store.apply(Plan(ctx.ids(now), "relate", place, now, changes, ctx.policy.version, note))
+
+    retried(attempt)
+    return name
+
+
+def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> str:
+    ids = list(members)
+    if not ids:
+        raise InvalidInput("An edge joins at least two memories.", remedy="Name them.")
+    place = found(ctx, ids[0], namespace).namespace
+    there = {record.id for record in ctx.store.get(place, ids)}
+    for identity in ids:
+        if identity not in there:
+            elsewhere = ctx.store.locate(identity)
+            if elsewhere is not None and namespace is None:
+                raise InvalidInput(
+                    f"{identity} is in the namespace {elsewhere}, {ids[0]} in {place}.",
+                    remedy="An edge joins memories of one namespace.",
+                )
+            raise NotFound(
+                f"There is no memory {identity!r} in {place}.",
+                remedy="Use an id that recall, list or history returned.",
+            )
+    return place
+
+
+def edges(ctx: Context, identity: str) -> list[Edge]:
+    """Return the edges of a memory, by id; members that are not visible are not shown.
+
+    Raises:
+        NotFound: There is no such memory.
+    """
+    place = found(ctx, identity).namespace
+    documents = documents_around(ctx, place, [identity])
+    ids = sorted({document.id for document in documents})
+    states = ctx.store.states(place, ids)
+    return edges_of(documents, (i for i, (state, _) in states.items() if state.status is Status.ACTIVE))
+
+
+def documents_around(ctx: Context, namespace: str, ids: Sequence[str]) -> list[Document]:
+    """Return all documents of the edges that some memories are in: also those of the other members."""
+    names: set[str] = set()
+    for start in range(0, len(ids), PAGE):
+        page = ctx.store.around.documents_of(namespace, Shelf.EDGE, ids[start : start + PAGE])
+        names |= {document.name for document in page}
+    return ctx.store.around.documents_named(namespace, Shelf.EDGE, sorted(names)) if names else []

@@ -1,0 +1,75 @@
+"""Why a memory was not in an answer: the first test that kept it out, and the numbers behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from perdure.operations.ports import Context
+from perdure.operations.recall import asked, best
+from perdure.operations.writing import found
+from perdure.records.memory import Memory, Status
+from perdure.records.recall import Absence, Filters, Pool, Query
+from perdure.rules.lifecycle.signals import views
+from perdure.rules.ranking import Ranked, nothing_known, ranked, relevant
+
+
+def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
+    """Return what kept a memory out of the answer to a question: status, filter, search, floor or rank.
+
+    Args:
+        ctx: Store, policy, clock, embedder.
+        identity: The memory that was missed.
+        text: The question.
+        limit: How many hits were asked for.
+        filters: As the question had them.
+    """
+    record = found(ctx, identity)
+    memory = views([record], ctx.policy, ctx.clock())[0]
+    if memory.status is not Status.ACTIVE and not filters.include_archived:
+        return Absence(identity, text, "status", f"it is {memory.status}; ask with include_archived, or restore it")
+    query, note = asked(ctx, text)
+    pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
+    order = ranked(pool, query, ctx.policy.recall)
+    rank = next((i for i, r in enumerate(order, 1) if r.id == identity), None)
+    if rank is None:
+        by, explanation = _unfound(ctx, memory, query, filters)
+        return Absence(identity, text, by, explanation)
+    by, explanation = _floor(ctx, memory, pool, query, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
+    told = f"{explanation}; {note}" if note else explanation
+    return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
+
+
+def _floor(ctx: Context, memory: Memory, pool: Pool, query: Query, filters: Filters) -> tuple[str, str] | None:
+    if memory.confidence < filters.min_confidence:
+        return "min_confidence", f"its confidence {memory.confidence:.3f} is below {filters.min_confidence:g}"
+    if why := nothing_known(pool, query, ctx.policy.recall):
+        return "nothing known", f"nothing passed the relevance floor: {why}"
+    return None
+
+
+def _rank(
+    ctx: Context, memory: Memory, text: str, order: list[Ranked], rank: int, limit: int, filters: Filters
+) -> tuple[str, str]:
+    close = relevant(order, ctx.policy.recall)
+    score = order[rank - 1].score
+    if memory.id not in {entry.id for entry in close}:
+        share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"
+        return "hit_share", f"it scores {score:.3f}, but its own likeness to the question is below {share}"
+    hits = best(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
+    place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)
+    if place is not None:
+        return "nothing", f"it is in the answer, at place {place}"
+    weakest = f"; the last one shown scores {hits[-1].score:.3f}" if hits else ""
+    return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
+
+
+def _unfound(ctx: Context, memory: Memory, query: Query, filters: Filters) -> tuple[str, str]:
+    """Say whether a filter or the searches themselves left the memory out."""
+    everything = ctx.store.search(memory.namespace, query, Filters(include_archived=True), ctx.policy.recall)
+    if any(c.id == memory.id for c in everything.candidates) and filters != replace(Filters(), include_archived=True):
+        given = {f: getattr(filters, f) for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)}
+        if given:
+            return "filters", f"it is found without the filters {given}"
+    count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
+    meaning = "" if query.vector is None else f", nor among the {count} nearest by meaning"
+    return "search", f"it is not among the {count} best by the words {words}{meaning}"

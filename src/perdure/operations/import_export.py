@@ -1,0 +1,202 @@
+"""Bringing an export into a store: checked whole before the first row is written, resumed, and verified at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+
+from perdure.operations.ports import Progress, Store
+from perdure.operations.transfer import (
+    FORMAT,
+    HEAD,
+    PAGE,
+    TAIL,
+    Ledger,
+    Step,
+    bring_spaces,
+    refuse_spaces,
+    taken,
+    tally,
+    verify,
+)
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.transfer import PARTS, Line, Moved, Tally
+from perdure.records.vector import Space
+from perdure.rules.transfer import Tallying, checked_place, checked_row
+
+Lines = Callable[[], Iterable[Line]]
+"""Gives the lines of an export from the beginning, each time it is called."""
+
+LARGE: Final = 4_000_000
+"""Characters of rows that one transaction holds, about."""
+
+
+def imported(
+    lines: Lines,
+    target: Store,
+    *,
+    namespace: str | None = None,
+    partial: bool = False,
+    twice: bool = True,
+    progress: Progress | None = None,
+) -> Moved:
+    """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
+
+    Args:
+        lines: The export's lines.
+        target: Written in pages, each a transaction. What it holds of those namespaces must be the export's first rows.
+        namespace: Only this one.
+        partial: Take what is there of an export that was cut short.
+        twice: Read once to check everything, and again to write. Else faults are found only where they are.
+        progress: Told (done, total).
+
+    Raises:
+        InvalidInput: That is no export, it was cut short, or a row is damaged.
+        NotFound: The export has no such namespace.
+        TargetTaken, SpaceMismatch: The target holds something else.
+        CopyDiffers: The target does not hold what the export does.
+    """
+    ledger = Ledger(0, progress)
+    reading = _Reading(target, ledger, namespace, partial=partial, rounds=3 if twice else 2)
+    if twice:
+        reading.read(lines(), write=False)
+    reading.read(lines(), write=True)
+    for step, told in reading.tallies.items():
+        verify(step, told, target.mover, ledger)
+    return Moved(len({place for place, _ in reading.tallies}), ledger.parts, ledger.written, reading.whole)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One import: what was read so far, and what it is compared with."""
+
+    target: Store
+    ledger: Ledger
+    namespace: str | None
+    partial: bool
+    rounds: int
+    dimensions: dict[str, int] = field(default_factory=dict)
+    tallies: dict[Step, Tally] = field(default_factory=dict)
+    known: dict[Step, Tally] = field(default_factory=dict)
+    whole: bool = False
+
+    def read(self, lines: Iterable[Line], *, write: bool) -> None:
+        """Read an export from its head to its tail; rows that the target has must be the first ones."""
+        self.tallies, self.whole = {}, False
+        rest = iter(lines)
+        self._head(next(rest, {}), write=write)
+        for step, group in groupby(rest, key=_step):
+            if step is None:
+                self._tail(next(group))
+                break
+            self._part(step, group, write=write)
+        if not self.whole and not self.partial:
+            done = " What came is stored; the whole input goes on from there." if write else ""
+            raise InvalidInput(f"The export was cut short: it has no end.{done}", remedy=_CUT)
+        for place in {place for place, _ in self.tallies}:
+            for part in PARTS:
+                self._empty((place, part))
+        if self.namespace is not None and not self.tallies:
+            raise NotFound(f"The export has no namespace {self.namespace!r}.", remedy="Leave --namespace out.")
+
+    def _head(self, head: Line, *, write: bool) -> None:
+        if head.get(HEAD) != FORMAT:
+            what = f"an export of format {head[HEAD]}" if head.get(HEAD) else "no export of Perdure"
+            raise InvalidInput(f"This is {what}.", remedy="`perdure export` makes one; conversations go to `ingest`.")
+        spaces = _spaces(head.get("spaces"))
+        self.dimensions = {space.name: space.dimensions for space, _ in spaces}
+        rows = head.get("rows")
+        self.ledger.total = self.rounds * rows if isinstance(rows, int) else 0
+        refuse_spaces(spaces, self.target)
+        if write:
+            bring_spaces(spaces, self.target)
+
+    def _part(self, step: Step, group: Iterator[Line], *, write: bool) -> None:
+        if self.namespace not in (None, step[0]):
+            for _ in group:
+                self.ledger.tell(self.rounds)
+            return
+        before = [PARTS.index(part) for place, part in self.tallies if place == step[0]]
+        if before and before[-1] >= PARTS.index(step[1]):
+            raise InvalidInput(f"The part {step[1]} of {step[0]} is out of order.", remedy="Export again.")
+        there = self._there(step)
+        seen = Tallying()
+        for page in _pages(group, step[1], self.dimensions):
+            fresh = self._fresh(step, page, seen, there)
+            if write and fresh:
+                self.target.mover.write(*step, fresh, seen.rows - len(fresh))
+                self.ledger.written += len(fresh)
+            self.ledger.tell(len(page))
+        if seen.rows < there.rows:
+            raise taken(step)
+        self.tallies[step] = seen.told()
+
+    def _fresh(self, step: Step, page: list[Line], seen: Tallying, there: Tally) -> list[Line]:
+        """Return those rows of a page that the target lacks; the others must be what it has."""
+        fresh = []
+        for row in page:
+            if seen.rows >= there.rows:
+                fresh.append(row)
+            seen.add(row)
+            if seen.rows == there.rows and seen.told() != there:
+                raise taken(step)
+        return fresh
+
+    def _there(self, step: Step) -> Tally:
+        """What the target held of a part before anything was written."""
+        if step not in self.known:
+            self.known[step] = tally(self.target.mover, step)
+        return self.known[step]
+
+    def _empty(self, step: Step) -> None:
+        if step not in self.tallies:
+            if self._there(step).rows:
+                raise taken(step)
+            self.tallies[step] = Tallying().told()
+
+    def _tail(self, tail: Line) -> None:
+        told = {(p.get("namespace"), p.get("part")): p for p in tail.get("parts", ()) if isinstance(p, dict)}
+        for (place, part), line in told.items():
+            if self.namespace not in (None, place):
+                continue
+            step = checked_place(part, place)[0], str(part)
+            found = self.tallies.setdefault(step, Tallying().told())
+            if (line.get("rows"), line.get("digest")) != (found.rows, found.digest):
+                raise InvalidInput(
+                    f"The export is damaged: the part {step[1]} of {step[0]} does not hold what its end says.",
+                    remedy="Export again.",
+                )
+            if found.rows == 0 and self._there(step).rows:
+                raise taken(step)
+        self.whole = self.tallies.keys() <= told.keys()
+
+
+_CUT: Final = "Export again, or take what is there with --partial."
+
+
+def _step(line: Line) -> Step | None:
+    """Return where a line belongs; None for the tail."""
+    return None if TAIL in line else checked_place(line.get("part"), line.get("namespace"))
+
+
+def _pages(group: Iterator[Line], part: str, dimensions: dict[str, int]) -> Iterator[list[Line]]:
+    page: list[Line] = []
+    size = 0
+    for line in group:
+        row = {k: v for k, v in line.items() if k not in {"part", "namespace"}}
+        page.append(checked_row(part, row, dimensions))
+        size += len(row.get("text") or "") + len(row.get("before") or "") + len(row.get("after") or "")
+        if len(page) == PAGE or size > LARGE:
+            yield page
+            page, size = [], 0
+    if page:
+        yield page
+
+
+def _spaces(told: Any) -> list[tuple[Space, bool]]:
+    try:
+        return [(Space(str(t["model"]), int(t["dimensions"]), str(t["version"])), bool(t["active"])) for t in told]
+    except (KeyError, TypeError, ValueError):
+        raise InvalidInput("The export's head is damaged.", remedy="Export again.") from None

@@ -1,0 +1,1 @@
+"""Operations on a memory's life: sweeps, reinforcement, pins, review, budgets, backups."""

@@ -1,0 +1,174 @@
+"""Back-test: the recall log is replayed under another policy, to see which past hits would have been missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.knowledge.operations.change_rates import on_shelf
+from perdure.knowledge.records.learning_results import BacktestResult, Lived, Missed
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Form, Status
+from perdure.records.plan import Change, Target
+from perdure.records.policy import Policy
+from perdure.records.report import Operation
+from perdure.rules.lifecycle.policy_replay import Life, Past, lived, past_of, tells
+
+PAGE: Final = 1000
+_ALL: Final = 2**31 - 1
+NAMED: Final = 1000
+"""So many lost hits are named."""
+HELPFUL: Final = "helpful"
+_NOTES: Final = (
+    "ranking is not replayed: a hit counts as found while its memory is in view",
+    "gates are not asked, so this is the worst that a policy allows",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One entry of the recall log: its hits that are still stored, and those that were found useful."""
+
+    id: str
+    at: Instant
+    query: str
+    hits: tuple[str, ...]
+    useful: frozenset[str]
+    told: bool
+    """Whether anybody said of any hit what became of it."""
+
+
+def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> BacktestResult:
+    """Return which hits of past recalls would have been missing under another policy.
+
+    Each memory lives again from its birth: what people decided and what recalls returned happens as it did, what a
+    policy decides happens as that policy says. The same is done for the policy in force, as the yardstick.
+
+    Args:
+        ctx: Store, policy, clock.
+        namespace: Where.
+        other: The other policy.
+        limit: How many recalls are judged, newest first; all that are logged count as accesses.
+    """
+    now = ctx.clock()
+    log = ctx.store.recalls(namespace, max(limit, ctx.policy.recall.log_entries))
+    accesses = _accesses(log)
+    pasts = list(_pasts(ctx, namespace, accesses))
+    asked = _asked(ctx, namespace, log[:limit], {p.id for p in pasts})
+    sides = [_Side(lived(pasts, policy, now), policy) for policy in (ctx.policy, other)]
+    notes = list(_NOTES)
+    if len(log) >= ctx.policy.recall.log_entries > 0:
+        notes.append(
+            f"only the last {len(log)} recalls are logged: what was asked for before counts as never asked for"
+        )
+    return BacktestResult(
+        namespace,
+        recalls=len(asked),
+        hits=sum(len(a.hits) for a in asked),
+        useful=sum(len(a.useful) for a in asked),
+        now=sides[0].summary(asked),
+        other=sides[1].summary(asked),
+        lost=tuple(_lost(asked, *sides))[:NAMED],
+        notes=tuple(notes),
+    )
+
+
+# --- reading
+
+Log = Sequence[tuple[str, Instant, str, tuple[str, ...]]]
+
+
+def _accesses(log: Log) -> dict[str, list[tuple[Instant, int]]]:
+    """Return memory -> (instant, 1) for each logged recall that returned it, oldest first."""
+    found: dict[str, list[tuple[Instant, int]]] = {}
+    for _, at, _, hits in reversed(log):
+        for identity in hits:
+            found.setdefault(identity, []).append((at, 1))
+    return found
+
+
+def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Instant, int]]]) -> Iterator[Past]:
+    """Yield what happened to each memory; the journal is read operation by operation, each once."""
+    told: dict[str, list[tuple[Operation, Change]]] = {}
+    for operation in reversed(ctx.store.operations(namespace, _ALL)):
+        for change in ctx.store.changes(namespace, operation.id) if tells(operation) else ():
+            if change.target is Target.MEMORY:
+                told.setdefault(change.id, []).append((operation, change))
+    after = ""
+    while ids := ctx.store.every(namespace, after, PAGE):
+        after = ids[-1]
+        for r in ctx.store.get(namespace, ids):
+            yield past_of(r, told.get(r.id, ()), tuple(accesses.get(r.id, ())))
+
+
+def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Asked]:
+    outcomes: dict[str, dict[str, str]] = {}
+    for d in on_shelf(ctx, namespace, Shelf.OUTCOME):
+        outcomes.setdefault(d.name, {})[d.id] = str(d.data.get("outcome"))
+    found = []
+    for identity, at, query, hits in log:
+        kept = tuple(i for i in hits if i in there)
+        told = outcomes.get(identity, {})
+        useful = frozenset(i for i in kept if told.get(i) == HELPFUL)
+        found.append(_Asked(identity, at, query, kept, useful, told=any(i in told for i in kept)))
+    return found
+
+
+# --- judging
+
+
+class _Side:
+    """How all lived under one policy."""
+
+    def __init__(self, lives: Sequence[Life], policy: Policy) -> None:
+        self.policy = policy
+        self.lives = {life.id: life for life in lives}
+
+    def hidden(self, identity: str, at: Instant) -> bool:
+        """Whether a memory would have been out of view at an instant."""
+        step = self.lives[identity].at(at)
+        return step is not None and step.state.status is not Status.ACTIVE
+
+    def short(self, identity: str, at: Instant) -> bool:
+        """Whether it would have been shown in a shorter form."""
+        step = self.lives[identity].at(at)
+        return step is not None and step.state.form is not Form.FULL and step.state.status is Status.ACTIVE
+
+    def summary(self, asked: Sequence[_Asked]) -> Lived:
+        """Return the figures."""
+        lives = list(self.lives.values())
+        seen = [x.after for x in lives if x.after.status is Status.ACTIVE]
+        left = [(a, [i for i in a.hits if not self.hidden(i, a.at)]) for a in asked]
+        judged = [(a.useful, left) for a, left in left if a.told]
+        found, useful = sum(len(u & set(v)) for u, v in judged), sum(len(u) for u, _ in judged)
+        shown = sum(len(v) for _, v in judged)
+        return Lived(
+            policy=self.policy.version,
+            preset=self.policy.preset,
+            visible=len(seen),
+            hidden=sum(x.after.status is Status.ARCHIVED for x in lives),
+            shortened=sum(s.form is not Form.FULL for s in seen),
+            moved=sum(_moved(x) for x in lives),
+            tokens=sum(s.tokens for s in seen),
+            missing=sum(len(a.hits) - len(v) for a, v in left),
+            short=sum(self.short(i, a.at) for a in asked for i in a.hits),
+            precision=round(found / shown, 4) if shown else None,
+            recall=round(found / useful, 4) if useful else None,
+        )
+
+
+def _moved(life: Life) -> bool:
+    return len({step.state.tier for step in life.steps} | {life.after.tier}) > 1
+
+
+def _lost(asked: Sequence[_Asked], now: _Side, other: _Side) -> Iterator[Missed]:
+    """Yield the hits that only the other policy would have hidden, newest recall first."""
+    for a in asked:
+        for identity in a.hits:
+            if other.hidden(identity, a.at) and not now.hidden(identity, a.at):
+                step = other.lives[identity].at(a.at)
+                because = "" if step is None else f"hidden {text_of(step.at)}: {step.because}"
+                yield Missed(a.id, text_of(a.at), a.query, identity, identity in a.useful, because)

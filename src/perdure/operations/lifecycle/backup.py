@@ -1,0 +1,49 @@
+"""A backup of a namespace's vault: an export of its most valuable memories alone, which `perdure import` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perdure.operations.ports import Store
+from perdure.operations.transfer import FORMAT, HEAD, TAIL, pages
+from perdure.records.memory import Tier
+from perdure.records.transfer import PARTS, Line
+from perdure.rules.transfer import Tallying
+
+_LEFT_OUT = frozenset({"recall", "operation", "journal"})
+
+
+def vault(store: Store, place: str) -> Iterator[Line]:
+    """Yield the vault of a namespace as plain data: head, rows, tail, as an export has them.
+
+    Vectors, links between its memories, waiting accesses and documents go with them; the journal does not.
+    """
+    spaces = [
+        {"model": s.model, "dimensions": s.dimensions, "version": s.version, "active": active}
+        for s, active in store.mover.spaces()
+    ]
+    yield {HEAD: FORMAT, "rows": 0, "spaces": spaces}
+    kept: set[str] = set()
+    tail = []
+    for part in PARTS:
+        seen = Tallying()
+        for row in _rows(store, place, part, kept):
+            seen.add(row)
+            yield {"part": part, "namespace": place, **row}
+        told = seen.told()
+        tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
+    yield {TAIL: FORMAT, "parts": tail}
+
+
+def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]:
+    """Yield the rows of a part that belong to the vault; ``kept`` is filled while memories are read."""
+    if part in _LEFT_OUT:
+        return
+    for page in pages(store.mover, (place, part), None):
+        for row in page:
+            if part == "memory":
+                if row["tier"] != Tier.VAULT:
+                    continue
+                kept.add(row["id"])
+            if part == "namespace" or (row["id"] in kept and (part != "link" or row["other"] in kept)):
+                yield row

@@ -1,0 +1,58 @@
+"""Decay (seed 000 section 1): a report of what importance is worth by now; applied, it is written down and swept."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from perdure.operations.lifecycle.sweep import sweep
+from perdure.operations.ports import Context
+from perdure.operations.writing import retried
+from perdure.records.instant import CENTURY_MS, Instant
+from perdure.records.signal_results import DecayedMemory, DecayResult
+from perdure.rules.lifecycle.decay import PREVIEW, Decay, Page, decay_plan, decayed
+
+PAGE: Final = 2000
+
+
+def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool) -> DecayResult:
+    """Report what every visible memory's importance is worth, and unless it is a dry run write it down and sweep.
+
+    What is written is only a record; no base changes, so it makes no difference how often it is called. A second call
+    at the same instant writes nothing.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        namespace: Only there; everywhere if None.
+        asked: The curve.
+        dry_run: Only tell.
+    """
+    now = ctx.clock()
+    analyzed, factors = 0, 0.0
+    found: list[DecayedMemory] = []
+    for place in ctx.store.namespaces() if namespace is None else [namespace]:
+        after: str | None = ""
+        while after is not None:
+            page, after = _page(ctx, place, after, asked, now, dry_run=dry_run)
+            analyzed += page.analyzed
+            factors += page.factors
+            found += page.decayed
+    if not dry_run:
+        sweep(ctx, dry_run=False, namespace=namespace)
+    return DecayResult(analyzed, len(found), factors / analyzed if analyzed else 1.0, found, dry_run)
+
+
+def _page(
+    ctx: Context, place: str, after: str, asked: Decay, now: Instant, *, dry_run: bool
+) -> tuple[Page, str | None]:
+    """Report on the next memories, and write it down; return the report and the last id, None after the last page."""
+
+    def attempt() -> tuple[Page, str | None]:
+        gauges = ctx.store.around.gauges(place, after, PAGE, PREVIEW + 1)
+        waiting = ctx.store.accesses(place, [g.id for g in gauges], now + CENTURY_MS)
+        states = {i: state for i, (state, _) in ctx.store.states(place, list(waiting)).items()} if waiting else {}
+        page = decayed(gauges, states, waiting, asked, ctx.policy, now)
+        if page.unwritten and not dry_run:
+            ctx.store.apply(decay_plan(page, asked, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now))
+        return page, gauges[-1].id if len(gauges) == PAGE else None
+
+    return retried(attempt)

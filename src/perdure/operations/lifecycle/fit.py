@@ -1,0 +1,314 @@
+"""Keeping a namespace within a number of tokens: what shows less, what is set aside, as plans that gates may stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final, TypeVar
+
+from perdure.operations.lifecycle.compression import documents, measures, weighed
+from perdure.operations.lifecycle.gates import recall_gate
+from perdure.operations.ports import Context
+from perdure.operations.writing import ATTEMPTS, unshortened
+from perdure.records.compression_results import FitResult, Refitted
+from perdure.records.errors import ConflictError, GateStopped
+from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.lease import Lease
+from perdure.records.memory import Content, Form, Memory, Record, State, Status
+from perdure.records.plan import Plan
+from perdure.records.report import Held, Moved, Report
+from perdure.records.transaction_view import Glimpse
+from perdure.rules.insertion import with_due
+from perdure.rules.lifecycle.budget_fitting import Choice, Piece, chosen, is_rested, stays, within, worth_of
+from perdure.rules.lifecycle.compression_forms import LADDER, Shown, shown_as
+from perdure.rules.lifecycle.maintenance import Budget, course_plan, truncated
+from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.trajectory import Course, Step, play
+
+PAGE: Final = 2000
+BATCH: Final = 1000
+"""So many memories change in one plan, and so in one operation to undo."""
+
+
+T = TypeVar("T")
+Check = Callable[[Glimpse], None]
+
+
+def fit(
+    ctx: Context,
+    namespace: str,
+    tokens: int,
+    *,
+    dry_run: bool,
+    accept_loss: str | None = None,
+    lease: Lease | None = None,
+) -> FitResult:
+    """Bring what recall may return within a number of tokens, as far as the gates allow.
+
+    Args:
+        ctx: Store, policy, clock, ids, embedder.
+        namespace: Which one.
+        tokens: The budget.
+        dry_run: Only tell. The loss budget is asked; canaries are not.
+        accept_loss: Why the gates may be overridden; kept in the journal.
+        lease: A worker's right to the namespace.
+
+    Raises:
+        ConflictError: Others changed the same memories at every attempt; what was written before stays.
+    """
+    return _Fit(ctx, namespace, tokens, ctx.clock(), dry_run, accept_loss, lease).run()
+
+
+def kept_within(ctx: Context, namespace: str, *, dry_run: bool = False, lease: Lease | None = None) -> FitResult | None:
+    """Keep a namespace within the policy's ``compression.visible_tokens``; None where it is, or has no limit."""
+    limit = ctx.policy.compression.visible_tokens
+    if not limit:
+        return None
+    visible, today = ctx.store.around.visible_tokens(namespace), ctx.clock() // DAY_MS
+    if visible <= limit or ctx.crowded.get(namespace) == (visible, today):
+        return None  # where gates, or what is exempt, left too little, it is tried again after a change or a day
+    result = fit(ctx, namespace, limit, dry_run=dry_run, lease=lease)
+    if not dry_run and result.after > limit:
+        ctx.crowded[namespace] = result.after, today
+    return result
+
+
+def bounded(ctx: Context, report: Report, namespace: str | None = None, lease: Lease | None = None) -> Report:
+    """Return the report of a sweep with what keeping its namespaces within the policy's budget did besides.
+
+    A dry run tells what would be done to what is there now; the sweep's own moves are not written then.
+    """
+    if not ctx.policy.compression.visible_tokens:
+        return report
+    now = text_of(ctx.clock())
+    for place in ctx.store.namespaces() if namespace is None else (namespace,):
+        result = kept_within(ctx, place, dry_run=report.dry_run, lease=lease)
+        if result is None:
+            continue
+        report = replace(
+            report,
+            moved=(*report.moved, *(Moved(c.id, place, now, c.move, "fit: for want of room") for c in result.changed)),
+            held=(*report.held, *((Held(place, (), result.held),) if result.held else ())),
+            operations=(*report.operations, *result.operations),
+            plans=(*report.plans, *result.plans),
+        )
+    return report
+
+
+@dataclass(slots=True)
+class _Fit:
+    """One namespace being fitted.
+
+    Attributes:
+        pieces: Its visible memories as they are now.
+        shown: (id, form) -> the text in that form, of what was asked for; texts never change, so it stays right.
+        weighed: Those that were chosen once, and so measured against the whole.
+        spared: Memories whose answers the recall gate would lose; they stay as they are.
+        before: Tokens visible at the start.
+        changed: What was done.
+        plans: How.
+        held: Why a gate stopped some of it.
+    """
+
+    ctx: Context
+    place: str
+    budget: int
+    now: Instant
+    dry_run: bool
+    accept_loss: str | None
+    lease: Lease | None
+    pieces: dict[str, Piece] = field(default_factory=dict)
+    shown: dict[tuple[str, Form], Shown] = field(default_factory=dict)
+    weighed: set[tuple[str, Form]] = field(default_factory=set)
+    spared: set[str] = field(default_factory=set)
+    before: int | None = None
+    changed: list[Refitted] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
+    held: str = ""
+
+    def run(self) -> FitResult:
+        """Read, choose and write; choose anew where others were faster, or a gate stopped some of it."""
+        choice, failed = Choice({}, (), 0, 0), 0
+        while True:
+            self._read()
+            if self.before is None:
+                self.before = sum(p.forms[0][1] for p in self.pieces.values())
+            choice, done = self._choice(), len(self.plans)
+            try:
+                self._carry_out(choice)
+            except ConflictError:
+                failed = failed + 1 if len(self.plans) == done else 0
+                if failed == ATTEMPTS:
+                    raise
+            except GateStopped as error:
+                self.held = error.message
+                culprits = set(getattr(error, "lost", ())) & self.pieces.keys() - self.spared
+                if not culprits:
+                    break
+                self.spared |= culprits
+            else:
+                break
+        return self._result(choice)
+
+    def _result(self, choice: Choice) -> FitResult:
+        return FitResult(
+            self.place,
+            self.budget,
+            self.before or 0,
+            choice.after if self.dry_run else self.ctx.store.around.visible_tokens(self.place),
+            tuple(self.changed),
+            dry_run=self.dry_run,
+            held=self.held,
+            plans=tuple(self.plans) if self.dry_run else (),
+            operations=() if self.dry_run else tuple(p.id for p in self.plans),
+        )
+
+    def _read(self) -> None:
+        """Read what is visible, without texts: accesses that wait count, and tiers are as they are by now."""
+        self.pieces = {}
+        after = ""
+        while ids := self.ctx.store.every(self.place, after, PAGE):
+            after = ids[-1]
+            stored = self.ctx.store.states(self.place, ids)
+            active = {i: s for i, (s, _) in stored.items() if s.status is Status.ACTIVE}
+            accesses = self.ctx.store.accesses(self.place, list(active), self.now)
+            courses = self._played(active, accesses)
+            records = [Record(self.place, c.id, c.after, Content("")) for c in courses]
+            for memory in views(records, self.ctx.policy, self.now):
+                self.pieces[memory.id] = self._piece(memory)
+
+    def _piece(self, memory: Memory) -> Piece:
+        """Return a memory with what is known by now of the forms that it may take."""
+        current = ((memory.form, memory.tokens),)
+        if self._stays(memory.id, memory.state):
+            return Piece(memory.id, worth_of(memory), current, exempt=True)
+        return self._known(Piece(memory.id, worth_of(memory), current))
+
+    def _known(self, piece: Piece) -> Piece:
+        barer = LADDER[LADDER.index(piece.forms[0][0]) + 1 :]
+        known = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
+        forms = (piece.forms[0], *((s.form, s.tokens) for s in known if not s.refused))
+        return replace(piece, forms=forms, unknown=tuple(f for f in barer if (piece.id, f) not in self.shown))
+
+    def _played(
+        self, states: Mapping[str, State], accesses: Mapping[str, tuple[tuple[Instant, int], ...]]
+    ) -> list[Course]:
+        """Return what became of some memories by now; hiding and shortening wait for the sweep."""
+        policy = unshortened(self.ctx.policy)
+        return [truncated(c) for c in play(states, accesses, self.now, policy, hold=True)]
+
+    def _stays(self, identity: str, state: State) -> bool:
+        return identity in self.spared or stays(state) or is_rested(state, self.now)
+
+    def _reach(self, pieces: Sequence[Piece]) -> dict[str, Piece]:
+        """Make the next form of some memories, from their texts."""
+        wanted = {p.id: p.unknown[0] for p in pieces}
+        records = {r.id: r for r in self.ctx.store.get(self.place, list(wanted))}
+        for identity, form in wanted.items():
+            text = records[identity].content.text if identity in records else ""
+            self.shown[identity, form] = shown_as(text, form, self.ctx.policy.compression)
+        known = {p.id: self._known(p) for p in pieces}
+        self.pieces |= known
+        return known
+
+    def _choice(self) -> Choice:
+        """Choose until every form that is taken keeps enough of the meaning, and the loss budget allows the rest."""
+        most = None
+        while True:
+            choice = chosen(list(self.pieces.values()), self.budget, self._reach, most)
+            fresh = [key for key in choice.forms.items() if key not in self.weighed]
+            for batch in _batches(fresh, BATCH):
+                self.shown |= weighed(self.ctx, self.place, {key: self.shown[key] for key in batch})
+            self.weighed |= set(fresh)
+            if refused := {i for i, form in fresh if self.shown[i, form].refused}:
+                self.pieces |= {i: self._known(self.pieces[i]) for i in refused}
+                continue
+            allowed, why = self._allowed(len(choice.archived))
+            if allowed == len(choice.archived):
+                return choice
+            most, self.held = allowed, f"{why}; {choice.wanted - allowed} wait"
+
+    def _allowed(self, hides: int) -> tuple[int, str]:
+        """Return how many of so many the loss budget lets go today, and why no more."""
+        if self.accept_loss is not None or not hides:
+            return hides, ""
+        store, gates = self.ctx.store, self.ctx.policy.gates
+        visible, hidden = store.visible_count(self.place), store.hidden_since(self.place, self.now - self.now % DAY_MS)
+        budget = Budget(visible, hidden)
+        return within(lambda n: budget.refusal(n, gates), hides), budget.refusal(hides, gates)
+
+    def _carry_out(self, choice: Choice) -> None:
+        """Make the plans, shorter forms first, and apply them unless it is a dry run."""
+        shorter: list[tuple[str, Form | None]] = [(i, choice.forms[i]) for i in sorted(choice.forms)]
+        aside: list[tuple[str, Form | None]] = [(i, None) for i in choice.archived]
+        for batch in (*_batches(shorter, BATCH), *_batches(aside, BATCH)):
+            plan = self._plan(dict(batch))
+            if not self.dry_run:
+                fence = self.lease and self.lease.extended(self.ctx.clock())
+                self.ctx.store.apply(plan, fence=fence, check=_guard(self.ctx, plan, self.accept_loss))
+            self.plans.append(plan)
+            for identity, form in batch:
+                was = self.pieces[identity].forms[0][0]
+                self.changed.append(Refitted(identity, f"{was.value} to {form.value if form else 'archived'}"))
+
+    def _plan(self, forms: Mapping[str, Form | None]) -> Plan:
+        """Return the plan that gives memories their forms, or sets those aside that have None.
+
+        Raises:
+            ConflictError: One is no longer as it was when it was chosen.
+        """
+        records = {r.id: r for r in self.ctx.store.get(self.place, list(forms))}
+        accesses = {r.id: tuple(p for p in r.accesses if p[0] <= self.now) for r in records.values()}
+        active = {i: r.state for i, r in records.items() if r.state.status is Status.ACTIVE}
+        courses = {c.id: c for c in self._played(active, accesses)}
+        if moved := [i for i in forms if i not in courses or not self._as_chosen(courses[i])]:
+            raise ConflictError("Memories changed while a plan was made.", tuple(moved), remedy="Try again.")
+        fitted = [self._fitted(courses[i], form) for i, form in forms.items()]
+        done = with_due([c.after for c in fitted], self.ctx.policy)
+        fitted = [
+            replace(c, after=s, steps=(*c.steps[:-1], replace(c.steps[-1], state=s)))
+            for c, s in zip(fitted, done, strict=True)
+        ]
+        taken = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
+        kept = documents(self.ctx, self.place, [i for i, _ in taken]) if taken else {}
+        note = f"fit: {len(forms)} {'shown shorter' if taken else 'set aside'}"
+        plan = course_plan(
+            fitted,
+            {i: r.op for i, r in records.items()},
+            accesses,
+            plan_id=self.ctx.ids(self.now),
+            namespace=self.place,
+            at=self.now,
+            policy=self.ctx.policy,
+            operation="fit",
+            note=note if self.accept_loss is None else f"{note}; loss accepted: {self.accept_loss}",
+            shown={i: {records[i].state.form: records[i].content.shown, s.form: s.text} for i, s in taken},
+        )
+        kept_measures = [change for i, shown in taken for change in measures(i, shown, self.now, kept)]
+        return replace(plan, changes=(*plan.changes, *kept_measures))
+
+    def _as_chosen(self, course: Course) -> bool:
+        return course.after.form is self.pieces[course.id].forms[0][0] and not self._stays(course.id, course.after)
+
+    def _fitted(self, course: Course, form: Form | None) -> Course:
+        state = replace(course.after, held=False)
+        if form is None:
+            state = replace(state, status=Status.ARCHIVED, status_ms=self.now)
+            because = "fit: set aside for want of room, the least worth for its tokens"
+        else:
+            shown = self.shown[course.id, form]
+            state = replace(state, form=form, form_ms=self.now, tokens=shown.tokens)
+            because = f"fit: shows its {form.value} for want of room; {shown.told()}"
+        return replace(course, steps=(*course.steps, Step(self.now, state, "fit", because)), after=state)
+
+
+def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Check | None:
+    """Return what must be checked before a plan is final; the loss budget has been asked about all plans at once."""
+    return recall_gate(ctx, plan) if accept_loss is None and plan.loses else None
+
+
+def _batches(some: Sequence[T], size: int) -> Iterator[list[T]]:
+    left = iter(some)
+    while batch := list(islice(left, size)):
+        yield batch

@@ -1,0 +1,202 @@
+"""The gates of upkeep: the loss budget, and the recall gate inside the transaction that writes a plan (design 1 D)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.operations.recall import SPARE, asked
+from perdure.records.canary import Answer, Canary
+from perdure.records.document import Document, Shelf
+from perdure.records.errors import GateStopped
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.lease import Lease
+from perdure.records.memory import Record
+from perdure.records.plan import Plan, Target
+from perdure.records.policy import RecallPolicy
+from perdure.records.recall import Filters, Pool, Query
+from perdure.records.transaction_view import Glimpse
+from perdure.rules.lifecycle.canaries import lost, refusal, useful
+from perdure.rules.lifecycle.maintenance import Budget
+from perdure.rules.lifecycle.signals import views
+from perdure.rules.ranking import nothing_known, ranked, relevant, with_signals
+
+PAGE: Final = 1000
+BY_A_PERSON: Final = frozenset({"archive", "restore", "pin", "unpin", "undo"})
+"""What a person decides about named memories passes no gate."""
+
+STANDS_FOR: Final = "summarizes"
+_STOPPED: Final = "The plan was stopped by the "
+_OTHERWISE: Final = "Accept the loss with a reason (accept_loss, --accept-loss), or make a smaller plan."
+
+Check = Callable[[Glimpse], None]
+
+
+def applied(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: Lease | None = None) -> Plan:
+    """Apply a plan of upkeep through both gates, and return it as it was journalled.
+
+    Args:
+        ctx: Store, policy, clock, embedder.
+        plan: What to apply.
+        accept_loss: A person's reason to apply it whatever it loses; it is kept in the journal.
+        fence: The lease under which it is written.
+
+    Raises:
+        GateStopped: It hides or shortens too much, or a canary would lose an answer; nothing was written.
+        ConflictError, LeaseLost: As ``Store.apply``.
+    """
+    check = guard(ctx, plan, accept_loss)
+    plan = accepted(plan, accept_loss)
+    ctx.store.apply(plan, fence=fence, check=check)
+    return plan
+
+
+def accepted(plan: Plan, accept_loss: str | None) -> Plan:
+    """Return a plan whose note, and so the journal, says why a loss is accepted."""
+    if accept_loss is None:
+        return plan
+    return replace(plan, note=f"{plan.note}; loss accepted: {accept_loss}".removeprefix("; "))
+
+
+def guard(ctx: Context, plan: Plan, accept_loss: str | None = None) -> Check | None:
+    """Hold a plan against the loss budget, and return what ``Store.apply`` must check before it is final, if anything.
+
+    Raises:
+        GateStopped: The plan is over the loss budget.
+    """
+    if accept_loss is not None or plan.operation in BY_A_PERSON or not plan.loses:
+        return None
+    if why := budget_of(ctx, plan.namespace).refusal_of(plan.hides, len(plan.shortened), ctx.policy.gates):
+        raise GateStopped(f"{_STOPPED}{why}.", remedy=_OTHERWISE)
+    return recall_gate(ctx, plan)
+
+
+def budget_of(ctx: Context, place: str) -> Budget:
+    """Return what may still be hidden or shortened in a namespace today."""
+    now = ctx.clock()
+    return Budget(ctx.store.visible_count(place), ctx.store.hidden_since(place, now - now % DAY_MS))
+
+
+def recall_gate(ctx: Context, plan: Plan) -> Check | None:
+    """Return the replay of the namespace's canaries, or None where there are none to lose.
+
+    What they find now is looked up before the plan is written; the check looks again inside its transaction.
+    """
+    canaries = _canaries(ctx, plan.namespace)
+    now, look = ctx.clock(), _Now(ctx, plan.namespace)
+    questions = [(c, _question(ctx, c.text)) for c in canaries]
+    before = [(c, q, found) for c, q in questions if (found := _answers(ctx, look, q, now))]
+    stand_ins = _stand_ins(ctx, plan, {i for c, _, _ in before for i in c.expect})
+    before = [entry for entry in before if lost(entry[0], entry[2], (), stand_ins)]  # what it has to lose
+    if not before:
+        return None
+
+    def check(glimpse: Glimpse) -> None:
+        gone = [x for c, q, found in before for x in lost(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
+        if why := refusal(gone):
+            ids = tuple(dict.fromkeys(i for x in gone for i in x.ids))
+            raise GateStopped(f"{_STOPPED}{why}.", ids, remedy=_OTHERWISE)
+
+    return check
+
+
+def why_of(error: GateStopped) -> str:
+    """Return which gate stopped a plan and why, as a reason for the journal."""
+    return error.message.removeprefix(_STOPPED).removesuffix(".")
+
+
+def tried(ctx: Context, plan: Plan, check: Check) -> None:
+    """Run a check as it would run inside the plan's transaction, and write nothing: what a dry run asks.
+
+    Raises:
+        GateStopped: The check refuses the plan.
+    """
+
+    def look(glimpse: Glimpse) -> None:
+        check(glimpse)
+        raise _EnoughError
+
+    with suppress(_EnoughError):
+        ctx.store.apply(plan, check=look)
+
+
+class _EnoughError(Exception):
+    """Takes a trial back."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """The namespace as it is before the plan."""
+
+    ctx: Context
+    place: str
+
+    def search(self, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+        return self.ctx.store.search(self.place, query, filters, policy)
+
+    def get(self, ids: Sequence[str]) -> list[Record]:
+        return self.ctx.store.get(self.place, ids)
+
+
+def _canaries(ctx: Context, place: str) -> list[Canary]:
+    """Return a person's queries of the namespace and its past useful recalls, one for each question."""
+    gates = ctx.policy.gates
+    golden = [c for c in ctx.golden if c.namespace == place]
+    learned = useful(_outcomes(ctx, place), place, gates.canaries) if gates.canaries else ()
+    return [*golden, *learned]
+
+
+def _outcomes(ctx: Context, place: str) -> Iterator[Document]:
+    after = ("", "")
+    while page := ctx.store.around.documents(place, Shelf.OUTCOME, after, PAGE):
+        after = page[-1].id, page[-1].name
+        yield from page
+
+
+def _question(ctx: Context, text: str) -> Query:
+    """Return a canary's query; its vector is made once for as long as the store is open."""
+    space = ctx.store.space()
+    key = text, "" if space is None else space.name
+    if key not in ctx.questions:
+        query, note = asked(ctx, text)
+        if note and ctx.embedder is not None:
+            return query  # without a vector now; the embedder may work the next time
+        ctx.questions[key] = query
+    return ctx.questions[key]
+
+
+def _answers(ctx: Context, look: Glimpse, query: Query, now: Instant) -> tuple[Answer, ...]:
+    """Return a canary's hits, best first, as a recall finds them; twins are not put behind: each may be the answer."""
+    policy, limit = ctx.policy.recall, ctx.policy.gates.canary_limit
+    pool = look.search(query, Filters(), policy.for_limit(limit))
+    if nothing_known(pool, query, policy):
+        return ()
+    order = relevant(ranked(pool, query, policy), policy)[: limit + SPARE]
+    memories = {m.id: m for m in views(look.get([r.id for r in order]), ctx.policy, now)}
+    hits = [with_signals(r, memories[r.id], policy) for r in order if r.id in memories]
+    hits.sort(key=lambda hit: -hit.score)
+    return tuple(Answer(hit.memory.id, hit.memory.content) for hit in hits[:limit])
+
+
+def _stand_ins(ctx: Context, plan: Plan, expected: set[str]) -> Mapping[str, frozenset[str]]:
+    """Return what stands for each expected memory, now or after the plan, over any number of merges."""
+    links: dict[str, set[str]] = {}
+    for change in plan.changes:
+        if change.target is Target.LINK and change.after and change.after["kind"] == STANDS_FOR:
+            links.setdefault(change.after["other"], set()).add(change.id)
+
+    def all_for(identity: str) -> frozenset[str]:
+        found: set[str] = set()
+        waiting = [identity]
+        while waiting:
+            one = waiting.pop()
+            stored = {other for other, kind, _ in ctx.store.links_to(plan.namespace, one) if kind == STANDS_FOR}
+            fresh = (stored | links.get(one, set())) - found - {identity}
+            found |= fresh
+            waiting += fresh
+        return frozenset(found)
+
+    return {identity: all_for(identity) for identity in expected}

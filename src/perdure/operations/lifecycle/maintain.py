@@ -1,0 +1,112 @@
+"""Upkeep by many workers: each takes a lease on a namespace that is due, sweeps it, and gives it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+from zlib import crc32
+
+from perdure.operations.lifecycle.sweep import sweep_leased
+from perdure.operations.ports import Context
+from perdure.records.errors import LeaseLost, PerdureError, StoreUnavailable
+from perdure.records.report import Maintained, Report
+
+LEASE_MS: Final = 60_000
+"""A worker that dies keeps a namespace from the others for so long; each write extends the lease."""
+
+
+@dataclass(slots=True)
+class _Round:
+    """What a round has done so far."""
+
+    swept: int = 0
+    kept: int = 0
+    lost: int = 0
+    reports: list[Report] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+class Turns(Protocol):
+    """Which namespaces are this worker's to sweep now, by a schedule."""
+
+    def begin(self, place: str) -> bool:
+        """Whether to sweep it now."""
+        ...
+
+    def end(self, place: str, problem: str) -> None:
+        """Take note of how it went; the problem is empty where there was none."""
+        ...
+
+
+def maintain(
+    ctx: Context,
+    *,
+    owner: str,
+    ttl: int = LEASE_MS,
+    stop: Callable[[], bool] = lambda: False,
+    turns: Turns | None = None,
+) -> Maintained:
+    """Sweep every namespace that is due and that no other worker keeps.
+
+    Workers may run on many machines, and their clocks may differ: a lease only keeps them from doing the same work
+    twice. What makes it safe is the epoch, which every write of the sweep checks in its own transaction.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        owner: This worker's name; no two may have the same.
+        ttl: Milliseconds after which others may take over.
+        stop: Asked before each namespace; True ends the round.
+        turns: Which of them are to be swept now; all if None.
+
+    Raises:
+        StoreUnavailable: The server is gone; what was swept before stays.
+    """
+    due = ctx.store.due_namespaces(ctx.clock(), ctx.policy.life)
+    start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
+    done = _Round()
+    for place, policy in (*due[start:], *due[:start]):
+        if stop():
+            break
+        if turns is not None and not turns.begin(place):
+            continue
+        _swept(ctx, place, policy, owner, ttl, done)
+        if turns is not None:
+            turns.end(place, done.failed.get(place, ""))
+    reports = done.reports
+    return Maintained(
+        owner=owner,
+        due=len(due),
+        swept=done.swept,
+        kept=done.kept,
+        lost=done.lost,
+        examined=sum(r.examined for r in reports),
+        moves=sum(len(r.moved) for r in reports),
+        counted=sum(r.counted for r in reports),
+        held=sum(len(h.ids) for r in reports for h in r.held),
+        failed=done.failed,
+    )
+
+
+def _swept(ctx: Context, place: str, policy: str, owner: str, ttl: int, done: _Round) -> None:
+    """Sweep one namespace under a lease. What goes wrong there must not keep the others waiting."""
+    try:
+        lease = ctx.store.take_lease(place, owner, ctx.clock(), ttl)
+        if lease is None:
+            done.kept += 1
+            return
+        try:
+            report = sweep_leased(ctx, lease, policy)
+            done.reports.append(report)
+            if report.examined:
+                done.swept += 1
+            else:  # another worker was here since we asked what is due
+                done.kept += 1
+        finally:
+            ctx.store.release_lease(lease)
+    except LeaseLost:
+        done.lost += 1
+    except StoreUnavailable:
+        raise  # it would be so in every namespace, and each would wait for it
+    except PerdureError as error:
+        done.failed[place] = f"{error.message} {error.remedy}".strip()

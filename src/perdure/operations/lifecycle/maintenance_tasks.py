@@ -1,0 +1,239 @@
+"""Upkeep on a schedule: sweeps, decay reports, backups of the vault, verifications, each run by one of many workers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from perdure.knowledge.operations.change_rates import learn_rates
+from perdure.knowledge.operations.entity_summaries import summarize
+from perdure.knowledge.operations.procedures import learn_procedures
+from perdure.knowledge.operations.verify import verify
+from perdure.operations.lifecycle.backup import vault
+from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
+from perdure.operations.lifecycle.sweep import hidden_by
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import Status, Tier
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.report import Run, Upkept
+from perdure.rules.lifecycle.schedule import Data, Task, begun, done, earliness, failed, next_run
+from perdure.rules.lifecycle.signals import views
+from perdure.rules.statistics import percentiles
+
+SAMPLE: Final = 1000
+SOON_DAYS: Final = 30
+_log = logging.getLogger(__name__)
+
+Outcome = tuple[str, Data]
+"""(one line for people, what else is kept)"""
+
+
+def upkeep(
+    ctx: Context,
+    *,
+    owner: str,
+    eager: bool = False,
+    ttl: int = LEASE_MS,
+    stop: Callable[[], bool] = lambda: False,
+    known: MutableMapping[str, Instant] | None = None,
+) -> Upkept:
+    """Run what is due by the schedule in every namespace: sweeps, then reports, backups, verifications.
+
+    Each task of a namespace has a document that says when it last ran; a worker begins by writing itself into it, and
+    of many workers that try, one succeeds. A run that fails is written down and tried again later; the others go on.
+
+    Args:
+        ctx: Store, policy, clock, ids, backups.
+        owner: This worker's name.
+        eager: Sweep whatever is due now, whatever the schedule says, and come as early as the jitter allows.
+        ttl: Milliseconds after which others may take over a sweep.
+        stop: Asked before each run; True ends the round.
+        known: Namespace -> until when no report or backup is due there; kept by the caller between rounds.
+
+    Raises:
+        StoreUnavailable: The server is gone; what was done before stays.
+        StoreReadOnly: Nothing can be kept up in this store.
+    """
+    if ctx.store.read_only:
+        raise StoreReadOnly("The store is read-only, so nothing can be kept up.", remedy="Name a store that is not.")
+    turns = _Turns(ctx, owner, eager=eager)
+    swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=None if eager else turns)
+    quiet: MutableMapping[str, Instant] = {} if known is None else known
+    for place in ctx.store.namespaces():
+        if stop():
+            break
+        if quiet.get(place, ctx.clock()) <= ctx.clock():
+            quiet[place] = min(turns.run(place, task, work) for task, work in _work(ctx).items())
+    return Upkept(swept, tuple(turns.runs))
+
+
+def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:
+    """Return what is written down about each task of a namespace."""
+    return {d.id: d.data for d in ctx.store.around.documents_of(place, Shelf.UPKEEP, [t.value for t in Task])}
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Which tasks this worker runs in which namespaces, and how they ended."""
+
+    ctx: Context
+    owner: str
+    eager: bool = field(kw_only=True)
+    runs: list[Run] = field(default_factory=list)
+    begun: dict[tuple[str, Task], Data] = field(default_factory=dict)
+
+    def begin(self, place: str) -> bool:
+        """Whether a sweep is due by the schedule and this worker is the one that runs it."""
+        return self._claimed(place, Task.SWEEP) is None
+
+    def end(self, place: str, problem: str) -> None:
+        """Write down how a sweep ended."""
+        self._ended(place, Task.SWEEP, problem, ("swept", {}))
+
+    def run(self, place: str, task: Task, work: Callable[[Context, str], Outcome]) -> Instant:
+        """Run a task if it is due, and return when it next is."""
+        waits = self._claimed(place, task)
+        if waits is not None:
+            return waits
+        problem = ""
+        outcome: Outcome = ("", {})
+        try:
+            outcome = work(self.ctx, place)
+        except StoreUnavailable:
+            raise  # it would be so in every namespace
+        except PerdureError as error:
+            problem = str(error)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the other namespaces must not wait for it
+            _log.exception("The %s of %s failed unexpectedly.", task, place)
+            problem = f"{type(error).__name__}: {error}"
+        return self._ended(place, task, problem, outcome)
+
+    def _claimed(self, place: str, task: Task) -> Instant | None:
+        """As ``_claim``; trouble in one namespace is told, and the others go on."""
+        try:
+            return self._claim(place, task)
+        except StoreUnavailable:
+            raise
+        except PerdureError as error:
+            self._trouble(place, task, error)
+            return self.ctx.clock() + LEASE_MS
+
+    def _trouble(self, place: str, task: Task, error: PerdureError) -> None:
+        _log.warning("The %s of %s failed: %s", task, place, error)
+        self.runs.append(Run(place, task.value, "failed", str(error)))
+
+    def _claim(self, place: str, task: Task) -> Instant | None:
+        """Write this worker into a task that is due; else return when to look again."""
+        now, policy = self.ctx.clock(), self.ctx.policy.upkeep
+        before = state(self.ctx, place).get(task)
+        early = 1.0 if self.eager else earliness(self.owner, place, task)
+        if (due := next_run(task, before, now, policy, early=early)) > now:
+            return due
+        running = begun(before, now, self.owner, policy)
+        if not self._written(place, task, before, running, f"{self.owner} begins the {task}"):
+            return now + 1  # another worker was faster; what it wrote is read at the next round
+        self.begun[place, task] = running
+        return None
+
+    def _ended(self, place: str, task: Task, problem: str, outcome: Outcome) -> Instant:
+        running, policy = self.begun.pop((place, task)), self.ctx.policy.upkeep
+        note, more = outcome
+        if problem:
+            _log.warning("The %s of %s failed: %s", task, place, problem)
+            after = failed(running, problem, self.ctx.clock(), policy)
+        else:
+            after = done(running, task, note, policy, more)
+        told = f"{task} failed: {problem}" if problem else f"{task}: {note}"
+        try:
+            self._written(place, task, running, after, told)
+        except StoreUnavailable:
+            raise
+        except PerdureError as error:  # it stays "running", and so is tried again after a while
+            self._trouble(place, task, error)
+        else:
+            self.runs.append(Run(place, task.value, after["outcome"], after["note"]))
+        early = 1.0 if self.eager else earliness(self.owner, place, task)
+        return next_run(task, after, self.ctx.clock(), policy, early=early)
+
+    def _written(self, place: str, task: Task, before: Data | None, after: Data, note: str) -> bool:
+        """Write a task's document if it is as it was read; False if another worker was faster."""
+        now = self.ctx.clock()
+        where = {"shelf": Shelf.UPKEEP, "name": ""}
+        old = None if before is None else {**where, "data": dict(before)}
+        change = Change(Target.DOCUMENT, task.value, old, {**where, "data": dict(after)}, note[:1000])
+        try:
+            self.ctx.store.apply(
+                Plan(self.ctx.ids(now), "upkeep", place, now, (change,), self.ctx.policy.version, note[:1000])
+            )
+        except ConflictError:
+            return False
+        return True
+
+
+def _report(ctx: Context, place: str) -> Outcome:
+    """Count a namespace by tier, say how much of it fades, and keep that."""
+    now = ctx.clock()
+    tiers: dict[str, int] = {}
+    statuses: dict[str, int] = {}
+    for _, _, tier, status, count in ctx.store.tally(place):
+        statuses[status] = statuses.get(status, 0) + count
+        if status == Status.ACTIVE:
+            tiers[tier] = tiers.get(tier, 0) + count
+    visible = sum(tiers.values())
+    sample = views(ctx.store.sampled(place, 1 + visible // SAMPLE, SAMPLE), ctx.policy, now)
+    report = {
+        "at_ms": now,
+        "memories": visible,
+        "tiers": tiers,
+        "statuses": statuses,
+        "hidden_soon": hidden_by(ctx, place, now + SOON_DAYS * DAY_MS),
+        "soon_days": SOON_DAYS,
+        "importance": percentiles([m.importance for m in sample]),
+        "sampled": len(sample),
+    }
+    return f"{visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days", {"report": report}
+
+
+def _backup(ctx: Context, place: str) -> Outcome:
+    """Write the vault of a namespace to where backups go."""
+    count = sum(n for _, _, tier, _, n in ctx.store.tally(place) if tier == Tier.VAULT)
+    if not count:
+        return "nothing in the vault", {"file": None, "memories": 0}
+    if ctx.backups is None:
+        return "no place for backups: name upkeep.backup_folder in the policy", {"file": None, "memories": count}
+    file = ctx.backups.write(place, ctx.clock(), vault(ctx.store, place))
+    return f"{count} memories in {file}", {"file": file, "memories": count}
+
+
+def _verify(ctx: Context, place: str) -> Outcome:
+    """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
+    found = verify(ctx, place)
+    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to ask about"
+    more = f"; {found.left} left for the next time" if found.left else ""
+    return f"{told}{more}", {"counts": found.counts, "operations": list(found.operations)}
+
+
+_WORK: Final[dict[Task, Callable[[Context, str], Outcome]]] = {Task.REPORT: _report, Task.BACKUP: _backup}
+
+
+def _learn(ctx: Context, place: str) -> Outcome:
+    """Sum entities up, and learn how fast facts change and what follows what."""
+    made = summarize(ctx, place, dry_run=False)
+    rates = learn_rates(ctx, place)
+    learned = learn_procedures(ctx, place, dry_run=False)
+    told = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
+    return told, {"operations": [*made.operations, *rates.operations, *learned.operations]}
+
+
+def _work(ctx: Context) -> dict[Task, Callable[[Context, str], Outcome]]:
+    work = dict(_WORK)
+    if ctx.policy.knowledge.learn != "off":
+        work[Task.LEARN] = _learn
+    if ctx.authorities or ctx.witnesses:
+        work[Task.VERIFY] = _verify
+    return work

@@ -1,0 +1,51 @@
+"""Moving a memory to another tier because a person says so (seed 004: user_explicit_request, manual_review_only)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.operations.writing import decided, found, retried
+from perdure.records.errors import InvalidInput
+from perdure.records.memory import Memory, State, Status, Tier
+from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.unarchive import refreshed
+
+_NEARNESS: Final = {Tier.COLD: 0, Tier.WARM: 1, Tier.HOT: 2, Tier.VAULT: 3}
+
+
+def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Memory:
+    """Move a memory to a tier by hand, and write the reason down; the rules go on from there.
+
+    Whoever moves a memory nearer, or out of the vault, wants it at hand: its ages start anew, as after a restore. One
+    that is moved further away keeps its ages.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        identity: Which memory.
+        tier: Where to.
+        reason: Why, for the journal.
+
+    Raises:
+        InvalidInput: It is not in view.
+    """
+
+    def decide(state: State) -> State:
+        if state.status is not Status.ACTIVE:
+            raise InvalidInput(
+                f"{identity} is {state.status}; only memories in view have a tier to move between.",
+                remedy="Use `restore` first."
+                if state.status is Status.ARCHIVED
+                else "Use `undo` on the operation that made it so (`why` names it).",
+            )
+        if state.tier is tier:
+            return state
+        now = ctx.clock()
+        nearer = _NEARNESS[tier] > _NEARNESS[state.tier] or state.tier is Tier.VAULT
+        base = refreshed(state, ctx.policy, now) if nearer else state
+        return replace(base, tier=tier, tier_ms=now, tier_accesses=0)
+
+    because = f"manual override: moved by hand to {tier}: {reason}"
+    record = retried(lambda: decided(ctx, found(ctx, identity), "move", decide, because))
+    return views([record], ctx.policy, ctx.clock())[0]

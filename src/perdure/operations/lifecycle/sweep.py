@@ -1,0 +1,284 @@
+"""Sweeping: memories whose instant has come are played forward, gated, and written down; and the forecast of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from perdure.operations.lifecycle.compression import carried
+from perdure.operations.lifecycle.fit import bounded
+from perdure.operations.lifecycle.gates import budget_of, recall_gate, tried, why_of
+from perdure.operations.ports import Context, Pairs
+from perdure.operations.writing import retried
+from perdure.records.errors import ConflictError, GateStopped, StoreError
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.lease import Lease
+from perdure.records.memory import State
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.report import Held, Moved, Report
+from perdure.rules.lifecycle.maintenance import Holds, course_plan, hides, moved, shortens, sweep_note, truncated
+from perdure.rules.lifecycle.trajectory import Course, play
+
+PAGE: Final = 2000
+TRIES: Final = 4
+"""So often a page is tried again without the memories whose answers it would lose; then all that it hides waits."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a sweep has found so far."""
+
+    examined: int = 0
+    counted: int = 0
+    moved: list[Moved] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
+
+
+def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Report:
+    """Bring every memory to where it belongs by now.
+
+    Moves are dated at the instant at which they fell due; a second sweep at the same instant finds nothing. What a gate
+    stops stays due and is tried again after the namespace's next change; a dry run asks the gates too.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        dry_run: Only tell.
+        namespace: Only there; everywhere if None.
+    """
+    now = ctx.clock()
+    tally = _Tally()
+    for place, policy in ctx.store.due_namespaces(now, ctx.policy.life):
+        if namespace is None or place == namespace:
+            _Sweep(ctx, place, now, _differs(policy, ctx), dry_run).run(tally)
+            if _differs(policy, ctx) and not dry_run:
+                _note_policy(ctx, place, policy, now)
+    return bounded(ctx, _report(tally, dry_run=dry_run), namespace)
+
+
+def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
+    """Sweep one namespace as the worker that keeps it; every write checks the lease and extends it.
+
+    Args:
+        ctx: Store, policy, clock, ids.
+        lease: The worker's right to the namespace.
+        policy: The one that it was last swept under, as ``due_namespaces`` tells.
+
+    Raises:
+        LeaseLost: Another worker has taken over; what was written before stays, and is right.
+    """
+    now = ctx.clock()
+    tally = _Tally()
+    _Sweep(ctx, lease.namespace, now, _differs(policy, ctx), False, lease).run(tally)  # noqa: FBT003  # no dry run
+    if _differs(policy, ctx):
+        _note_policy(ctx, lease.namespace, policy, now, lease)
+    return bounded(ctx, _report(tally, dry_run=False), lease.namespace, lease)
+
+
+def _report(tally: _Tally, *, dry_run: bool) -> Report:
+    return Report(
+        dry_run=dry_run,
+        examined=tally.examined,
+        moved=tuple(sorted(tally.moved, key=lambda m: m.at)),
+        counted=tally.counted,
+        held=tuple(tally.held),
+        plans=tuple(tally.plans) if dry_run else (),
+        operations=() if dry_run else tuple(p.id for p in tally.plans),
+    )
+
+
+def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
+    """Return what would move within some days if nothing happened, without touching anything."""
+    until = ctx.clock() + int(days * DAY_MS)
+    tally = _Tally()
+    for place, policy in ctx.store.due_namespaces(until, ctx.policy.life):
+        if namespace is None or place == namespace:
+            for ids in _pages(ctx, place, until, anew=_differs(policy, ctx)):
+                courses, _, _ = _played(ctx, place, ids, until, Holds())
+                courses, _, _ = carried(ctx, place, courses, until)
+                tally.examined += len(courses)
+                tally.moved += moved(courses, place)
+    return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
+
+
+def hidden_by(ctx: Context, place: str, until: Instant) -> int:
+    """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
+    pages = _pages(ctx, place, until, anew=False)
+    return sum(hides(_played(ctx, place, ids, until, Holds())[0]) for ids in pages)
+
+
+@dataclass(slots=True)
+class _Sweep:
+    """One namespace being swept.
+
+    Attributes:
+        place: The namespace.
+        now: Up to when.
+        anew: Whether every memory is looked at, because the policy has changed.
+        dry_run: Whether nothing is to be written.
+        lease: The worker's right to it.
+        holds: What the loss budget holds back; None until it was asked.
+    """
+
+    ctx: Context
+    place: str
+    now: Instant
+    anew: bool
+    dry_run: bool
+    lease: Lease | None = None
+    holds: Holds | None = None
+
+    def run(self, tally: _Tally) -> None:
+        """Sweep it page by page; each page is one plan."""
+        for ids in _pages(self.ctx, self.place, self.now, anew=self.anew):
+            courses, plan, holds = retried(partial(self._page, ids))
+            tally.examined += len(courses)
+            tally.counted += sum(c.counted for c in courses)
+            tally.moved += moved(courses, self.place)
+            if plan.changes:
+                tally.plans.append(plan)
+            tally.held += _told(courses, holds, self.place)
+
+    def _page(self, ids: Sequence[str]) -> tuple[list[Course], Plan, Holds]:
+        """Play a page and write it; what a gate stops is held, and the rest goes on."""
+        holds = self._budgeted(ids)
+        for left in reversed(range(TRIES + 1)):
+            courses, ops, accesses = _played(self.ctx, self.place, ids, self.now, holds)
+            courses, texts, measured = carried(self.ctx, self.place, courses, self.now)
+            plan = course_plan(
+                courses,
+                ops,
+                accesses,
+                plan_id=self.ctx.ids(self.now),
+                namespace=self.place,
+                at=self.now,
+                policy=self.ctx.policy,
+                operation="sweep",
+                note=sweep_note(courses),
+                holds=holds,
+                shown=texts,
+            )
+            plan = replace(plan, changes=(*plan.changes, *measured))
+            try:
+                self._write(plan)
+            except GateStopped as error:
+                holds = _tighter(holds, plan, error, alone=left > 1)
+            else:
+                return courses, plan, holds
+        raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
+
+    def _budgeted(self, ids: Sequence[str]) -> Holds:
+        """Ask the loss budget once, about the whole sweep of the namespace and not only about one page of it."""
+        if self.holds is not None:
+            return self.holds
+        courses, _, _ = _played(self.ctx, self.place, ids, self.now, Holds())
+        if not hides(courses) and not shortens(courses):
+            return Holds()
+        hidden = shortened = 0
+        for page in _pages(self.ctx, self.place, self.now, anew=self.anew):
+            courses, _, _ = _played(self.ctx, self.place, page, self.now, Holds())
+            hidden, shortened = hidden + hides(courses), shortened + shortens(courses)
+        budget, policy = budget_of(self.ctx, self.place), self.ctx.policy.gates
+        self.holds = Holds(budget.refusal(hidden, policy), budget.too_short(shortened, policy))
+        return self.holds
+
+    def _write(self, plan: Plan) -> None:
+        check = recall_gate(self.ctx, plan) if plan.loses else None
+        if not self.dry_run and plan.changes:
+            fence = self.lease and self.lease.extended(self.ctx.clock())
+            self.ctx.store.apply(plan, fence=fence, check=check)
+        elif check is not None and not self.ctx.store.read_only:
+            tried(self.ctx, plan, check)
+
+
+def _tighter(holds: Holds, plan: Plan, error: GateStopped, *, alone: bool) -> Holds:
+    """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it.
+
+    Args:
+        holds: What was held back so far.
+        plan: What was stopped.
+        error: Why.
+        alone: Whether memories may still be held back one by one.
+    """
+    why = why_of(error)
+    culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}
+    if culprits and alone:
+        return replace(holds, lost={**holds.lost, **culprits})
+    return Holds(holds.hides or why, holds.shrinks or why, holds.lost)
+
+
+def _told(courses: Sequence[Course], holds: Holds, place: str) -> list[Held]:
+    """Return what was not held before and is now, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for course in courses:
+        if course.after.held and not course.before.held:
+            reasons.setdefault(holds.because(course.id), []).append(course.id)
+    return [Held(place, tuple(ids), because) for because, ids in reasons.items()]
+
+
+def _played(
+    ctx: Context, place: str, ids: Sequence[str], now: Instant, holds: Holds
+) -> tuple[list[Course], dict[str, str], dict[str, Pairs]]:
+    stored = ctx.store.states(place, ids)
+    accesses = ctx.store.accesses(place, list(stored), now)
+    states: dict[str, State] = {i: state for i, (state, _) in stored.items()}
+    free = {i: state for i, state in states.items() if not any(holds.why(i))}
+    courses = {c.id: c for c in play(free, accesses, now, ctx.policy)}
+    waiting = {i: state for i, state in states.items() if i not in free}
+    for course in play(waiting, accesses, now, ctx.policy, hold=True):
+        no_hiding, no_shrinking = holds.why(course.id)
+        courses[course.id] = truncated(course, hides=bool(no_hiding), shrinks=bool(no_shrinking))
+    ordered = [courses[i] for i in states]
+    return ordered, {i: op for i, (_, op) in stored.items()}, accesses
+
+
+def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[list[str]]:
+    """Yield the memories that a sweep must look at: all if the policy has changed, else accessed and due ones.
+
+    A page becomes one plan, and so one operation to undo: accessed and due memories share pages.
+    """
+    ids = _every(ctx, place) if anew else _waiting(ctx, place, now)
+    while page := list(islice(ids, PAGE)):
+        yield page
+
+
+def _every(ctx: Context, place: str) -> Iterator[str]:
+    return _through(lambda after: ctx.store.every(place, after, PAGE))
+
+
+def _waiting(ctx: Context, place: str, now: Instant) -> Iterator[str]:
+    seen: set[str] = set()
+    for identity in _through(lambda after: ctx.store.accessed(place, now, after, PAGE)):
+        seen.add(identity)
+        yield identity
+    cursor: tuple[Instant, int] = (-(2**62), 0)
+    while rows := ctx.store.due(place, now, cursor, PAGE):
+        cursor = rows[-1][1], rows[-1][2]
+        yield from (identity for identity, _, _ in rows if identity not in seen)
+
+
+def _through(fetch: Callable[[str], list[str]]) -> Iterator[str]:
+    after = ""
+    while ids := fetch(after):
+        yield from ids
+        after = ids[-1]
+
+
+def _differs(policy: str, ctx: Context) -> bool:
+    """Whether a namespace was last swept under rules that moved memories at other times."""
+    return policy.partition(".")[0] != ctx.policy.life
+
+
+def _note_policy(ctx: Context, place: str, before: str, now: Instant, lease: Lease | None = None) -> None:
+    """Note under which policy due instants were computed; if another sweep has done so meanwhile, its word stands."""
+    change = Change(
+        Target.NAMESPACE, place, {"policy": before}, {"policy": ctx.policy.version}, "the policy has changed"
+    )
+    note = f"due instants follow policy {ctx.policy.version} from now on"
+    plan = Plan(ctx.ids(now), "policy", place, now, (change,), ctx.policy.version, note)
+    with suppress(ConflictError):
+        ctx.store.apply(plan, fence=lease and lease.extended(ctx.clock()))

@@ -1,0 +1,220 @@
+"""Copying a store into another one: with its journal, in pages, resumed where it stopped, verified at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from perdure.operations.ports import Mover, Progress, Store
+from perdure.records.errors import CopyDiffers, NotFound, SpaceMismatch, TargetTaken
+from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
+from perdure.records.vector import Space
+from perdure.rules.transfer import Tallying
+
+PAGE: Final = 1000
+"""Rows in one transaction, if they are no larger than a store's own bound."""
+
+Step = tuple[str, str]
+"""(namespace, part)"""
+
+_GO_ON: Final = (
+    "Stop what writes to either side and run it again: it goes on if rows were only added; else name an empty target."
+)
+_OTHER: Final = "Name an empty target; nothing was written."
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What is done and what there is to do, and whom to tell."""
+
+    total: int
+    progress: Progress | None
+    done: int = 0
+    written: int = 0
+    parts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
+
+    def tell(self, rows: int = 1) -> None:
+        """Take note of some rows that were read, written or compared."""
+        self.done += rows
+        if self.progress is not None:
+            self.progress(self.done, max(self.total, self.done))
+
+
+def copy(source: Store, target: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Moved:
+    """Copy a store, or one namespace of it, into another store; an interrupted copy is gone on with.
+
+    Whatever the target holds of those namespaces must be the first rows of the source. Nothing is written unless that
+    is so everywhere; other namespaces of the target are not looked at.
+
+    Args:
+        source: Read only; nothing should write to it meanwhile.
+        target: Written in pages, each a transaction.
+        namespace: Only this one.
+        progress: Told (done, total); every row counts once when it is written and once when it is verified.
+
+    Raises:
+        NotFound: The source has no such namespace.
+        TargetTaken: The target holds something else; nothing was written.
+        SpaceMismatch: The target searches in another embedding space; nothing was written.
+        CopyDiffers: The two sides differ at the end; the error names the namespace and the part.
+    """
+    spaces = source.mover.spaces()
+    refuse_spaces(spaces, target)
+    steps = [(place, part) for place in chosen(source, namespace) for part in PARTS]
+    counts = {step: source.mover.count(*step) for step in steps}
+    ledger = Ledger(2 * sum(counts.values()), progress)
+    starts = {step: _start(source.mover, target.mover, step, counts[step], ledger) for step in steps}
+    bring_spaces(spaces, target)
+    for step in steps:
+        rows, after = starts.pop(step)
+        for page in pages(source.mover, step, after):
+            target.mover.write(*step, page, rows)
+            rows += len(page)
+            ledger.written += len(page)
+            ledger.tell(len(page))
+    for step in steps:
+        verify(step, tally(source.mover, step), target.mover, ledger)
+    return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
+
+
+def exported(store: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Iterator[Line]:
+    """Yield a store, or one namespace of it, as plain data: a head, one line for each row, and a tail to check them by.
+
+    Raises:
+        NotFound: The store has no such namespace.
+    """
+    steps = [(place, part) for place in chosen(store, namespace) for part in PARTS]
+    ledger = Ledger(sum(store.mover.count(*step) for step in steps), progress)
+    yield {
+        HEAD: FORMAT,
+        "rows": ledger.total,
+        "spaces": [
+            {"model": s.model, "dimensions": s.dimensions, "version": s.version, "active": active}
+            for s, active in store.mover.spaces()
+        ],
+    }
+    tail = []
+    for place, part in steps:
+        seen = Tallying()
+        for page in pages(store.mover, (place, part), None):
+            for row in page:
+                seen.add(row)
+                yield {"part": part, "namespace": place, **row}
+            ledger.tell(len(page))
+        told = seen.told()
+        tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
+    yield {TAIL: FORMAT, "parts": tail}
+
+
+HEAD: Final = "perdure_export"
+TAIL: Final = "perdure_export_end"
+FORMAT: Final = 1
+"""Raised when a reader of the old form would misread the new one."""
+
+
+# --- what a copy and an import share
+
+
+def chosen(store: Store, namespace: str | None) -> list[str]:
+    """Return the namespaces that are meant.
+
+    Raises:
+        NotFound: One is named that the store has not.
+    """
+    known = store.namespaces()
+    if namespace is None:
+        return known
+    if namespace not in known:
+        raise NotFound(f"There is no namespace {namespace!r}.", remedy="`perdure namespaces` lists them.")
+    return [namespace]
+
+
+def refuse_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
+    """Refuse vectors that the target's searches would not find.
+
+    Raises:
+        SpaceMismatch: The target searches in another space.
+    """
+    there = target.space()
+    for space, active in spaces:
+        if active and there is not None and there != space:
+            raise SpaceMismatch(
+                f"The target's vectors are of {there.name}, these are of {space.name}; nothing was written.",
+                remedy="Name an empty target, or run `perdure reembed` on one of the two first.",
+            )
+
+
+def bring_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
+    """Make embedding spaces known to the target, and the source's active one its own."""
+    for space, active in spaces:
+        target.prepare_space(space)
+        if active:
+            target.add_space(space, activate=False)
+
+
+def pages(mover: Mover, step: Step, after: Cursor | None) -> Iterator[list[Line]]:
+    """Yield the rows of a part from a place on, as many at once as one transaction should hold."""
+    while found := mover.read(*step, after, PAGE):
+        after = found[-1][0]
+        yield [row for _, row in found]
+
+
+def tally(mover: Mover, step: Step, tell: Callable[[int], None] = lambda _: None) -> Tally:
+    """Return how much of a part there is."""
+    seen = Tallying()
+    for page in pages(mover, step, None):
+        for row in page:
+            seen.add(row)
+        tell(len(page))
+    return seen.told()
+
+
+def verify(step: Step, expected: Tally, target: Mover, ledger: Ledger) -> None:
+    """Compare what should be there with what is.
+
+    Raises:
+        CopyDiffers: They differ.
+    """
+    found = tally(target, step, ledger.tell)
+    ledger.parts[step[1]] += found.rows
+    if found != expected:
+        how = f"{expected.rows:,} against {found.rows:,} rows" if found.rows != expected.rows else "other contents"
+        raise CopyDiffers(
+            f"The two sides differ in the part {step[1]} of the namespace {step[0]} ({how}).", *step, remedy=_GO_ON
+        )
+
+
+def taken(step: Step) -> TargetTaken:
+    """Return the error for a target that holds something else."""
+    return TargetTaken(
+        f"The target holds something else in the part {step[1]} of the namespace {step[0]}.", *step, remedy=_OTHER
+    )
+
+
+def _start(source: Mover, target: Mover, step: Step, count: int, ledger: Ledger) -> tuple[int, Cursor | None]:
+    """Return how many rows the target has and where the source goes on; they must be the source's first ones."""
+    there = target.count(*step)
+    if not there:
+        return 0, None
+    if there > count:
+        raise taken(step)
+    expected, after = _first(source, step, there)
+    if tally(target, step) != expected:
+        raise taken(step)
+    ledger.tell(there)
+    return there, after
+
+
+def _first(source: Mover, step: Step, rows: int) -> tuple[Tally, Cursor | None]:
+    """Return the tally of the first so many rows, and where they end."""
+    seen = Tallying()
+    after: Cursor | None = None
+    while seen.rows < rows and (found := source.read(*step, after, min(PAGE, rows - seen.rows))):
+        after = found[-1][0]
+        for _, row in found:
+            seen.add(row)
+    return seen.told(), after
+
+
+__all__: Sequence[str] = ["copy", "exported"]

@@ -1,0 +1,135 @@
+"""Noticing which recalled memories a conversation's replies have used, and which replies only repeat them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.operations.lifecycle.usage_feedback import used
+from perdure.operations.ports import Context
+from perdure.records.errors import EmbedderError, PerdureError
+from perdure.records.instant import Instant
+from perdure.records.memory import Record, Status
+from perdure.records.new_memory import Draft
+from perdure.rules.usage_detection import only_repeats, paraphrases, quotes, statements
+
+MINUTE_MS: Final = 60_000
+FIRST_PAGE: Final = 64
+"""So many recalls are read at first: mostly none is recent enough."""
+MEMORIES: Final = 200
+"""Hits that one reply is compared with at most, those of the newest recalls."""
+
+Shown = list[tuple[str, Instant, tuple[str, ...]]]
+"""Recalls, newest first: (id, instant, ids of the hits)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """What was noticed about some replies.
+
+    Attributes:
+        uses: (recall, ids of the memories used), each pair once.
+        echoes: Keys of the replies that say nothing of their own.
+    """
+
+    uses: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    echoes: frozenset[str | None] = frozenset()
+
+
+def noticed(
+    ctx: Context, namespace: str, replies: Sequence[Draft], shown: Sequence[str], *, by_meaning: bool
+) -> Noticed:
+    """Return what replies have used of the recalls before them, and which of them only repeat what was recalled.
+
+    A reply uses the newest recall before it that returned the memory, within ``use.window_minutes``.
+
+    Args:
+        ctx: Store, policy, embedder.
+        namespace: Where they were said.
+        replies: New messages of an assistant.
+        shown: Memories that the assistant was shown besides, at the start of its session.
+        by_meaning: Compare by vectors besides, where there is an embedder.
+    """
+    policy = ctx.policy.use
+    if not replies or not (policy.detect or policy.skip_echoes):
+        return Noticed()
+    window = int(policy.window_minutes * MINUTE_MS)
+    recalls = _recalls(ctx, namespace, min(r.at for r in replies) - window)
+    wanted = dict.fromkeys([i for *_, hits in recalls for i in hits] + list(shown))
+    records = {r.id: r for r in ctx.store.get(namespace, list(wanted))} if wanted else {}
+    uses: dict[str, dict[str, None]] = {}
+    echoes: set[str | None] = set()
+    for reply in replies:
+        origin = _origins(reply, recalls, window)
+        there = {i: records[i] for i in origin if i in records}
+        if policy.detect:
+            for i in _used(ctx, namespace, reply, there, by_meaning=by_meaning):
+                uses.setdefault(origin[i], {})[i] = None
+        if policy.skip_echoes and only_repeats(reply.text, _texts([*there.values(), *_of(records, shown)])):
+            echoes.add(reply.key)
+    return Noticed(tuple((recall, tuple(ids)) for recall, ids in uses.items()), frozenset(echoes))
+
+
+def marked(ctx: Context, found: Noticed) -> int:
+    """Mark what was noticed as helpful, and return how many memories that was news for.
+
+    The same memory and recall count once, however often it is noticed. If it cannot be marked, that is told, and the
+    conversation is taken in all the same.
+    """
+    count = 0
+    for recall, ids in found.uses:
+        try:
+            count += len(used(ctx, ids, "helpful", recall).counted)
+        except PerdureError as error:
+            ctx.warn(f"That memories were used was not marked: {error}")
+    return count
+
+
+def _recalls(ctx: Context, namespace: str, since: Instant) -> Shown:
+    """Return the recalls since an instant, newest first."""
+    size = FIRST_PAGE
+    while True:
+        rows = ctx.store.recalls(namespace, size)
+        if len(rows) < size or rows[-1][1] < since:
+            return [(identity, at, hits) for identity, at, _, hits in rows if at >= since]
+        size *= 4
+
+
+def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
+    """Return memory id -> the newest recall before a reply that returned it."""
+    found: dict[str, str] = {}
+    for recall, at, hits in recalls:
+        if reply.at - window <= at <= reply.at and len(found) < MEMORIES:
+            for i in hits:
+                found.setdefault(i, recall)
+    return found
+
+
+def _used(ctx: Context, namespace: str, reply: Draft, there: Mapping[str, Record], *, by_meaning: bool) -> list[str]:
+    known = {i: r.content.shown or r.content.text for i, r in there.items() if r.state.status is Status.ACTIVE}
+    found = quotes(reply.text, known, ctx.policy.use.quoted)
+    left = [i for i in known if i not in found]
+    if by_meaning and left:
+        found |= _paraphrased(ctx, namespace, reply, left)
+    return [i for i in known if i in found]
+
+
+def _paraphrased(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str]) -> frozenset[str]:
+    said = statements(reply.text)
+    vectors = ctx.store.vectors(namespace, ids) if ctx.embedder is not None and said else {}
+    if ctx.embedder is None or not vectors:
+        return frozenset()
+    try:
+        own = ctx.embedder.embed(said, purpose="document")
+    except EmbedderError:  # storing will tell
+        return frozenset()
+    return paraphrases(own, vectors) if ctx.store.space() == ctx.embedder.space else frozenset()
+
+
+def _of(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
+    return [records[i] for i in ids if i in records]
+
+
+def _texts(records: Sequence[Record]) -> list[str]:
+    return [t for r in records for t in dict.fromkeys((r.content.text, r.content.shown)) if t]

@@ -1,0 +1,30 @@
+"""The little of a memory that a decay report needs: read by the hundred thousand, so no State and no Content.
+
+May live here: the tuple. May not: what is made of it (rules/lifecycle/decay.py).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from perdure.records.instant import Instant
+from perdure.records.memory import Tier
+
+
+class Gauge(NamedTuple):
+    """One visible memory."""
+
+    id: str
+    op: str
+    """The operation that last changed it."""
+    tier: Tier | str
+    pinned: bool | int
+    importance: float
+    """Base importance, accesses that wait not counted in."""
+    access_count: int
+    anchor_ms: Instant
+    decayed: float | None
+    """Importance as decay last wrote it down."""
+    decayed_ms: Instant | None
+    preview: str
+    """The beginning of what is shown of it."""

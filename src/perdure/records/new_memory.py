@@ -1,0 +1,39 @@
+"""What a caller wants remembered, after it was checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory to be. All values have passed rules/validation/inputs.py.
+
+    Attributes:
+        message: It is a message of a conversation: it enters hot while it is among the last ones of its session.
+        key: An idempotency key: the same key stores nothing twice.
+        redacted: What was replaced in it before storing, secret by secret: ``aws access key``.
+    """
+
+    text: str
+    kind: Kind
+    scope: Scope
+    importance: float
+    confidence: float
+    at: Instant
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    task: str | None = None
+    turn: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    pinned: bool = False
+    key: str | None = None
+    message: bool = False
+    redacted: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Decisions about several memories: duplicates, tasks, sessions, edges."""

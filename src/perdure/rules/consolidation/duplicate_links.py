@@ -1,0 +1,131 @@
+"""What is done about pairs that are alike and not merged: linked, or put before a person (seed 000 section 4.2).
+
+May live here: labels under a policy, and the links and questions that follow from them. May not: merging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from perdure.records.document import Shelf
+from perdure.records.instant import Instant
+from perdure.records.memory import Record
+from perdure.records.plan import Change, Target
+from perdure.records.policy_lifecycle import ConsolidatePolicy
+from perdure.rules.consolidation.duplicates import Label, Pair
+from perdure.rules.consolidation.merging import Proposal, mergeable
+
+MOST_MARKS: Final = 1000
+"""Links and questions that one run writes, the most similar pairs first."""
+
+_ROUNDING: Final = 1e-9
+
+
+def label_of(pair: Pair, policy: ConsolidatePolicy) -> Label:
+    """Return what the table says of a pair, with the policy's bounds; each is inclusive."""
+    if pair.combined >= policy.merge_at - _ROUNDING and pair.overlap >= policy.merge_overlap - _ROUNDING:
+        return Label.MERGE
+    if pair.combined >= policy.review_at - _ROUNDING:
+        return Label.REVIEW
+    return Label.LINK if pair.combined >= policy.link_at - _ROUNDING else Label.KEEP
+
+
+def weakest(pairs: Iterable[Pair], policy: ConsolidatePolicy) -> Label:
+    """Return what the table says of a group: what it says of its weakest pair."""
+    order = list(Label)
+    return max((label_of(pair, policy) for pair in pairs), key=order.index, default=Label.KEEP)
+
+
+def relabelled(proposal: Proposal, pairs: Sequence[Pair], policy: ConsolidatePolicy) -> Proposal:
+    """Return a proposal whose merges are labelled by the policy's bounds; copies that nobody compared are alike."""
+    merges = []
+    for merge in proposal.merges:
+        members = {*merge.losers, merge.keeper}
+        own = [pair for pair in pairs if pair.a in members and pair.b in members]
+        merges.append(replace(merge, label=weakest(own, policy) if own else Label.MERGE))
+    return replace(proposal, merges=tuple(merges))
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Pairs to be linked, and pairs to be put before a person, each with the reason."""
+
+    links: tuple[Pair, ...]
+    reviews: tuple[tuple[Pair, str], ...]
+
+    @property
+    def ids(self) -> list[str]:
+        """Every memory that is marked, in order."""
+        return sorted({i for pair in self.pairs for i in (pair.a, pair.b)})
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every pair that is marked."""
+        return (*self.links, *(pair for pair, _ in self.reviews))
+
+    def changes(self, now: Instant, linked: Collection[Any], asked: Collection[Any]) -> list[Change]:
+        """Return the links and questions that are not there yet.
+
+        Args:
+            now: Since when the questions are open.
+            linked: Pairs of ids, in order, that are linked as similar.
+            asked: Pairs of ids, in order, that are under review.
+        """
+        result = [
+            Change(
+                Target.LINK,
+                pair.a,
+                None,
+                {"kind": "similar", "other": pair.b, "weight": round(pair.combined, 4)},
+                f"likeness {pair.combined:.3f}: linked, not merged",
+            )
+            for pair in self.links
+            if (pair.a, pair.b) not in linked
+        ]
+        for pair, why in self.reviews:
+            if (pair.a, pair.b) not in asked:
+                data = {"why": why, "since_ms": now, "similarity": round(pair.combined, 4)}
+                row = {"shelf": Shelf.REVIEW, "name": f"duplicate:{pair.b}", "data": data}
+                result.append(Change(Target.DOCUMENT, pair.a, None, row, f"likeness {pair.combined:.3f}: {why}"))
+        return result
+
+
+def marks(
+    pairs: Iterable[Pair],
+    proposals: Sequence[Proposal],
+    records: Mapping[str, Record],
+    threshold: float,
+    policy: ConsolidatePolicy,
+) -> tuple[Marks, tuple[str, ...]]:
+    """Return what is linked and what is asked about, and a note where that is not all.
+
+    Not marked are pairs of which one goes, those of groups that nothing was decided about, and those that can never be
+    merged (other sessions, other speakers): about them nobody needs to be asked.
+
+    Args:
+        pairs: That are alike.
+        proposals: What is done about the groups.
+        records: The groups' memories.
+        threshold: Least combined likeness of a merge.
+        policy: The table's bounds.
+    """
+    gone = {identity for proposal in proposals for merge in proposal.merges for identity in merge.losers}
+    reasons = {(min(r.a, r.b), max(r.a, r.b)): r.reason for p in proposals for r in p.refusals}
+    links, reviews = [], []
+    for pair in sorted(pairs, key=lambda p: (-p.combined, p.a, p.b)):
+        if pair.a in gone or pair.b in gone:
+            continue
+        one, other = records.get(pair.a), records.get(pair.b)
+        if pair.reaches(threshold) and (one is None or other is None or mergeable(one, other)):
+            continue
+        label = label_of(pair, policy)
+        if label is Label.LINK:
+            links.append(pair)
+        elif label in (Label.MERGE, Label.REVIEW):
+            reviews.append((pair, reasons.get((pair.a, pair.b)) or "nearly the same; not like enough to merge unseen"))
+    most = MOST_MARKS
+    more = max(0, len(links) - most) + max(0, len(reviews) - most)
+    note = f"{more:,} more pairs would be linked or asked about; at most {most:,} of each are at once"
+    return Marks(tuple(links[:most]), tuple(reviews[:most])), ((note,) if more else ())

@@ -1,0 +1,233 @@
+"""Duplicates: how alike memories are, and which of them form groups (design 4, seed 000 section 4).
+
+May live here: pairs and groups of ids. May not: what a group becomes (rules/consolidation/merging.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from perdure.formulas.likeness import CONTENT_WEIGHT, TokenSets, jaccard
+from perdure.formulas.likeness import combined as weighted
+from perdure.formulas.pairs import Pairs, Places, Vectors, cosines
+
+MERGE_FROM: Final = 0.90
+MERGE_OVERLAP: Final = 0.50
+REVIEW_FROM: Final = 0.80
+LINK_FROM: Final = 0.75
+
+_WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
+_ROUNDING: Final = 1e-9
+"""Thresholds are inclusive, and 0.7 times a cosine plus 0.3 times an overlap is not exact."""
+
+
+class Label(StrEnum):
+    """What a pair's likeness suggests (seed 000 section 4.2)."""
+
+    MERGE = "merge"
+    REVIEW = "review"
+    LINK = "link"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two memories and how alike they are; ``a`` is before ``b`` in the order of ids.
+
+    Attributes:
+        a: The id of one.
+        b: The id of the other.
+        cosine: Of their vectors, -1 to 1.
+        overlap: Jaccard of their words, 0 to 1.
+        combined: Both, weighted (formulas/likeness.py).
+    """
+
+    a: str
+    b: str
+    cosine: float
+    overlap: float
+    combined: float
+
+    def __post_init__(self) -> None:
+        if self.a >= self.b:
+            raise ValueError(f"the ids of a pair stand in order and differ, not {self.a!r}, {self.b!r}")
+
+    def reaches(self, threshold: float) -> bool:
+        """Return whether the combined likeness is at least the threshold."""
+        return self.combined >= threshold - _ROUNDING
+
+    @property
+    def label(self) -> Label:
+        """What the seed's table says of this pair."""
+        return label(self.combined, self.overlap)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A group taken apart.
+
+    Attributes:
+        complete: Subgroups of two or more in which every pair reaches the threshold, each in order, in order.
+        left: Ids that belong to none of them, in order: they are reported, never merged.
+    """
+
+    complete: tuple[tuple[str, ...], ...]
+    left: tuple[str, ...]
+
+
+def label(combined: float, overlap: float) -> Label:
+    """Return what the seed's table says of a likeness; every bound is inclusive."""
+    if combined >= MERGE_FROM - _ROUNDING and overlap >= MERGE_OVERLAP - _ROUNDING:
+        return Label.MERGE
+    if combined >= REVIEW_FROM - _ROUNDING:
+        return Label.REVIEW
+    return Label.LINK if combined >= LINK_FROM - _ROUNDING else Label.KEEP
+
+
+def tokens(text: str) -> list[str]:
+    """Return a text's words in lower case; where it has none (signs alone), the text itself."""
+    return _WORD.findall(text.lower()) or [text.strip()]
+
+
+def likenesses(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    found: Pairs,
+    *,
+    least: float = LINK_FROM,
+    content_weight: float = CONTENT_WEIGHT,
+) -> list[Pair]:
+    """Return what is known of pairs that a search by vectors has found, in order of ids.
+
+    Args:
+        ids: Of the rows that were searched, each once.
+        texts: Of the same rows.
+        found: As formulas/pairs.py found them, down to ``cosine_needed(least, content_weight)``.
+        least: Pairs with a lower combined likeness are left out.
+        content_weight: Share of the words in the combined likeness, 0 to 1.
+    """
+    return _judged(ids, texts, found.i, found.j, found.cosine, least, content_weight)
+
+
+def likenesses_of(
+    wanted: Iterable[tuple[str, str]],
+    ids: Sequence[str],
+    texts: Sequence[str],
+    vectors: Vectors,
+    *,
+    content_weight: float = CONTENT_WEIGHT,
+) -> list[Pair]:
+    """Return the likeness of given pairs (see :func:`unknown`), however low, in order of ids.
+
+    Args:
+        wanted: Pairs of ids, in any order.
+        ids: Of the rows, each once.
+        texts: Of the same rows.
+        vectors: float32 or int8 [n, d], of the same rows.
+        content_weight: Share of the words in the combined likeness, 0 to 1.
+    """
+    place = {identity: number for number, identity in enumerate(ids)}
+    asked = np.array([(place[a], place[b]) for a, b in wanted], np.int32).reshape(-1, 2)
+    i, j = asked[:, 0], asked[:, 1]
+    return _judged(ids, texts, i, j, cosines(vectors, i, j), -2.0, content_weight)
+
+
+def _judged(
+    ids: Sequence[str], texts: Sequence[str], i: Places, j: Places, cosine: Any, least: float, weight: float
+) -> list[Pair]:
+    used, places = np.unique(np.concatenate([i, j]), return_inverse=True)
+    sets = TokenSets.of(tokens(texts[n]) for n in used.tolist())
+    overlap = jaccard(sets, places[: len(i)], places[len(i) :])
+    likeness = weighted(cosine, overlap, weight)
+    kept = np.flatnonzero(likeness >= least - _ROUNDING)
+    columns = (i[kept], j[kept], np.asarray(cosine, np.float64)[kept], overlap[kept], likeness[kept])
+    made = [
+        Pair(min(ids[x], ids[y]), max(ids[x], ids[y]), *parts)
+        for x, y, *parts in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    return sorted(made, key=lambda pair: (pair.a, pair.b))
+
+
+def group_label(pairs: Iterable[Pair]) -> Label:
+    """Return what the table says of a group: what it says of its weakest pair. A group without pairs is kept apart."""
+    order = list(Label)
+    return max((pair.label for pair in pairs), key=order.index, default=Label.KEEP)
+
+
+def groups(pairs: Iterable[Pair], threshold: float) -> list[tuple[str, ...]]:
+    """Return the connected components over pairs that reach the threshold: two or more ids each, all in order.
+
+    Members of a component may be unlike each other (components chain): ask :func:`complete` before merging.
+    """
+    parent: dict[str, str] = {}
+
+    def root(identity: str) -> str:
+        while (above := parent.setdefault(identity, identity)) != identity:
+            parent[identity] = parent[above]
+            identity = above
+        return identity
+
+    for pair in pairs:
+        if pair.reaches(threshold):
+            one, other = sorted((root(pair.a), root(pair.b)))
+            parent[other] = one
+    found: dict[str, list[str]] = {}
+    for identity in parent:
+        found.setdefault(root(identity), []).append(identity)
+    return sorted(tuple(sorted(members)) for members in found.values())
+
+
+def within(found: Sequence[tuple[str, ...]], pairs: Iterable[Pair]) -> list[list[Pair]]:
+    """Return each group's own pairs, in one pass; pairs between groups or outside are left out."""
+    of = {identity: number for number, group in enumerate(found) for identity in group}
+    inside: list[list[Pair]] = [[] for _ in found]
+    for pair in pairs:
+        if (number := of.get(pair.a)) is not None and of.get(pair.b) == number:
+            inside[number].append(pair)
+    return inside
+
+
+def unknown(group: Sequence[str], pairs: Iterable[Pair]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a group whose likeness nobody has worked out yet, in order.
+
+    A search through cells does not compare every pair, and of copies it compares only the first.
+    """
+    known = {(pair.a, pair.b) for pair in pairs}
+    return (pair for pair in combinations(sorted(group), 2) if pair not in known)
+
+
+def complete(group: Sequence[str], pairs: Iterable[Pair], threshold: float) -> Split:
+    """Take a group apart into subgroups in which every pair reaches the threshold.
+
+    Greedy: the most similar pairs join first, and two subgroups join only if all pairs between them reach it; ties go
+    by id, so the order of the input does not matter. A pair that is not given counts as unlike.
+
+    Args:
+        group: Ids.
+        pairs: The group's pairs, others are passed over.
+        threshold: Least combined likeness.
+    """
+    members = frozenset(group)
+    near = [p for p in pairs if p.reaches(threshold) and p.a in members and p.b in members]
+    linked: dict[str, set[str]] = {identity: set() for identity in members}
+    for pair in near:
+        linked[pair.a].add(pair.b)
+        linked[pair.b].add(pair.a)
+    cluster = {identity: {identity} for identity in members}
+    for pair in sorted(near, key=lambda p: (-p.combined, p.a, p.b)):
+        one, other = cluster[pair.a], cluster[pair.b]
+        if one is not other and all(other <= linked[identity] for identity in one):
+            one |= other
+            cluster.update(dict.fromkeys(other, one))
+    made = {tuple(sorted(some)) for some in cluster.values()}
+    return Split(
+        complete=tuple(sorted(some for some in made if len(some) > 1)),
+        left=tuple(sorted(some[0] for some in made if len(some) == 1)),
+    )

@@ -1,0 +1,314 @@
+"""Merging: which duplicates may become one memory, which of them stays, and what it then is (design 4, seed 000-4).
+
+May live here: decisions about records that are alike. May not: how alike they are
+(rules/consolidation/duplicates.py), whether a
+text would lose its meaning (a guard is passed in), and the plan that writes a merge down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from perdure.records.instant import Instant
+from perdure.records.memory import Record, Scope, Status
+from perdure.rules.consolidation.duplicates import Label, Pair, complete, group_label, unknown, within
+from perdure.rules.source_trust import least, trust_in, with_trust
+
+Guard = Callable[[str, str], str]
+"""(text that stays, text that goes) -> what would be lost; empty for nothing."""
+
+SOURCE: Final = "consolidated"
+SEPARATOR: Final = "\n\n---\n\n"
+PROVENANCE: Final = "consolidated_from"
+"""The key of metadata under which a merged memory lists whom it stands for."""
+
+
+class Strategy(StrEnum):
+    """What stays of a group that becomes one (seed 000 section 4.3, and seed 001's)."""
+
+    KEEP_NEWEST = "keep_newest"
+    KEEP_OLDEST = "keep_oldest"
+    KEEP_HIGHEST_IMPORTANCE = "keep_highest_importance"
+    KEEP_HIGHEST_CONFIDENCE = "keep_highest_confidence"
+    """Seed 001 (SPEC-03.03)."""
+    MERGE_CONTENT = "merge_content"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Two memories that are alike and yet stay apart, and why."""
+
+    a: str
+    b: str
+    reason: str
+
+
+def mergeable(keeper: Record, loser: Record) -> str:
+    """Return why a memory may not go into another one, however alike they are; empty if it may.
+
+    Pinned ones may only stay, so the order of the two matters for them alone.
+    """
+    return _apart(keeper, loser) or ("it is pinned" if loser.state.pinned else "")
+
+
+def _apart(one: Record, other: Record) -> str:
+    """Why two memories may not be merged, whichever of them stays."""
+    a, b = one.state, other.state
+    speakers = {one.content.speaker, other.content.speaker} - {None, ""}
+    if one.namespace != other.namespace:
+        return "they are in different namespaces"
+    if a.kind is not b.kind:
+        return f"one is a {min(a.kind, b.kind)}, the other a {max(a.kind, b.kind)}"
+    hidden = [state.status for state in (a, b) if state.status is not Status.ACTIVE]
+    if hidden:
+        return f"one is {hidden[0]}"
+    return _lifetimes(one, other) or ("different speakers said them" if len(speakers) > 1 else "")
+
+
+def _lifetimes(one: Record, other: Record) -> str:
+    """Why the lifetimes of two memories keep them apart: only long-term ones are merged across sessions."""
+    scope = one.state.scope
+    if scope is not other.state.scope:
+        return "they have different scopes"
+    if scope is not Scope.LONG_TERM and one.content.session != other.content.session:
+        return "they belong to different sessions"
+    if scope is Scope.TASK and one.content.task != other.content.task:
+        return "they belong to different tasks"
+    return ""
+
+
+def representative(members: Sequence[Record], strategy: Strategy) -> str:
+    """Return the id of the memory that stays (or, where contents are merged, that stands for the group in a report).
+
+    A pinned memory can only stay, so where there are any, one of them is chosen. Ties go to the lower id.
+
+    Args:
+        members: One or more.
+        strategy: ``merge_content`` chooses as ``keep_highest_importance`` does.
+    """
+    rank: Callable[[Record], float] = {
+        Strategy.KEEP_NEWEST: lambda r: -r.state.created_ms,
+        Strategy.KEEP_OLDEST: lambda r: r.state.created_ms,
+        Strategy.KEEP_HIGHEST_CONFIDENCE: lambda r: -r.state.confidence,
+    }.get(strategy, lambda r: -r.state.importance)
+    return min(members, key=lambda r: (not r.state.pinned, rank(r), r.id)).id
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What a group of duplicates becomes. Nothing is lost: tags, counts and provenance of all are in it.
+
+    Attributes:
+        keeper: The id of the memory that stays; None for a new memory (``merge_content``).
+        losers: Ids that become ``consolidated``, in order.
+        content: The text, to be embedded anew where it is not the keeper's own.
+        tags: Of all, sorted.
+        metadata: Of all; the keeper's own keys win. ``consolidated_from`` lists the ids of all, and those that earlier
+            merges listed. Trust is that of whose words stay: the least of all where the contents are merged.
+        importance: The highest base, 0 to 1.
+        access_count: Of all together.
+        created_ms: The earliest.
+        accessed_ms: The last access to any; None if there was none.
+        similarity: Mean combined likeness of the group's pairs, 0 to 1.
+        label: What the seed's table says of the weakest pair.
+        source: Always "consolidated".
+    """
+
+    keeper: str | None
+    losers: tuple[str, ...]
+    content: str
+    tags: tuple[str, ...]
+    metadata: Mapping[str, object]
+    importance: float
+    access_count: int
+    created_ms: Instant
+    accessed_ms: Instant | None
+    similarity: float
+    label: Label
+    source: str = SOURCE
+
+
+def merged(members: Sequence[Record], strategy: Strategy, pairs: Iterable[Pair]) -> Merge:
+    """Return what some memories become; whether they may is not asked here.
+
+    Args:
+        members: Two or more, accesses counted into their states; the order does not matter.
+        strategy: What stays.
+        pairs: Those of the group, for its likeness; others are passed over.
+    """
+    main = representative(members, strategy)
+    # The main one first, then the newest: where two disagree about a key, the first wins.
+    ordered = sorted(members, key=lambda r: (r.id != main, -r.state.created_ms, r.id))
+    whole = strategy is Strategy.MERGE_CONTENT
+    ids = {record.id for record in members}
+    own = [pair for pair in pairs if pair.a in ids and pair.b in ids]
+    return Merge(
+        keeper=None if whole else main,
+        losers=tuple(sorted(ids if whole else ids - {main})),
+        content=_joined(members) if whole else ordered[0].content.text,
+        tags=tuple(sorted({tag for record in members for tag in record.content.tags})),
+        metadata=with_trust(
+            _metadata(ordered), least(trust_in(r.content.metadata) for r in (ordered if whole else ordered[:1]))
+        ),
+        importance=max(record.state.importance for record in members),
+        access_count=sum(record.state.access_count for record in members),
+        created_ms=min(record.state.created_ms for record in members),
+        accessed_ms=max((at for r in members if (at := r.state.accessed_ms) is not None), default=None),
+        similarity=sum(pair.combined for pair in own) / max(1, len(own)),
+        label=group_label(own),
+    )
+
+
+def _joined(members: Sequence[Record]) -> str:
+    """All texts, oldest first, each once: texts that differ in case or white space alone count as one."""
+    unique: dict[str, str] = {}
+    for record in sorted(members, key=lambda r: (r.state.created_ms, r.id)):
+        unique.setdefault(normal(record.content.text), record.content.text)
+    return SEPARATOR.join(unique.values())
+
+
+def normal(text: str) -> str:
+    """Return a text as duplicates are told by it: case folded, every white space one blank."""
+    return " ".join(text.casefold().split())
+
+
+def _metadata(ordered: Sequence[Record]) -> dict[str, object]:
+    result: dict[str, object] = {}
+    before: list[str] = []
+    for record in ordered:
+        for name, value in record.content.metadata.items():
+            if name != PROVENANCE:
+                result.setdefault(name, value)
+            else:
+                before += [x for x in (value if isinstance(value, list | tuple) else [value]) if isinstance(x, str)]
+    oldest_first = sorted(ordered, key=lambda r: (r.state.created_ms, r.id))
+    result[PROVENANCE] = list(dict.fromkeys([*before, *(record.id for record in oldest_first)]))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is to be done about one group.
+
+    Attributes:
+        merges: Each over a complete subgroup.
+        refusals: For each memory that stays apart although it is like another one, the first reason.
+        left: Ids that no merge takes up, in order.
+    """
+
+    merges: tuple[Merge, ...]
+    refusals: tuple[Refusal, ...]
+    left: tuple[str, ...]
+
+
+def to_compare(records: Sequence[Record], pairs: Sequence[Pair]) -> list[tuple[str, str]]:
+    """Return the pairs of a group that must be compared before :func:`proposed` can judge it, in order.
+
+    Copies of one text are alike without being compared, so that a thousand of them cost no half million comparisons;
+    nor does it matter how alike two memories are that may not be merged anyway.
+
+    Args:
+        records: The group's memories.
+        pairs: What is known of them.
+    """
+    of = {record.id: record for record in records}
+    copies = _copies(records)
+    return [(a, b) for a, b in unknown([*copies], _between(copies, pairs)) if not _apart(of[a], of[b])]
+
+
+def _copies(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """Memories with the same words that nothing keeps apart, under the lowest id among them; in order of ids."""
+    found: dict[tuple[object, ...], list[Record]] = {}
+    for record in sorted(records, key=lambda r: r.id):
+        state, content = record.state, record.content
+        lifetime = () if state.scope is Scope.LONG_TERM else (content.session, content.task)
+        words = normal(content.text)
+        key = (words, record.namespace, state.kind, state.status, state.scope, *lifetime, content.speaker or None)
+        found.setdefault(key, []).append(record)
+    return {some[0].id: some for some in found.values()}
+
+
+def _between(copies: Mapping[str, Sequence[Record]], pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs between sets of copies, in order: of several that are known, the least alike."""
+    head = {record.id: first for first, some in copies.items() for record in some}
+    found: dict[tuple[str, str], Pair] = {}
+    for pair in pairs:
+        a, b = sorted((head[pair.a], head[pair.b]))
+        if a != b and ((a, b) not in found or found[a, b].combined > pair.combined):
+            found[a, b] = pair if (a, b) == (pair.a, pair.b) else replace(pair, a=a, b=b)
+    return [found[key] for key in sorted(found)]
+
+
+def proposed(
+    records: Sequence[Record], pairs: Sequence[Pair], threshold: float, strategy: Strategy, guard: Guard
+) -> Proposal:
+    """Return what is to be done about one group: merges where every pair is alike enough and nothing is lost.
+
+    Args:
+        records: The group's memories, accesses counted into their states.
+        pairs: Those of the group, with what :func:`to_compare` asked for. A pair that is not given counts as unlike.
+        threshold: Least combined likeness of every pair in a merge.
+        strategy: What stays.
+        guard: Says what a merge would lose.
+    """
+    of = {record.id: record for record in records}
+    copies = _copies(records)
+    refusals: dict[str, Refusal] = {}
+    allowed = []
+    for pair in _between(copies, pairs):
+        reason = _apart(of[pair.a], of[pair.b]) if pair.reaches(threshold) else ""
+        if reason:
+            refusals.setdefault(pair.b, Refusal(pair.a, pair.b, reason))
+        else:
+            allowed.append(pair)
+    split = complete([*copies], allowed, threshold)
+    heads = sorted([*split.complete, *((head,) for head in split.left)])
+    subgroups = [tuple(record.id for head in some for record in copies[head]) for some in heads]
+    merges = [
+        merged(members, strategy, own)
+        for subgroup, own in zip(subgroups, within(subgroups, pairs), strict=True)
+        for members in _guarded([of[identity] for identity in subgroup], strategy, guard, refusals)
+    ]
+    taken = {identity for merge in merges for identity in (merge.keeper, *merge.losers)}
+    return Proposal(
+        tuple(merges),
+        tuple(refusals[identity] for identity in sorted(refusals) if identity not in taken),
+        tuple(sorted(set(of) - taken)),
+    )
+
+
+def _guarded(
+    members: list[Record], strategy: Strategy, guard: Guard, refusals: dict[str, Refusal]
+) -> Iterator[list[Record]]:
+    """The parts of a complete subgroup that may be merged; what one keeper cannot take is tried among itself."""
+    if strategy is Strategy.MERGE_CONTENT:  # nobody stays as it is, so nobody may be pinned
+        pinned = [record for record in members if record.state.pinned]
+        members = [record for record in members if not record.state.pinned]
+        refusals.update({r.id: Refusal(r.id, r.id, "it is pinned") for r in pinned})
+    while len(members) > 1:
+        main = representative(members, strategy)
+        keeper = next(record for record in members if record.id == main)
+        taken, rest = [keeper], []
+        for record in members:
+            if record is keeper:
+                continue
+            if reason := mergeable(keeper, record) or _loss(keeper, record, strategy, guard):
+                refusals.setdefault(record.id, Refusal(main, record.id, reason))
+                rest.append(record)
+            else:
+                taken.append(record)
+        if len(taken) > 1:
+            yield taken
+        members = rest
+
+
+def _loss(keeper: Record, loser: Record, strategy: Strategy, guard: Guard) -> str:
+    """What is lost if one memory goes into another; where both texts stay, only a contradiction counts."""
+    one, other = keeper.content.text, loser.content.text
+    if normal(one) == normal(other):
+        return ""
+    reason = guard(one, other)
+    return reason if strategy is not Strategy.MERGE_CONTENT or guard(other, one) else ""

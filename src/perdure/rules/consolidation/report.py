@@ -1,0 +1,112 @@
+"""What a consolidation tells: groups in the order of their likeness, and the result that seed 000 section 4.5 names.
+
+May live here: counting and ordering what was decided. May not: deciding.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from perdure.records.consolidation_results import ConsolidateResult, ConsolidationGroup, LabelledPair, Refused
+from perdure.records.plan import Plan
+from perdure.records.policy_lifecycle import ConsolidatePolicy
+from perdure.rules.consolidation.duplicate_links import label_of, weakest
+from perdure.rules.consolidation.duplicates import Label, Pair
+from perdure.rules.consolidation.merging import Proposal
+from perdure.rules.consolidation.similarity_index import Alike
+
+
+def most_similar(components: Sequence[tuple[str, ...]], pairs: Sequence[Sequence[Pair]]) -> list[tuple[str, ...]]:
+    """Return groups in the order of their mean likeness, the highest first; ties go by id."""
+    order = sorted(range(len(components)), key=lambda n: (-_mean(pairs[n]), components[n]))
+    return [components[n] for n in order]
+
+
+def _mean(pairs: Sequence[Pair]) -> float:
+    return sum(pair.combined for pair in pairs) / max(1, len(pairs))
+
+
+def groups_of(
+    proposals: Sequence[Proposal],
+    within: Sequence[Sequence[Pair]],
+    keepers: Mapping[tuple[str, ...], str],
+    policy: ConsolidatePolicy,
+    *,
+    dry_run: bool,
+) -> tuple[ConsolidationGroup, ...]:
+    """Return what becomes of each group: one entry for each merge, or one that says that nothing may be merged.
+
+    Args:
+        proposals: What was decided, a group each.
+        within: Each group's pairs; of groups that nothing was decided about as well, at the end.
+        keepers: The losers of a merge -> the memory that stands for them.
+        policy: The table's bounds.
+        dry_run: Whether it only would be done.
+    """
+    result = []
+    for proposal, pairs in zip(proposals, within, strict=False):
+        for merge in proposal.merges:
+            members = tuple(sorted({*merge.losers, *((merge.keeper,) if merge.keeper else ())}))
+            action = "preview" if dry_run else "merged"
+            result.append(
+                ConsolidationGroup(keepers[merge.losers], members, _seen(merge.similarity), action, merge.label.value)
+            )
+        if not proposal.merges and proposal.left:
+            label = weakest(pairs, policy).value
+            result.append(ConsolidationGroup(proposal.left[0], proposal.left, _seen(_mean(pairs)), "kept", label))
+    return tuple(result)
+
+
+def _seen(similarity: float) -> float:
+    return round(similarity, 6)
+
+
+def result_of(
+    proposals: Sequence[Proposal],
+    groups: tuple[ConsolidationGroup, ...],
+    alike: Alike,
+    policy: ConsolidatePolicy,
+    plan: Plan | None,
+    *,
+    found: int,
+    dry_run: bool,
+    shown: Iterable[Pair],
+    counted: tuple[int, int],
+    notes: tuple[str, ...],
+) -> ConsolidateResult:
+    """Return the result.
+
+    Args:
+        proposals: What was decided.
+        groups: As :func:`groups_of` tells them.
+        alike: All pairs.
+        policy: The table's bounds.
+        plan: What was, or would be, written; None for nothing.
+        found: How many groups there are in all.
+        dry_run: Whether nothing was written.
+        shown: Pairs to be told one by one.
+        counted: Memories that were compared, and those of them without a vector.
+        notes: What was limited.
+    """
+    labels = Counter(label_of(pair, policy) for pair in alike.pairs)
+    told = {(pair.a, pair.b): pair for pair in shown}
+    return ConsolidateResult(
+        groups_found=found,
+        memories_merged=sum(len(merge.losers) for proposal in proposals for merge in proposal.merges),
+        memories_deleted=0,
+        groups=groups,
+        dry_run=dry_run,
+        labels={label.value: labels[label] for label in Label},
+        pairs=tuple(
+            LabelledPair(p.a, p.b, _seen(p.combined), label_of(p, policy).value) for _, p in sorted(told.items())
+        ),
+        refusals=tuple(Refused(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
+        left=tuple(identity for proposal in proposals for identity in proposal.left),
+        examined=counted[0],
+        without_vector=counted[1],
+        exact=alike.exact,
+        notes=notes,
+        plans=(plan,) if dry_run and plan is not None else (),
+        operations=(plan.id,) if not dry_run and plan is not None else (),
+    )

@@ -1,0 +1,113 @@
+"""Crystallised summaries: what connected memories of a session are remembered by (SPEC-03.11).
+
+May live here: which memories get a summary, its words, and which words of a model are taken. May not: asking one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Record, Scope
+from perdure.records.new_memory import Draft
+from perdure.records.policy import Policy
+from perdure.rules.consolidation.tasks import components
+from perdure.rules.language.tokens import counted
+from perdure.rules.lifecycle.shortening import extractive, keywords
+from perdure.rules.meaning_guard import lost
+from perdure.rules.source_trust import least, trust_in, with_trust
+
+SOURCE = "crystallized"
+CONNECTING = frozenset({"near_duplicate", "similar", "summarizes"})
+"""Kinds of links that connect two memories of a subgraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A summary to be: what is stored, and what it stands for, oldest first."""
+
+    draft: Draft
+    members: tuple[str, ...]
+
+
+def sketches(
+    promoted: Sequence[Record],
+    connected: Iterable[tuple[str, str]],
+    confidence: Mapping[str, float],
+    *,
+    session: str,
+    policy: Policy,
+    now: Instant,
+) -> list[Sketch]:
+    """Return the summaries of connected memories, in order of their members; there are no summaries of summaries.
+
+    Args:
+        promoted: What goes to long term.
+        connected: Pairs of ids that share a hyperedge or a link.
+        confidence: Id -> confidence now.
+        session: Where they come from.
+        policy: How many members make a summary.
+        now: When it is made.
+    """
+    by = {r.id: r for r in promoted if r.state.kind is not Kind.SUMMARY}
+    found = []
+    for group in components(by, connected):
+        if len(group) < policy.tasks.crystal_members:
+            continue
+        members = sorted((by[identity] for identity in group), key=lambda r: (r.state.created_ms, r.id))
+        text = told(members)
+        if text:
+            found.append(Sketch(_draft(members, text, confidence, session, now), tuple(r.id for r in members)))
+    return found
+
+
+def rewritten(sketch: Sketch, members: Sequence[Record], text: str) -> Sketch:
+    """Return a sketch in the words of a language model, or as it is where those are too long or say something new.
+
+    What is new is a number, date, name or identifier that no member has, or a denial or a modal that none makes.
+
+    Args:
+        sketch: As made by rule.
+        members: What it stands for.
+        text: What the model wrote.
+    """
+    whole = joined(members)
+    if not text.strip() or counted(text) > longest(whole) or lost(text, whole):
+        return sketch
+    metadata = {**sketch.draft.metadata, "written_by": "model"}
+    return replace(sketch, draft=replace(sketch.draft, text=text.strip(), metadata=metadata))
+
+
+def joined(members: Sequence[Record]) -> str:
+    """Return the texts of some memories, each once."""
+    return "\n".join(dict.fromkeys(r.content.text.strip() for r in members))
+
+
+def longest(whole: str) -> int:
+    """Return how many tokens a summary may have: half of what it stands for (design 5)."""
+    return counted(whole) // 2
+
+
+def told(members: Sequence[Record]) -> str:
+    """Return the key sentences of some memories, at most half as long as all of them; their key words if none fits."""
+    whole = joined(members)
+    most = longest(whole)
+    return extractive(whole, most).strip() or keywords(whole, most).strip()
+
+
+def _draft(members: Sequence[Record], text: str, confidence: Mapping[str, float], session: str, now: Instant) -> Draft:
+    return Draft(
+        text=text,
+        kind=Kind.SUMMARY,
+        scope=Scope.LONG_TERM,
+        importance=max(r.state.importance for r in members),
+        confidence=sum(confidence[r.id] for r in members) / len(members),
+        at=now,
+        tags=tuple(sorted({tag for r in members for tag in r.content.tags})),
+        source=SOURCE,
+        metadata=with_trust(
+            {"sources": [r.id for r in members], "session": session},
+            least(trust_in(r.content.metadata) for r in members),
+        ),
+    )

@@ -1,0 +1,114 @@
+"""What a reply takes from the memories that it was given: quoting is use, and an echo is nothing new.
+
+May live here: comparing a reply with memories. May not: what follows for the memories, or how a reply is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from perdure.rules.language.tokens import Said, pieces
+from perdure.rules.language.words import PEOPLE, STOP_WORDS, listed
+
+ECHO: Final = 0.9
+"""From this share of a reply's content on, it says nothing of its own."""
+_SHINGLE: Final = 3
+"""Content words in a row that are more than coincidence."""
+
+_PLURAL_FROM: Final = 4
+_POLITE: Final = listed("thank thanks ok okay sure course according note notes memory remember recall")
+"""With such words people introduce what they repeat."""
+
+_Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How far a reply and a memory say the same.
+
+    Attributes:
+        quoted: The share of the memory's content that the reply says, 0..1.
+        taken: The share of the reply's content that the memory says, 0..1.
+    """
+
+    quoted: float
+    taken: float
+
+
+def overlap(reply: str, memory_text: str) -> Overlap:
+    """Return how far a reply and a memory say the same, by content words and by three of them in a row."""
+    said, known = _content(reply), _content(memory_text)
+    return Overlap(quoted=_share(known, said), taken=_share(said, known))
+
+
+def quoted(reply: str, memory_text: str) -> float:
+    """Return the share of the memory's content that the reply says, 0..1.
+
+    The mean of two shares: of its content words, and of those that stand in a run of three that the reply has too. So a
+    single word of a longer memory counts little ("Tuesday" of "Deploys happen on Tuesday": 0.17), and a memory of one
+    or two words counts in full when they stand together. A memory without any content is never quoted.
+    """
+    return overlap(reply, memory_text).quoted
+
+
+def echoes(reply: str, texts: Iterable[str]) -> bool:
+    """Return whether a reply says nothing but what the texts say: at least 0.9 of its content words, in runs of three.
+
+    Shorter sentences must stand in a text as a whole. Negations, modals, numbers and question marks are content: "not
+    on Tuesday" is no echo of "on Tuesday". A reply without content ("Yes, it is.") is an answer, not an echo.
+    """
+    said = _content(reply)
+    runs = [run for text in texts for run in _content(text)]
+    return bool(said) and _in_runs(said, runs) >= ECHO
+
+
+def _content(text: str) -> list[_Words]:
+    """Return the content words of each sentence; sentences without any are left out."""
+    found: dict[int, list[str]] = {}
+    for piece in pieces(text):
+        if piece.text.startswith("?"):
+            found.setdefault(piece.sentence, []).append("?")
+        found.setdefault(piece.sentence, []).extend(
+            value for kind, value in map(_plain, piece.said) if _counts(kind, value)
+        )
+    return [tuple(words) for words in found.values() if any(word != "?" for word in words)]
+
+
+def _plain(said: Said) -> Said:
+    """Return a word without its plural: "deploys happen" is quoted by "the deploy happens"."""
+    kind, value = said
+    long = kind in {"word", "name"} and len(value) >= _PLURAL_FROM
+    plural = long and value.endswith("s") and not value.endswith(("ss", "us", "is"))
+    return kind, value[:-1] if plural else value
+
+
+def _counts(kind: str, value: str) -> bool:
+    if kind in {"word", "name"}:
+        return value not in STOP_WORDS and value not in PEOPLE and value not in _POLITE and value != "'s"
+    return kind != "symbol"
+
+
+def _share(wanted: list[_Words], there: list[_Words]) -> float:
+    """Return the mean of the share of words and the share of words in common runs."""
+    words = [word for run in wanted for word in run]
+    if not words:
+        return 0.0
+    known = {word for run in there for word in run}
+    return (sum(word in known for word in words) / len(words) + _in_runs(wanted, there)) / 2
+
+
+def _in_runs(wanted: list[_Words], there: list[_Words]) -> float:
+    """Return the share of words that stand in a run of three (or a whole shorter sentence) that is also there."""
+    known = {run[i : i + size] for run in there for size in range(1, _SHINGLE + 1) for i in range(len(run) - size + 1)}
+    total = covered = 0
+    for run in wanted:
+        size = min(_SHINGLE, len(run))
+        hits: set[int] = set()
+        for i in range(len(run) - size + 1):
+            if run[i : i + size] in known:
+                hits.update(range(i, i + size))
+        total += len(run)
+        covered += len(hits)
+    return covered / total if total else 0.0

@@ -1,0 +1,147 @@
+"""Why a memory is as it is: signals taken apart, and what comes next, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from perdure.formulas.confidence import amplifier
+from perdure.formulas.curve import NEVER, due_instants
+from perdure.formulas.strength import Strength, never_forgotten_from
+from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.memory import Memory, State, Status, Tier
+from perdure.records.policy import Policy
+from perdure.records.report import Entry, Explanation
+from perdure.rules.lifecycle.moves import next_falls
+from perdure.rules.lifecycle.reasons import reason
+from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
+from perdure.rules.lifecycle.trajectory import play
+from perdure.rules.lifecycle.transitions import RULES
+
+_LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
+
+
+def led_here(kind: str) -> str:
+    """Return what a link is called from its other end; one that is the same from both ends keeps its name."""
+    return _LED_HERE.get(kind, kind)
+
+
+def explanation(
+    memory: Memory, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
+) -> Explanation:
+    """Return the explanation of one memory.
+
+    Args:
+        memory: As read at ``now``.
+        history: Its journal entries, oldest first.
+        links: (kind, other id, weight).
+        policy: The policy in force.
+        now: The instant of reading.
+    """
+    state, parts = memory.state, _parts(memory.state, policy, now)
+    next_move = _next(state, policy, now)
+    summary = (
+        f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
+        f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
+        f"Last entry: {history[-1].because if history else 'none'}. {next_move}"
+    )
+    return Explanation(
+        id=memory.id,
+        summary=summary,
+        signals=_signals(memory, parts, policy, now),
+        history=tuple(history),
+        next_move=next_move,
+        value_parts={n: round(getattr(policy.value, n) * v, 6) for n, v in parts.items()},
+        links=tuple(links),
+    )
+
+
+def _parts(state: State, policy: Policy, now: Instant) -> dict[str, float]:
+    """Part of value -> what it is now, before its share."""
+    columns = Columns.of([state])
+    parts = value_curve(columns, policy).parts(columns.days_since_anchor(now))
+    return {name: float(values[0]) for name, values in parts.items()}
+
+
+def _signals(memory: Memory, parts: Mapping[str, float], policy: Policy, now: Instant) -> dict[str, str]:
+    """Signal -> how it comes about, in words and numbers."""
+    state, columns = memory.state, Columns.of([memory.state])
+    days = columns.days_since_anchor(now)
+    _, lag = confidence_curve(columns, policy)
+    age, truth_age = float(days[0]), max(0.0, float(days[0] + lag[0]))
+    return {
+        "importance": f"{memory.importance:.3f}: base {state.importance:.3f}, {age:.1f} days since the last access or "
+        f"creation, {state.access_count} accesses, half-life {policy.importance.half_life_days:g} days "
+        f"before they lengthen it, floor {policy.importance.floor:g}",
+        "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "
+        f"{truth_age:.1f} days",
+        "strength": _strength(memory, policy, now),
+        "retention": f"{memory.retention:.3f}: {age:.1f} days, {_lasting(state, policy)}"
+        + ("; a review is suggested" if memory.retention < policy.retention.threshold else ""),
+        "form": f"{state.form.value} since {text_of(state.form_ms)}, {state.tokens} tokens"
+        + ("; the meaning guard refused a shorter form" if state.firm else ""),
+        "value": f"{memory.value:.3f} = "
+        + " + ".join(f"{getattr(policy.value, n):g} x {n} {v:.3f}" for n, v in parts.items()),
+    }
+
+
+def _lasting(state: State, policy: Policy) -> str:
+    """What carries retention, under the curve that is chosen."""
+    if policy.retention.curve == "fsrs":
+        return f"stability {state.stability:.2f} days (retention 0.9 after so many), difficulty {state.difficulty:.2f}"
+    return f"strength {policy.retention.strength_days:g} days x {policy.retention.growth:g}^{state.reinforcements}"
+
+
+def _strength(memory: Memory, policy: Policy, now: Instant) -> str:
+    columns = Columns.of([memory.state])
+    curve = strength_curve(columns, policy)
+    level = float(curve.level_at(max(0, now - memory.state.strength_ms) / DAY_MS)[0])
+    return (
+        f"{memory.strength:.3f}: level {level:.3f}, baseline {float(curve.baseline()[0]):.3f}, threshold "
+        f"{float(curve.threshold()[0]):.3f}; {_forgotten(columns, curve, policy)}"
+    )
+
+
+def _forgotten(columns: Columns, curve: Strength, policy: Policy) -> str:
+    """When a memory is forgotten, or why never."""
+    if policy.archive.rule != "strength":
+        return f"hides nothing, because archive.rule is {policy.archive.rule}"
+    if columns.fact[0] or columns.scope[0] == TASK:
+        return f"never forgotten, because it is a {'fact' if columns.fact[0] else 'memory of a task'}"
+    at = int(due_instants(columns.strength_since, curve.forgetting())[0])
+    if at < NEVER:
+        return f"forgotten at {text_of(max(at, int(columns.status_since[0])))}, without reinforcement"
+    safe = float(never_forgotten_from(curve.parameters)[0])
+    return f"never forgotten, because its importance {float(columns.importance[0]):.3f} is above {safe:.3f}"
+
+
+def _fading(state: State, policy: Policy) -> str:
+    columns = Columns.of([state])
+    rate = float(confidence_curve(columns, policy)[0].rate[0])
+    if rate == 0.0:
+        return "does not fade (only long-term memories do)"
+    since = "validation" if columns.fact[0] else "the last access"
+    slowed = float(amplifier(state.access_count))
+    return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
+
+
+def _next(state: State, policy: Policy, now: Instant) -> str:
+    if state.status is not Status.ACTIVE:
+        back = "until it is restored" if state.status is Status.ARCHIVED else "unless that is undone"
+        return f"Next: nothing; it is {state.status} and stays so {back}."
+    if state.pinned:
+        return "Next: nothing; it is pinned."
+    if state.tier is Tier.VAULT:
+        return "Next: nothing; it leaves the vault only by hand."
+    if state.held:
+        return "Next: a move is held back by a gate until the namespace changes."
+    later = play({"": state}, {}, now, policy)[0].after
+    falls = next_falls(Columns.of([later]), policy)
+    if falls.at[0] >= NEVER:
+        return f"Next: nothing; without access it stays in {later.tier}."
+    columns, at = Columns.of([later]), int(falls.at[0])
+    days = columns.days_since_anchor(at)
+    confidence, lag = confidence_curve(columns, policy)
+    value, sure = float(value_curve(columns, policy).value(days)[0]), float(confidence.value(days + lag)[0])
+    first = "" if later.tier is state.tier else f"The next sweep moves it to {later.tier}. "
+    return f"{first}Next, without access: {reason(RULES[int(falls.rule[0])], value, sure, at, policy)}."

@@ -1,0 +1,1 @@
+"""Words, sentences and tokens of a text."""

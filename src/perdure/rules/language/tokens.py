@@ -1,0 +1,246 @@
+"""What a text is made of: its pieces with what each of them says, and how many tokens it costs.
+
+May live here: cutting and counting. May not: what may be dropped (rules/lifecycle/shortening.py) or merged
+(rules/meaning_guard.py).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal
+
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import (
+    CALENDAR,
+    DATES_BY_CAPITAL,
+    DAYS,
+    MODALS,
+    NEGATIONS,
+    NUMBER_WORDS,
+    STOP_WORDS,
+    listed,
+)
+
+Kind = Literal["code", "number", "date", "negation", "modal", "name", "word", "symbol", "mark"]
+"""What a piece is; a mark is punctuation and says nothing by itself."""
+Said = tuple[Kind, str]
+"""What a piece says: its kind and its value in a normal form."""
+
+_COUNTED: Final = re.compile(r"[A-Za-z\u00aa-\u024f]+|[0-9]+|[^\s\W]|[^\w\s]|_")
+_LETTERS_PER_TOKEN: Final = 10
+_DIGITS_PER_TOKEN: Final = 4
+
+
+def counted(text: str) -> int:
+    """Return about how many tokens a text has, without a model.
+
+    A Latin word counts one for each ten letters begun, a number one for each four digits, any other letter or mark
+    one. On 2,960 messages of LoCoMo the sum is 0.9 % below what the WordPiece tokenizer of the built-in embedder
+    counts. Joining two texts with a line break adds nothing.
+    """
+    total = 0
+    for found in _COUNTED.finditer(text):
+        length = found.end() - found.start()
+        if length == 1:
+            total += 1
+        else:
+            per = _DIGITS_PER_TOKEN if "0" <= found[0][0] <= "9" else _LETTERS_PER_TOKEN
+            total += (length + per - 1) // per
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word, a number, an identifier or a mark of a text.
+
+    Attributes:
+        kind: The strongest of what it says.
+        text: As written.
+        start: Where it starts, in characters.
+        end: Where it ends.
+        sentence: Which sentence it is in, from 0.
+        said: What it says, in order: ``can't`` says a modal and a negation. Empty for a mark.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    sentence: int
+    said: tuple[Said, ...]
+
+
+_CHUNK: Final = re.compile(r"```(?s:.*?)(?:```|\Z)|`[^`\n]+`|[^\s`]+|`+")
+_CODE: Final = re.compile(
+    r"""(?:https?://|www\.).+                    # a URL
+      | --?[A-Za-z][\w-]*(?:=.*)?                # a flag
+      | (?=.*(?:[A-Za-z0-9]_[A-Za-z0-9]|[A-Za-z0-9)][./\\][A-Za-z]|[A-Za-z][.:/\\][0-9]|::|\(\)
+        |[a-z][A-Z]|[A-Za-z]-?[0-9]
+        |\w=\w|\w@\w|\w\+\+$|^[A-Z]\#$|^[@\#]\w|^(?:[.~]{0,2}/|[A-Za-z]:\\)\w|^__?\w))[!-~]+""",
+    re.VERBOSE,
+)
+_PLAIN: Final = re.compile(
+    r"(?:(?<![\w)])[-+]?[$€£¥]?-?)?\d+(?:[.,:/-]\d+)*[%°]?"  # a number, a version, a time or a date
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*"  # noqa: RUF001  # the typographic apostrophe is meant
+    r"|\.{2,}|-{2,}|.",
+    re.DOTALL,
+)
+_BEFORE: Final = "([{<\"'“‘*_"  # noqa: RUF001  # typographic quotes are meant
+_AFTER: Final = ".,;:!?)]}>\"'”’*…"  # noqa: RUF001  # as above
+_LONGEST_CODE: Final = 400
+_REMEMBERED: Final = 2_000
+"""Characters; the pieces of longer texts are not kept."""
+_THOUSANDS: Final = re.compile(r"[-+$€£¥]*\d{1,3}(?:,\d{3})+(?:\.\d+)?[%°]?")
+_DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[/.]\d\d?[/.]\d{4}|\d\d?:\d\d(?::\d\d)?")
+"""A calendar date, or a time of day."""
+_MARKS_THAT_SPEAK: Final = frozenset("%&@\\/")
+_BARE_NEGATION: Final = re.compile(r"(ai|are|ca|could|did|do|does|had|has|have|is|must|should|was|were|wo|would)nt")
+_ENDINGS: Final[dict[str, Said]] = {
+    "ll": ("modal", "will"),
+    "d": ("modal", "would"),
+    "ve": ("word", "have"),
+    "re": ("word", "are"),
+    "m": ("word", "am"),
+    "s": ("word", "'s"),
+}
+_BEFORE_IS: Final = listed("it he she that there here who what where how when")
+"""After these, 's is no possessive."""
+_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
+
+
+def pieces(text: str) -> list[Piece]:
+    """Return the pieces of a text in order; together they hold every character that is not white space.
+
+    A capitalised word is a name where it does not begin a sentence, where it is repeated, or where it is an acronym.
+    """
+    return list(_remembered(text)) if len(text) <= _REMEMBERED else _cut_up(text)
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str) -> tuple[Piece, ...]:
+    """A text's pieces, kept for a moment: shortening asks for those of one text up to nine times, form by form."""
+    return tuple(_cut_up(text))
+
+
+def _cut_up(text: str) -> list[Piece]:
+    spans = sentences(text)
+    found: list[Piece] = []
+    at, begun = 0, -1
+    for chunk in _CHUNK.finditer(text):
+        for start, end, code in _split(chunk[0], chunk.start()):
+            while at < len(spans) - 1 and start >= spans[at][1]:
+                at += 1
+            piece = _piece(text[start:end], start, code=code, sentence=at, first=begun != at)
+            if piece.said and begun != at:
+                begun = at
+            found.append(piece)
+    return _with_names(found)
+
+
+def _split(chunk: str, at: int) -> list[tuple[int, int, bool]]:
+    """Cut a run without white space into (start, end, whether it is code)."""
+    if chunk[0] == "`":
+        return [(at, at + len(chunk), bool(chunk.strip("`").strip()))]
+    if chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):  # most chunks, and never code
+        return [(at, at + len(chunk), False)]
+    core = chunk.lstrip(_BEFORE)
+    lead = len(chunk) - len(core)
+    core = core.rstrip(_AFTER)
+    if chunk[lead + len(core) :].startswith(")") and core.endswith("("):
+        core += ")"
+    core = re.sub(r"['’]s$", "", core)  # noqa: RUF001  # the typographic apostrophe is meant
+    if not core or not core.isascii() or len(core) > _LONGEST_CODE or not _CODE.fullmatch(core):
+        return [(at + m.start(), at + m.end(), False) for m in _PLAIN.finditer(chunk)]
+    ends = lead + len(core)
+    before = [(at + m.start(), at + m.end(), False) for m in _PLAIN.finditer(chunk[:lead])]
+    after = [(at + ends + m.start(), at + ends + m.end(), False) for m in _PLAIN.finditer(chunk[ends:])]
+    return [*before, (at + lead, at + ends, True), *after]
+
+
+def _piece(text: str, start: int, *, code: bool, sentence: int, first: bool) -> Piece:
+    said = _code(text) if code else _said(text, first=first)
+    kinds = [kind for kind, _ in said]
+    kind: Kind = "mark"
+    if kinds:
+        kind = next((k for k in ("negation", "modal") if k in kinds), kinds[0])
+    return Piece(kind, text, start, start + len(text), sentence, said)
+
+
+def _code(text: str) -> tuple[Said, ...]:
+    if text.isalpha() and text[0].isupper():
+        return (("name", text.lower()),)  # PostgreSQL, YouTube
+    return (("code", text.strip("`").strip()),)
+
+
+def _said(text: str, *, first: bool) -> tuple[Said, ...]:
+    """Return what one plain piece says."""
+    if not text.isalpha() and any(c.isdigit() for c in text):
+        return (_number(text),)
+    if not text[0].isalpha():
+        speaks = text in _MARKS_THAT_SPEAK or unicodedata.category(text[0])[0] not in "PZC"
+        return (("symbol", text),) if speaks and text not in "`^~|" else ()
+    lower = text.lower().replace("’", "'")  # noqa: RUF001  # the typographic apostrophe is meant
+    return _contracted(text, lower, first=first) if "'" in lower else _word(text, lower, first=first)
+
+
+def _number(text: str) -> Said:
+    if _DATE.fullmatch(text):
+        return ("date", text)
+    return ("number", text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
+
+
+def _contracted(text: str, lower: str, *, first: bool) -> tuple[Said, ...]:
+    """Return what a word with an apostrophe says."""
+    head, _, ending = lower.rpartition("'")
+    if ending == "t" and head.endswith("n") and len(head) > 1:
+        return (*_word(head[:-1], _WHOLE.get(head[:-1], head[:-1]), first=True), ("negation", "not"))
+    if ending == "s" and head in _BEFORE_IS:
+        return (*_word(text[: len(head)], head, first=first), ("word", "is"))
+    if ending in _ENDINGS:
+        return (*_word(text[: len(head)], head, first=first), _ENDINGS[ending])
+    return _word(text, lower, first=first)
+
+
+def _word(text: str, lower: str, *, first: bool) -> tuple[Said, ...]:
+    if lower == "cannot":
+        return (("modal", "can"), ("negation", "not"))
+    bare = _BARE_NEGATION.fullmatch(lower)
+    if bare:
+        return (*_word(bare[1], _WHOLE.get(bare[1], bare[1]), first=True), ("negation", "not"))
+    return (_plain_word(text, lower, first=first),)
+
+
+def _plain_word(text: str, lower: str, *, first: bool) -> Said:
+    capital = text[0].isupper()
+    if lower in DAYS or (lower in CALENDAR and (lower not in DATES_BY_CAPITAL or (capital and not first))):
+        return ("date", lower)
+    if lower in NEGATIONS:
+        return ("negation", lower)
+    if lower in MODALS:
+        return ("modal", lower)
+    if lower in NUMBER_WORDS:
+        return ("number", NUMBER_WORDS[lower])
+    acronym = len(text) > 1 and text.isupper()
+    named = acronym or (capital and not first and lower not in STOP_WORDS)
+    return ("name" if named else "word", lower)
+
+
+def _with_names(found: list[Piece]) -> list[Piece]:
+    """Make names of the capitalised words that are names elsewhere in the text, or are repeated."""
+    names = {value for p in found for kind, value in p.said if kind == "name"}
+    capitals = Counter(p.said[0][1] for p in found if _may_be_name(p))
+    names |= {word for word, times in capitals.items() if times > 1}
+    return [
+        replace(p, kind="name", said=(("name", p.said[0][1]), *p.said[1:]))
+        if _may_be_name(p) and p.said[0][1] in names
+        else p
+        for p in found
+    ]
+
+
+def _may_be_name(piece: Piece) -> bool:
+    return piece.kind == "word" and piece.text[0].isupper() and piece.said[0][1] not in STOP_WORDS

@@ -1,0 +1,112 @@
+"""Words: which of them discriminate, whom a query names, and which carry what a text must not lose."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from perdure.records.memory import ROLES
+
+_LISTED: Final = """
+a about above after again against all am an and any are aren as at be because been before being below between both but
+by can cannot could couldn d did didn do does doesn doing don down during each few for from further had hadn has hasn
+have haven having he her here hers herself him himself his how i if in into is isn it its itself just ll m me might
+mightn more most must mustn my myself need needn no nor not now o of off on once only or other our ours ourselves out
+over own re s same shan she should shouldn so some such t than that the their theirs them themselves then there these
+they this those through to too under until up ve very was wasn we were weren what when where which while who whom
+whose why will with won would wouldn y you your yours yourself yourselves
+"""
+
+
+def listed(words: str) -> frozenset[str]:
+    """Return the words of a list that is written as one text."""
+    return frozenset(words.split())
+
+
+STOP_WORDS: Final = listed(_LISTED)
+
+_ANSWERING: Final = ROLES - {"user", "human"}
+_WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
+_CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")  # noqa: RUF001  # the typographic apostrophe is meant
+_POSSESSIVE: Final = re.compile(r"['’]s?$")  # noqa: RUF001  # as above
+_FIRST_PERSON: Final = frozenset({"i", "my", "me", "mine", "myself"})
+
+
+def query_words(text: str) -> tuple[str, ...]:
+    """Return a query's words in order, lower case, each once, without stop words."""
+    return tuple(dict.fromkeys(w for w in _WORD.findall(text.lower()) if w not in STOP_WORDS))
+
+
+def named_in(text: str) -> frozenset[str]:
+    """Return whom a query names: capitalised words in lower case; ``user`` where it speaks in the first person."""
+    found = {_POSSESSIVE.sub("", w.lower()) for w in _CAPITALISED.findall(text)} - STOP_WORDS - {""}
+    if _FIRST_PERSON & set(_WORD.findall(text.lower())):
+        found.add("user")
+    return frozenset(found)
+
+
+def is_named(speaker: str | None, names: frozenset[str]) -> bool:
+    """Return whether a speaker, or one word of the speaker's name, is among the names."""
+    if not speaker or not names:
+        return False
+    lower = speaker.lower()
+    return lower in names or not names.isdisjoint(_WORD.findall(lower))
+
+
+def may_answer(speaker: str | None) -> bool:
+    """Return whether a speaker's turns count as answers (an assistant's replies to everything do not discriminate)."""
+    return speaker is None or speaker.lower() not in _ANSWERING
+
+
+# What a shorter or a merged text must not lose (rules/language/tokens.py, rules/meaning_guard.py).
+
+NEGATIONS: Final = listed("no not never none nobody nothing nowhere neither nor without")
+MODALS: Final = listed("can could may might must shall should will would ought")
+_COUNTED: Final = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+nineteen twenty
+"""
+_TENS: Final = "thirty forty fifty sixty seventy eighty ninety"
+_QUANTITIES: Final = "hundred thousand million billion dozen half twice double triple first second third"
+NUMBER_WORDS: Final[dict[str, str]] = {
+    **{word: str(number) for number, word in enumerate(_COUNTED.split())},
+    **{word: str(10 * number) for number, word in enumerate(_TENS.split(), 3)},
+    **{word: word for word in _QUANTITIES.split()},
+}
+"""Their values where they have one in digits; the others are numbers too, and stay words."""
+CALENDAR: Final = listed(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri "
+    "sat sun"
+)
+DATES_BY_CAPITAL: Final = listed("march may august jan mar jun aug sep oct dec mon wed fri sat sun")
+"""A date only with a capital: people march, and they may."""
+DAYS: Final = listed("today yesterday tomorrow tonight noon midnight")
+
+TURNING: Final = listed("""
+    all any both each every everyone everybody everything few fewer fewest half less least many more most much only
+    several some various another other same such
+    if unless until till except but or than whether although though because instead rather
+    almost nearly barely hardly scarcely rarely seldom sometimes often usually always maybe perhaps probably possibly
+    supposedly allegedly once still yet already again anymore ever
+    stop stops stopped stopping quit quits avoid avoids avoided fail fails failed failing refuse refuses refused deny
+    denies denied cease ceased forget forgets forgot lack lacks lacked miss misses missed pretend pretends pretended
+    try tries tried want wants wanted plan plans planned hope hopes hoped think thinks thought believe believes believed
+    say says said claim claims claimed consider considers considered doubt doubts doubted
+    false true wrong fake former formerly previously future
+    """)
+"""Words that turn or limit what stands beside them: a text that has one more of them says something else."""
+
+RELATIONS: Final = listed("""
+    before after since during while from to into onto on off in out up down over under above below between through
+    against behind beside near with for by of at about as and so this these those here who whom whose which what when
+    where why how was were been had did used have has having own
+    """)
+"""Words that say how the others belong together: little by themselves, but no two are the same."""
+
+PEOPLE: Final = listed("""
+    i me my mine myself you your yours yourself yourselves he him his himself she her hers herself we us our ours
+    ourselves they them their theirs themselves
+    """)
+IGNORABLE: Final = listed("a an the is are am be being do does doing that there it its very really also please oh hey")
+"""Words without which a sentence still says the same."""

@@ -1,0 +1,1 @@
+"""Decisions about one memory's life: tiers, forms, archive, due instants."""

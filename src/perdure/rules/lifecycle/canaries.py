@@ -1,0 +1,133 @@
+"""Canaries: which questions are replayed before a plan is final, and which answers were lost (design 1 D).
+
+May live here: choosing and comparing. May not: asking (operations/lifecycle/gates.py) or reading files (compose.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from perdure.records.canary import Answer, Canary, Lost
+from perdure.records.document import Document
+from perdure.records.errors import PerdureError, PolicyError
+from perdure.rules.validation.inputs import checked_namespace, checked_text
+
+_KEYS: Final = {"text", "namespace", "expect", "contains"}
+_LONGEST: Final = 10_000
+_MOST: Final = 1000
+_NAMED: Final = 10
+"""So many lost answers are named in full."""
+
+
+def golden_from(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
+    """Return a person's own queries from a parsed TOML file: ``[[query]]`` tables.
+
+    Args:
+        data: ``{"query": [{"text", "namespace"?, "expect" | "contains"}]}``.
+        name: The file, for messages.
+
+    Raises:
+        PolicyError: A table is refused; all faults are listed.
+    """
+    tables = data.get("query", [])
+    if set(data) - {"query"} or not isinstance(tables, list) or len(tables) > _MOST:
+        raise PolicyError(
+            (f"{name} must hold at most {_MOST} [[query]] tables and nothing else.",),
+            remedy='Write [[query]], then text = "...", then expect = ["id"] or contains = "...".',
+        )
+    found, problems = [], []
+    for number, table in enumerate(tables, 1):
+        try:
+            found.append(_golden(table, number))
+        except (PerdureError, TypeError) as error:
+            told = error.message if isinstance(error, PerdureError) else str(error)
+            problems.append(f"{name}, query {number}: {told}")
+    if problems:
+        raise PolicyError(tuple(problems), remedy="Mend the queries; docs/how-to.md shows one.")
+    return tuple(found)
+
+
+def _golden(table: Any, number: int) -> Canary:
+    if not isinstance(table, Mapping):
+        raise TypeError("it is no table.")
+    if unknown := sorted(set(table) - _KEYS):
+        raise TypeError(f"there is no key {unknown[0]!r}; the keys are {', '.join(sorted(_KEYS))}.")
+    expect, contains = table.get("expect", []), table.get("contains", "")
+    if not isinstance(expect, list) or bool(expect) == bool(contains):
+        raise TypeError("it needs either expect, a list of ids, or contains, a text.")
+    return Canary(
+        text=checked_text(table.get("text"), "text", longest=_LONGEST),
+        source=f"golden query {number}",
+        expect=tuple(checked_text(identity, "expect", longest=200) for identity in expect),
+        contains=checked_text(contains, "contains", longest=_LONGEST) if contains else "",
+        namespace=checked_namespace(table.get("namespace", "default")),
+    )
+
+
+def useful(outcomes: Iterable[Document], namespace: str, most: int) -> tuple[Canary, ...]:
+    """Return past recalls with a helpful answer as canaries: one for each query, the newest first.
+
+    Args:
+        outcomes: Documents of the shelf OUTCOME: id is the memory, data has outcome, query, at_ms.
+        namespace: Whose they are.
+        most: How many queries at most.
+    """
+    newest: dict[str, int] = {}
+    answers: dict[str, dict[str, None]] = {}
+    for document in outcomes:
+        query = document.data.get("query")
+        if document.data.get("outcome") != "helpful" or not isinstance(query, str) or not query.strip():
+            continue
+        newest[query] = max(newest.get(query, 0), int(document.data.get("at_ms", 0)))
+        answers.setdefault(query, {})[document.id] = None
+    chosen = sorted(newest, key=lambda query: (-newest[query], query))[:most]
+    return tuple(Canary(query, "useful recall", tuple(answers[query]), namespace=namespace) for query in chosen)
+
+
+def lost(
+    canary: Canary,
+    before: Sequence[Answer],
+    after: Sequence[Answer],
+    stand_ins: Mapping[str, frozenset[str]],
+) -> tuple[Lost, ...]:
+    """Return the answers that a canary had before and has not after.
+
+    An expected memory is an answer while it, or a memory that stands for it, is among the hits. What was no answer
+    before cannot be lost.
+
+    Args:
+        canary: The question.
+        before: Its hits now.
+        after: Its hits as they would be.
+        stand_ins: Expected id -> memories that stand for it, now or after the plan.
+    """
+    if canary.contains:
+        holding = tuple(a.id for a in before if _holds(a, canary.contains))
+        if not holding or any(_holds(a, canary.contains) for a in after):
+            return ()
+        return (Lost(canary, f'"{canary.contains}"', holding),)
+    found = []
+    there, then = {a.id for a in before}, {a.id for a in after}
+    for identity in canary.expect:
+        answers = {identity} | stand_ins.get(identity, frozenset())
+        if answers & there and not answers & then:
+            found.append(Lost(canary, identity, tuple(sorted(answers & there))))
+    return tuple(found)
+
+
+def _holds(answer: Answer, text: str) -> bool:
+    return _plain(text) in _plain(answer.shown)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def refusal(found: Sequence[Lost]) -> str:
+    """Return why the recall gate stops a plan, naming each lost answer; empty if none is lost."""
+    if not found:
+        return ""
+    told = [f"{lost.answer} for {lost.canary.text!r} ({lost.canary.source})" for lost in found[:_NAMED]]
+    more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"recall gate: it would lose the {'answer' if len(found) == 1 else 'answers'} {', '.join(told)}{more}"

@@ -1,0 +1,198 @@
+"""Shorter forms of a memory's text: what each form shows, what it keeps, and when the meaning guard refuses it.
+
+May live here: the decision about one text, and what it does to a memory's course. May not: embedding, reading, writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from perdure.records.compression_results import FormFigures
+from perdure.records.memory import Form, State
+from perdure.records.policy import Policy
+from perdure.records.policy_lifecycle import CompressionPolicy
+from perdure.records.vector import Vector
+from perdure.rules.insertion import with_due
+from perdure.rules.language.tokens import counted
+from perdure.rules.lifecycle.shortening import keywords, summary, telegraphic
+from perdure.rules.lifecycle.trajectory import Course, Step
+from perdure.rules.meaning_guard import lost
+
+LADDER: Final = tuple(Form)
+"""From the fullest form to the barest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A text in one form.
+
+    Attributes:
+        form: Which form.
+        text: What is shown; None for the whole text.
+        tokens: Its tokens.
+        whole: Tokens of the whole text.
+        refused: Why the form is not taken; empty if it is.
+        preservation: Cosine between the meanings of this form and of the whole text, -1 to 1; None if not measured.
+    """
+
+    form: Form
+    text: str | None
+    tokens: int
+    whole: int
+    refused: str = ""
+    preservation: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        """How many times shorter it is than the whole text (seed 004 section 3.3: original tokens / tokens)."""
+        return self.whole / max(1, self.tokens)
+
+    @property
+    def efficiency(self) -> float | None:
+        """Ratio times preservation, to four places (seed 004 section 3.3)."""
+        return None if self.preservation is None else round(self.ratio * self.preservation, 4)
+
+    def told(self) -> str:
+        """Return the measures in words and numbers, for the journal."""
+        sizes = f"{self.whole} to {self.tokens} tokens (ratio {self.ratio:.2f})"
+        if self.preservation is None:
+            return sizes
+        return f"{sizes}, meaning kept {self.preservation:.3f}, efficiency {self.efficiency:.2f}"
+
+
+def shown_as(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> Shown:
+    """Return a text in a form, or why the meaning guard refuses it; the same text asked for twice in a row is cheaper.
+
+    Args:
+        text: The whole text.
+        form: The form.
+        policy: How long forms are.
+        written: A summary that a model wrote, which must pass the same guard; the deterministic one if None.
+    """
+    whole = counted(text)
+    if form is Form.FULL:
+        return Shown(form, None, whole, whole)
+    missing: tuple[str, ...] = ()
+    for short in (written,) if written is not None else _attempts(text, whole, form, policy):
+        tokens = counted(short)
+        if tokens >= whole:
+            break
+        missing = _missing(text, short, form)
+        if not missing:
+            return Shown(form, short, tokens, whole)
+    return Shown(form, None, whole, whole, f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter")
+
+
+def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> Iterator[str]:
+    """The shortest first: each next one is longer and keeps more."""
+    if form is Form.EMBEDDING:
+        yield ""
+    elif form is Form.SUMMARY:
+        yield summary(text, policy.summary_tokens)
+        yield telegraphic(text)
+    else:
+        limit = min(policy.keyword_tokens, max(4, whole // 5))
+        most = counted(telegraphic(text))  # keywords must be shorter than the summary
+        while limit < most:
+            yield keywords(text, limit)
+            limit *= 2
+
+
+def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
+    """What a form loses of what the guard keeps (design 1 D3); how sure a statement is, only a summary must keep."""
+    missing = lost(text, short)
+    return missing if form is Form.SUMMARY else tuple(m for m in missing if not m.startswith("modal"))
+
+
+def with_preservation(shown: Shown, cosine: float | None, policy: CompressionPolicy) -> Shown:
+    """Return a form with what was measured of its meaning; refused where too little of it is kept."""
+    if cosine is None or shown.refused or shown.form in (Form.FULL, Form.EMBEDDING):
+        return replace(shown, preservation=cosine)
+    low = f"its meaning is too little like the whole text's ({cosine:.3f} < {policy.preservation:g})"
+    return replace(shown, preservation=cosine, refused=low if cosine < policy.preservation else "")
+
+
+def cosine_of(one: Vector, other: Vector) -> float:
+    """Return the cosine of two unit vectors, to four places (seed 004 section 3.3)."""
+    return round(float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0)), 4)
+
+
+def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> Course:
+    """Return a course whose shortening steps have been carried out: sizes, measures, and a stop where one is refused.
+
+    Args:
+        course: As played.
+        forms: Each form that a step of it reaches.
+        policy: The policy in force, for the next due instant.
+    """
+    done = as_far_as_allowed(course, forms)
+    return replace(done, after=with_due([done.after], policy)[0]) if done.refused else done
+
+
+def as_far_as_allowed(course: Course, forms: Mapping[Form, Shown]) -> Course:
+    """As :func:`carried_out`, but where a step is refused the next due instant is still that of the refused one."""
+    steps: list[Step] = []
+    form, since, tokens = course.before.form, course.before.form_ms, course.before.tokens
+    refused = ""
+    for step in course.steps:
+        because = step.because
+        if step.shrinks and not refused:
+            shown = forms[step.state.form]
+            refused = shown.refused
+            if not refused:
+                form, since, tokens = shown.form, step.at, shown.tokens
+                because = f"{because}; {shown.told()}"
+        if not (step.shrinks and refused):
+            state = replace(step.state, form=form, form_ms=since, tokens=tokens, firm=bool(refused))
+            steps.append(replace(step, state=state, because=because))
+    after = replace(course.after, form=form, form_ms=since, tokens=tokens, firm=bool(refused) or course.before.firm)
+    return replace(course, steps=tuple(steps), after=after, refused=refused)
+
+
+def shortened(courses: Sequence[Course]) -> dict[str, tuple[Form, ...]]:
+    """Return memory id -> the forms that its course would give it."""
+    found = {c.id: tuple(s.state.form for s in c.steps if s.shrinks) for c in courses}
+    return {i: forms for i, forms in found.items() if forms}
+
+
+def figures(
+    states: Mapping[str, State], measured: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> dict[str, FormFigures]:
+    """Return form -> what it keeps, over the memories that show it.
+
+    Args:
+        states: Memory id -> state, of all visible memories.
+        measured: (id, form) -> tokens, whole, preservation, as kept when the form was taken.
+    """
+    found: dict[str, FormFigures] = {}
+    for form in LADDER:
+        shown = {i: s for i, s in states.items() if s.form is form}
+        if not shown:
+            continue
+        data = [measured.get((i, form.value), {}) for i in shown]
+        tokens = sum(s.tokens for s in shown.values())
+        whole = sum(int(d.get("whole", s.tokens)) for d, s in zip(data, shown.values(), strict=True))
+        kept = [float(d["preservation"]) for d in data if d.get("preservation") is not None]
+        ratio = whole / max(1, tokens)
+        mean = round(sum(kept) / len(kept), 4) if kept else None
+        worth = None if mean is None else round(ratio * mean, 4)
+        found[form.value] = FormFigures(len(shown), tokens, whole, round(ratio, 4), mean, worth)
+    return found
+
+
+def accuracy(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of (hits before, hits after) over some queries (seed 004 section 3.3).
+
+    Where nothing was found before, recall is 1: there was nothing to find; where nothing is found now, precision is 0.
+    All are 1 where there are no queries; the seed divides by zero there.
+    """
+    if not pairs:
+        return 1.0, 1.0, 1.0
+    precision = sum(len(set(a) & set(b)) / len(set(b)) if b else 0.0 for a, b in pairs) / len(pairs)
+    share = sum(len(set(a) & set(b)) / len(set(a)) if a else 1.0 for a, b in pairs) / len(pairs)
+    f1 = 2 * precision * share / (precision + share) if precision + share else 0.0
+    return round(precision, 4), round(share, 4), round(f1, 4)

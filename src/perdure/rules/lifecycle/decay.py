@@ -1,0 +1,173 @@
+"""The decay report: what every memory's importance is worth by now, and what of it is written down (seed 000, 1).
+
+What is written is a record for readers (``State.decayed``); no base changes: decay never acts on its own output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from perdure.formulas.importance import Importance, Shape
+from perdure.records.errors import InvalidInput, given
+from perdure.records.importance_row import Gauge
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import State, Tier
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.policy import Policy
+from perdure.records.signal_results import DecayedMemory
+from perdure.rules.lifecycle.trajectory import Accesses, all_counted_in
+
+PREVIEW: Final = 80
+"""Characters of a memory that a result shows."""
+
+_SHAPES: Final = ("exponential", "linear", "step")
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """The curve that a call asks for (seed 000 section 1.3).
+
+    Attributes:
+        shape: exponential, linear or step.
+        half_life_days: 1 to 365.
+        floor: 0 to 0.5; decay does not go below it.
+        weight: How much of the loss frequent access gives back, 0 to 1.
+    """
+
+    shape: Shape
+    half_life_days: float
+    floor: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What decay has made of some memories.
+
+    Attributes:
+        analyzed: How many there are.
+        factors: The sum of their factors.
+        decayed: Those that are worth less than their base.
+        unwritten: (memory, what it is worth) where that is not what was last written down, pinned ones and the vault
+            left out.
+    """
+
+    analyzed: int
+    factors: float
+    decayed: list[DecayedMemory]
+    unwritten: list[tuple[Gauge, float]]
+
+
+def asked(decay_function: Any, half_life_days: Any, min_importance: Any, access_weight: Any) -> Decay:
+    """Return the curve that a caller asks for.
+
+    Raises:
+        InvalidInput: A value is outside seed 000's schema.
+    """
+    if not isinstance(decay_function, str) or decay_function not in _SHAPES:
+        raise InvalidInput(
+            f"decay_function must be one of {', '.join(_SHAPES)}, not {decay_function!r}.", remedy="Pick one of them."
+        )
+    return Decay(
+        shape=cast("Shape", decay_function),
+        half_life_days=between(half_life_days, "half_life_days", 1.0, 365.0),
+        floor=between(min_importance, "min_importance", 0.0, 0.5),
+        weight=between(access_weight, "access_weight", 0.0, 1.0),
+    )
+
+
+def between(value: Any, name: str, low: float, high: float) -> float:
+    """Return a number within bounds, both included."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:  # NaN is not
+        raise InvalidInput(
+            f"{name} must be a number from {low:g} to {high:g}, not {given(value)}.",
+            remedy="Give a number in that range.",
+        )
+    return float(value)
+
+
+def preview(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = text[:PREVIEW]
+    if not line.isprintable():  # line ends and tabs are not
+        line = " ".join(line.split())
+    return f"{line} ..." if len(text) > PREVIEW else line
+
+
+def decayed(
+    gauges: Sequence[Gauge],
+    states: Mapping[str, State],
+    accesses: Mapping[str, Accesses],
+    decay: Decay,
+    policy: Policy,
+    now: Instant,
+) -> Page:
+    """Return what decay has made of some memories.
+
+    Args:
+        gauges: The memories, previews one character longer than ``PREVIEW`` where there is more.
+        states: The states of those with accesses that no sweep has counted in.
+        accesses: Those accesses.
+        decay: The curve.
+        policy: The policy in force, for counting accesses in.
+        now: The instant.
+    """
+    if not gauges:
+        return Page(0, 0.0, [], [])
+    gauges = _counted(gauges, states, accesses, policy)
+    _, _, _, _, bases, counts, anchors, *_ = zip(*gauges, strict=True)
+    base = np.array(bases, dtype=np.float64)
+    days = np.maximum((now - np.array(anchors, dtype=np.int64)) / DAY_MS, 0.0)
+    accessed = np.array(counts, dtype=np.float64)
+    curve = Importance(base, accessed, decay.half_life_days, decay.weight, decay.floor, decay.shape)
+    factor, worth = curve.factor(days), curve.value(days)
+    rows = zip(gauges, worth.tolist(), factor.tolist(), days.astype(np.int64).tolist(), strict=True)
+    lower = [
+        DecayedMemory(g.id, preview(g.preview), g.importance, now_worth, share, age, g.access_count)
+        for g, now_worth, share, age in rows
+        if now_worth < g.importance
+    ]
+    unwritten = [
+        (g, now_worth)
+        for g, now_worth in zip(gauges, worth.tolist(), strict=True)
+        if now_worth != (g.importance if g.decayed is None else g.decayed) and not (g.pinned or g.tier == Tier.VAULT)
+    ]
+    return Page(len(gauges), float(factor.sum()), lower, unwritten)
+
+
+def _counted(
+    gauges: Sequence[Gauge], states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy
+) -> Sequence[Gauge]:
+    """Return the same memories with their waiting accesses counted in."""
+    if not states:
+        return gauges
+    counted = all_counted_in(list(states.values()), [accesses.get(i, ()) for i in states], policy)
+    after = dict(zip(states, counted, strict=True))
+    return [
+        g
+        if (s := after.get(g.id)) is None
+        else g._replace(importance=s.importance, access_count=s.access_count, anchor_ms=s.anchor_ms)
+        for g in gauges
+    ]
+
+
+def decay_plan(page: Page, decay: Decay, *, plan_id: str, namespace: str, policy: Policy, now: Instant) -> Plan:
+    """Return the plan that writes down what memories are worth; it has no changes where that is written already."""
+    how = f"{decay.shape}, half-life {decay.half_life_days:g} days, floor {decay.floor:g}, weight {decay.weight:g}"
+    changes = tuple(
+        Change(
+            Target.MEMORY,
+            g.id,
+            {"decayed": g.decayed, "decayed_ms": g.decayed_ms, "op": g.op},
+            {"decayed": worth, "decayed_ms": now, "op": plan_id},
+            f"importance is worth {worth:.3f} by now, its base is {g.importance:.3f} ({how}; "
+            f"{max(0, now - g.anchor_ms) / DAY_MS:.1f} days since the last access, {g.access_count} accesses)",
+        )
+        for g, worth in page.unwritten
+    )
+    note = f"decay: {len(changes)} written down"
+    return Plan(plan_id, "decay", namespace, now, changes, policy.version, note)

@@ -1,0 +1,221 @@
+"""The life of memories lived again under another policy: from birth, with what people did and what was asked for.
+
+May live here: from the journal to states and decisions, and the replay. May not: reading the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+from perdure.records.instant import Instant, to_instant
+from perdure.records.memory import Form, Kind, Record, Scope, State, Status, Tier
+from perdure.records.plan import Change, Row
+from perdure.records.policy import Policy
+from perdure.records.report import Operation
+from perdure.rules.insertion import begun, with_due
+from perdure.rules.language.tokens import counted
+from perdure.rules.lifecycle.compression_forms import as_far_as_allowed, shortened, shown_as
+from perdure.rules.lifecycle.trajectory import Accesses, Course, Step, play
+
+_ENUMS: Final[Mapping[str, type[StrEnum]]] = {
+    "kind": Kind,
+    "scope": Scope,
+    "tier": Tier,
+    "status": Status,
+    "form": Form,
+}
+_DECIDES: Final = frozenset({"archive", "restore", "pin", "unpin", "move", "undo", "settle"})
+"""Operations by which a person says where a memory belongs; all that they write stands under any policy."""
+_BY_POLICY: Final = frozenset({"sweep", "fit", "decay", "policy"})
+"""Operations that only do what a policy says; under another one they would have done something else."""
+_PLACE: Final = frozenset({"tier", "tier_ms", "tier_accesses", "status", "status_ms", "due_ms", "held"})
+_SHAPE: Final = frozenset({"form", "form_ms", "firm", "tokens"})
+_FOR_GOOD: Final = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED})
+_MINUTE_MS: Final = 60_000
+_NAMES: Final = frozenset(f.name for f in fields(State))
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What happened to one memory whatever the policy.
+
+    Attributes:
+        id: Which one.
+        text: Its words, for shorter forms.
+        born: Its state at birth.
+        message: It was among the last messages of its session then.
+        events: (instant, what a decision then wrote), oldest first.
+        accesses: When it was returned by a recall, oldest first.
+    """
+
+    id: str
+    text: str
+    born: State
+    message: bool
+    events: tuple[tuple[Instant, Mapping[str, Any]], ...] = ()
+    accesses: Accesses = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What a policy made of one memory: its steps in order, and its state in the end."""
+
+    id: str
+    steps: tuple[Step, ...] = field(repr=False)
+    after: State
+
+    def at(self, instant: Instant) -> Step | None:
+        """Return the last step up to an instant; None if it was as it was born."""
+        return next((s for s in reversed(self.steps) if s.at <= instant), None)
+
+
+def tells(operation: Operation) -> bool:
+    """Whether an operation did something that another policy would not have done otherwise."""
+    return operation.operation not in _BY_POLICY
+
+
+def past_of(record: Record, entries: Iterable[tuple[Operation, Change]], accesses: Accesses) -> Past:
+    """Return what happened to a memory whatever the policy, as its journal tells it.
+
+    A memory whose journal does not tell its birth (it was copied from another store) is taken to have begun with its
+    present base values.
+
+    Args:
+        record: As it is.
+        entries: The changes of it by operations that ``tells`` lets pass, oldest first.
+        accesses: When a recall returned it, oldest first.
+    """
+    born: State | None = None
+    events: list[tuple[Instant, Mapping[str, Any]]] = []
+    for operation, change in entries:
+        if change.after is None:
+            continue
+        if change.before is None:
+            born, events = born or _born(change.after), []
+        elif kept := _kept(operation, change.after):
+            events.append((_instant(operation), kept))
+    begins = born if born is not None else _fresh(record.state)
+    whole = replace(begins, form=Form.FULL, form_ms=begins.created_ms, tokens=counted(record.content.text))
+    return Past(
+        record.id,
+        record.content.text,
+        whole,
+        message=whole.tier is Tier.HOT and whole.kind is Kind.EPISODE,
+        events=tuple(events),
+        accesses=accesses,
+    )
+
+
+def _born(row: Mapping[str, Any]) -> State | None:
+    try:
+        return State(**_typed(row))
+    except (TypeError, ValueError):  # journalled by an earlier version, which knew fewer columns
+        return None
+
+
+def _fresh(state: State) -> State:
+    return replace(
+        state,
+        status=Status.ACTIVE,
+        tier=Tier.WARM,
+        anchor_ms=state.created_ms,
+        access_count=0,
+        access_mass=0.0,
+        tier_accesses=0,
+        accessed_ms=None,
+        access2_ms=None,
+        access3_ms=None,
+        boosted=0.0,
+        boost_day=-1,
+        reinforcements=0,
+        level=0.0,
+        tier_ms=state.created_ms,
+        status_ms=state.created_ms,
+        strength_ms=state.created_ms,
+        firm=False,
+        held=False,
+    )
+
+
+def _typed(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: _ENUMS[n](v) if n in _ENUMS else v for n, v in row.items() if n in _NAMES}
+
+
+def _kept(operation: Operation, after: Row) -> dict[str, Any]:
+    """Return what of a change would have been written under any policy: what was decided, not where it belonged."""
+    row = _typed(after)
+    if operation.operation in _DECIDES:
+        return {n: v for n, v in row.items() if n not in ("due_ms", "held")}
+    stays = {"status", "status_ms"} if row.get("status") in _FOR_GOOD else set()
+    return {n: v for n, v in row.items() if n not in _PLACE | _SHAPE or n in stays}
+
+
+def _instant(operation: Operation) -> Instant:
+    """Return when an operation was: it tells the minute, and its id begins with the millisecond."""
+    told = to_instant(datetime.fromisoformat(operation.at.removesuffix(" UTC") + "+00:00"))
+    try:
+        exact = int(operation.id.replace("-", "")[:12], 16)
+    except ValueError:
+        return told
+    return exact if told <= exact < told + _MINUTE_MS else told
+
+
+def lived(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Life]:
+    """Return what a policy would have made of memories, with everything else as it was.
+
+    Gates are not asked: they hold back moves, so the lives are the worst that the policy allows.
+
+    Args:
+        pasts: What happened to each.
+        policy: The policy.
+        now: Up to when.
+    """
+    plain = [p for p in pasts if not p.events]
+    texts = {p.id: p.text for p in pasts}
+    starts = dict(
+        zip((p.id for p in pasts), begun([p.born for p in pasts], [p.message for p in pasts], policy), strict=True)
+    )
+    courses = _played({p.id: starts[p.id] for p in plain}, {p.id: p.accesses for p in plain}, texts, policy, now)
+    lives = {c.id: Life(c.id, c.steps, c.after) for c in courses}
+    lives |= {p.id: _through(p, starts[p.id], policy, now) for p in pasts if p.events}
+    return [lives[p.id] for p in pasts]
+
+
+def _through(past: Past, start: State, policy: Policy, now: Instant) -> Life:
+    """Play a memory from decision to decision."""
+    steps: list[Step] = []
+    state, since = start, 0
+    for at, wrote in (*past.events, (now, MappingProxyType({}))):
+        due = sorted(a for a in past.accesses if since < a[0] <= at)
+        (course,) = _played({past.id: state}, {past.id: due}, {past.id: past.text}, policy, at)
+        steps += course.steps
+        state, since = course.after, at
+        if wrote:
+            decided = replace(state, **wrote)
+            state = with_due([replace(decided, held=False)], policy)[0]
+            if (state.status, state.tier, state.form) != (course.after.status, course.after.tier, course.after.form):
+                steps.append(Step(at, state, "decided", "decided by a person, or because it was no longer true"))
+    return Life(past.id, tuple(steps), state)
+
+
+def _played(
+    states: Mapping[str, State],
+    accesses: Mapping[str, Accesses],
+    texts: Mapping[str, str],
+    policy: Policy,
+    now: Instant,
+) -> list[Course]:
+    """Play memories forward; what would lose too much of its meaning is not shortened, as in a sweep."""
+    courses = play(states, accesses, now, policy)
+    wanted = shortened(courses)
+    return [
+        as_far_as_allowed(c, {f: shown_as(texts[c.id], f, policy.compression) for f in wanted[c.id]})
+        if c.id in wanted
+        else c
+        for c in courses
+    ]

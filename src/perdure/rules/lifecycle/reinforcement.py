@@ -1,0 +1,235 @@
+"""What reinforcement, doubt, validation and weakening make of states (seeds 000 section 2 and 003, design 3).
+
+Several states at once, because formulas take arrays. Nothing here finds memories or writes plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+import numpy as np
+
+from perdure.formulas.curve import Array
+from perdure.formulas.fsrs import AGAIN, GOOD, reviewed
+from perdure.formulas.importance import boost as worth_of
+from perdure.formulas.strength import manually_decayed
+from perdure.formulas.strength import reinforced as strengthened
+from perdure.formulas.value import faded_mass
+from perdure.records.errors import InvalidInput
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import Kind, State
+from perdure.records.policy import Policy
+from perdure.rules.lifecycle.decay import between
+from perdure.rules.lifecycle.state_arrays import Columns, importance_curve, strength_curve, strength_parameters
+from perdure.rules.validation.inputs import checked_choice
+from perdure.rules.validation.queries import identity
+
+UNIT: Final = 0.1
+"""A boost of so much is a reinforcement of strength by 1; it is seed 000's default."""
+
+VALIDATION: Final = 0.02
+"""What a validation adds to confidence (seed 002, design 3)."""
+
+
+class BoostType(StrEnum):
+    """How a boost changes importance (seed 000 section 6)."""
+
+    ADDITIVE = "additive"
+    MULTIPLICATIVE = "multiplicative"
+    SET_VALUE = "set_value"
+
+
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """A reinforcement as it is asked for.
+
+    Attributes:
+        kind: additive, multiplicative or set_value.
+        amount: 0 to 1.
+        strength: Amount of the reinforcement of strength (seed 003), 0 or more.
+    """
+
+    kind: BoostType
+    amount: float
+    strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one memory.
+
+    Attributes:
+        state: As it is now.
+        old: The signal before, current.
+        new: The signal right after, current.
+        because: Why, in words and numbers.
+    """
+
+    state: State
+    old: float
+    new: float
+    because: str
+
+
+def asked(boost_type: Any, boost_amount: Any) -> Boost:
+    """Return a checked boost (seed 000 section 2.3)."""
+    kind = checked_choice(boost_type, BoostType, "boost_type")
+    amount = between(boost_amount, "boost_amount", 0.0, 1.0)
+    return Boost(kind, amount, 1.0 if kind is BoostType.SET_VALUE else amount / UNIT)
+
+
+def identities(memory_ids: Any) -> list[str]:
+    """Return ids, each once, in order."""
+    if isinstance(memory_ids, str) or not isinstance(memory_ids, list | tuple):
+        raise InvalidInput("The ids must be a list of texts.", remedy="Pass for example [memory.id].")
+    return list(dict.fromkeys(identity(i) for i in memory_ids))
+
+
+def reinforced(
+    states: Sequence[State], accessed: Sequence[bool], boost: Boost, policy: Policy, now: Instant
+) -> list[Outcome]:
+    """Return states after a reinforcement; an access that goes with it is counted by the caller.
+
+    Where an access goes with it, decay starts anew, as at every access, so the boost is added to the base: a memory
+    that has decayed is worth more after it than after a plain recall. Where none does, the boost is added to current
+    importance, decay goes on from the old anchor, and the base becomes what makes the memory worth the result right now
+    (at most the policy's maximum, which may be less than was asked for).
+
+    Args:
+        states: Accesses counted in, as of now.
+        accessed: For each, whether an access goes with it.
+        boost: What was asked for.
+        policy: Diminishing returns, the day's cap, the maximum.
+        now: The instant.
+    """
+    columns = Columns.of(states)
+    days = columns.days_since_anchor(now)
+    curve = importance_curve(columns, policy)
+    old = curve.value(days)
+    today = np.where(columns.boost_day == now // DAY_MS, columns.boosted, 0.0)
+    counts = np.array(accessed, dtype=np.bool_)
+    start = np.where(counts, curve.base, old)
+    goal = _goal(boost, start, today, policy)
+    highest = np.maximum(curve.base, policy.importance.maximum)
+    solved = np.where(goal == old, curve.base, curve.worth_then(goal, days, highest))
+    base = np.where(counts, goal, solved)
+    new = np.where(counts, goal, replace(curve, base=base).value(days))
+    added = 0.0 if boost.kind is BoostType.SET_VALUE else np.maximum(new - start, 0.0)
+    columns.importance = base
+    strength, level = _strengthened(columns, boost.strength, policy, now)
+    stability, difficulty = _reviewed(states, GOOD, now)
+    numbers = zip(
+        *(x.tolist() for x in (base, today + added, strength, level, stability, difficulty, old, new)), strict=True
+    )
+    return [_outcome(state, row, boost, now) for state, row in zip(states, numbers, strict=True)]
+
+
+def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> Outcome:
+    """Return what became of one memory, from (base, boosted, strength, level, stability, difficulty, old, new)."""
+    base, boosted, strength, level, stability, difficulty, old, new = row
+    after = replace(
+        state,
+        importance=base,
+        boosted=boosted,
+        boost_day=now // DAY_MS,
+        reinforcements=state.reinforcements + 1,
+        strength=strength,
+        level=level,
+        strength_ms=max(now, state.strength_ms),
+        stability=stability,
+        difficulty=difficulty,
+    )
+    because = (
+        f"reinforced ({boost.kind.value} {boost.amount:g}): importance {old:.3f} to {new:.3f}, base "
+        f"{state.importance:.3f} to {after.importance:.3f}; strength {after.strength:.3f}"
+    )
+    return Outcome(after, old, new, because)
+
+
+def _goal(boost: Boost, start: Array, today: Array, policy: Policy) -> Array:
+    """Return the importance that a boost asks for: capped, but a cap never lowers."""
+    p = policy.importance
+    if boost.kind is BoostType.SET_VALUE:
+        capped = np.maximum(start, min(boost.amount, p.maximum))
+        return np.where(boost.amount < start, boost.amount, capped)
+    amount = boost.amount if boost.kind is BoostType.ADDITIVE else start * boost.amount
+    worth = worth_of(amount, today, diminishing=p.diminishing, daily_cap=p.daily_cap)
+    return np.maximum(start, np.minimum(p.maximum, start + worth))
+
+
+def _strengthened(columns: Columns, amount: float, policy: Policy, now: Instant) -> tuple[Array, Array]:
+    strength, level = _activation(columns, policy, now)
+    keys = strength_parameters(policy, columns.scope)
+    return strengthened(strength, level, columns.importance, amount, keys)
+
+
+def _activation(columns: Columns, policy: Policy, now: Instant) -> tuple[Array, Array]:
+    """Return strength and level at an instant."""
+    curve = strength_curve(columns, policy)
+    days = np.maximum(np.asarray(now - columns.strength_since, dtype=np.float64) / DAY_MS, 0.0)
+    return curve.value(days), curve.level_at(days)
+
+
+def _reviewed(states: Sequence[State], grade: int, now: Instant) -> tuple[Array, Array]:
+    """Return stability and difficulty after a review; the last one was the last access or reinforcement."""
+    since = [max(0, now - max(s.anchor_ms, s.strength_ms)) / DAY_MS for s in states]
+    return reviewed([s.stability for s in states], [s.difficulty for s in states], since, grade)
+
+
+def weakened(states: Sequence[State], amount: float, policy: Policy, now: Instant) -> list[Outcome]:
+    """Return states after a decay of strength by hand (seed 003, "Manual decay"): the drop is bounded."""
+    columns = Columns.of(states)
+    old, energy = _activation(columns, policy, now)
+    keys = strength_parameters(policy, columns.scope)
+    new, left = manually_decayed(old, energy, columns.importance, amount, keys)
+    threshold = strength_curve(columns, policy).threshold()
+    return [
+        Outcome(
+            replace(s, strength=float(new[i]), level=float(left[i]), strength_ms=max(now, s.strength_ms)),
+            float(old[i]),
+            float(new[i]),
+            f"weakened by hand ({amount:g}): strength {old[i]:.3f} to {new[i]:.3f}, level {energy[i]:.3f} to "
+            f"{left[i]:.3f}; forgotten at {threshold[i]:.3f}",
+        )
+        for i, s in enumerate(states)
+    ]
+
+
+def doubted(states: Sequence[State], policy: Policy, now: Instant) -> list[Outcome]:
+    """Return states after they turned out wrong: current confidence times ``use.wrong_factor``, a lapse for FSRS.
+
+    Confidence is proportional to its base, so the base takes the factor and the truth clock goes on.
+    """
+    stability, difficulty = _reviewed(states, AGAIN, now)
+    factor = policy.use.wrong_factor
+    return [
+        Outcome(
+            replace(
+                s, confidence=s.confidence * factor, stability=float(stability[i]), difficulty=float(difficulty[i])
+            ),
+            s.confidence,
+            s.confidence * factor,
+            f"was wrong: confidence x {factor:g}, base {s.confidence:.3f} to {s.confidence * factor:.3f}; a person is "
+            "asked about it",
+        )
+        for i, s in enumerate(states)
+    ]
+
+
+def validated(state: State, now: Instant) -> Outcome:
+    """Return a state after a person said that it is still true (design 3): +0.02, count + 1, the truth clock anew.
+
+    A fact's truth clock is its own. Other memories' confidence counts from the last access, so that instant moves, but
+    no access is counted.
+    """
+    confidence = max(state.confidence, min(1.0, state.confidence + VALIDATION))
+    after = replace(state, confidence=confidence, reinforcements=state.reinforcements + 1, validated_ms=now, held=False)
+    if state.kind is not Kind.FACT:
+        days = max(0.0, (now - state.anchor_ms) / DAY_MS)
+        mass = float(faded_mass(state.access_mass, days))
+        after = replace(after, anchor_ms=max(now, state.anchor_ms), access_mass=mass)
+    because = f"validated: confidence base {state.confidence:.3f} to {confidence:.3f}, counted from now"
+    return Outcome(after, state.confidence, confidence, because)

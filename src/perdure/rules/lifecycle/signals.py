@@ -1,0 +1,104 @@
+"""Signals at an instant: a pure function of stored state and now. Nothing is written because time passed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from perdure.formulas.curve import Array, ages
+from perdure.knowledge.rules.fact_states import is_aging
+from perdure.records.instant import DAY_MS, Instant, from_instant
+from perdure.records.memory import Memory, Record, State
+from perdure.records.policy import Policy
+from perdure.rules.lifecycle.state_arrays import (
+    Columns,
+    confidence_curve,
+    importance_curve,
+    retention_curve,
+    strength_curve,
+    value_curve,
+)
+from perdure.rules.lifecycle.trajectory import all_counted_in
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Current signals of n memories, each of shape [n]."""
+
+    importance: Array
+    confidence: Array
+    strength: Array
+    retention: Array
+    value: Array
+
+
+def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
+    """Return importance, confidence, strength, retention and value at an instant.
+
+    Args:
+        states: Stored states, accesses already counted in.
+        policy: The policy in force.
+        now: The instant; ages before an anchor count as 0.
+    """
+    columns = Columns.of(states)
+    days = columns.days_since_anchor(now)
+    confidence, lag = confidence_curve(columns, policy)
+    return Signals(
+        importance=importance_curve(columns, policy).value(days),
+        confidence=confidence.value(ages(days + lag)),
+        strength=strength_curve(columns, policy).value(
+            np.maximum(np.asarray(now - columns.strength_since, dtype=np.float64) / DAY_MS, 0.0)
+        ),
+        retention=retention_curve(columns, policy).value(days),
+        value=value_curve(columns, policy).value(days),
+    )
+
+
+def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memory]:
+    """Return records as callers see them, with signals at an instant."""
+    if not records:
+        return []
+    states = all_counted_in([r.state for r in records], [r.accesses for r in records], policy)
+    current = signals(states, policy, now)
+    numbers = zip(
+        *(getattr(current, name).tolist() for name in ("importance", "confidence", "strength", "retention", "value")),
+        strict=True,
+    )
+    aging = [is_aging(state, policy.knowledge, now) for state in states]
+    return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
+
+
+def _view(record: Record, state: State, current: tuple[float, ...], aging: bool) -> Memory:  # zipped
+    content = record.content
+    importance, confidence, strength, retention, value = current
+    return Memory(
+        id=record.id,
+        namespace=record.namespace,
+        kind=state.kind,
+        content=content.text if content.shown is None else content.shown,
+        tags=content.tags,
+        source=content.source,
+        speaker=content.speaker,
+        session=content.session,
+        task=content.task,
+        metadata=content.metadata,
+        scope=state.scope,
+        tier=state.tier,
+        status=state.status,
+        pinned=state.pinned,
+        created_at=from_instant(state.created_ms),
+        recorded_at=from_instant(state.recorded_ms),
+        importance=importance,
+        confidence=confidence,
+        strength=strength,
+        retention=retention,
+        value=value,
+        form=state.form,
+        tokens=state.tokens,
+        access_count=state.access_count,
+        due_at=None if state.due_ms is None else from_instant(state.due_ms),
+        aging=aging,
+        state=state,
+    )

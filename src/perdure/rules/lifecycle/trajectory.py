@@ -1,0 +1,284 @@
+"""Playing memories forward: accesses and falling moves in the order of their instants, until nothing is due.
+
+Each move is dated at the instant at which it fell due, so a late sweep ends exactly where timely sweeps would have
+ended. May live here: the replay. May not: the rules themselves (rules/lifecycle/moves.py) or building plans
+(rules/lifecycle/maintenance.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from perdure.formulas.curve import NEVER
+from perdure.formulas.importance import boost
+from perdure.formulas.value import faded_mass
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import State, Status
+from perdure.records.policy import Policy
+from perdure.rules.lifecycle.moves import next_falls, rises
+from perdure.rules.lifecycle.reasons import reason
+from perdure.rules.lifecycle.state_arrays import (
+    FORMS,
+    TIERS,
+    Columns,
+    Ints,
+    confidence_curve,
+    strength_curve,
+    value_curve,
+)
+from perdure.rules.lifecycle.transitions import ARCHIVE, RULES, SHORTENING, SHRINK
+
+Accesses = Sequence[tuple[Instant, int]]
+"""(instant, how many) in the order of time, not yet counted in the state."""
+
+_NONE: Final = int(-NEVER)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One state of a memory on its way: what it became, when, by which rule and why."""
+
+    at: Instant
+    state: State
+    rule: str
+    because: str
+
+    @property
+    def hides(self) -> bool:
+        """Whether this step takes the memory out of view."""
+        return self.state.status is not Status.ACTIVE
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether this step shortens what is shown of the memory."""
+        return self.rule in SHORTENING
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What became of one memory: its moves in order, and its final state with the next due instant."""
+
+    id: str
+    before: State
+    steps: tuple[Step, ...]
+    after: State
+    counted: int
+    """Accesses that were counted in."""
+    refused: str = ""
+    """Why the meaning guard refused a shorter form; the memory keeps the one it has."""
+
+
+def play(
+    states: Mapping[str, State], accesses: Mapping[str, Accesses], now: Instant, policy: Policy, *, hold: bool = False
+) -> list[Course]:
+    """Return the course of each memory up to an instant.
+
+    Args:
+        states: Memory id -> stored state.
+        accesses: Memory id -> accesses not yet counted in; later ones than ``now`` are left alone.
+        now: How far to play.
+        policy: The policy in force.
+        hold: Nothing may be hidden (a gate or a person says so): accesses that came later count first.
+    """
+    if not states:
+        return []
+    ids = list(states)
+    befores = [states[i] for i in ids]
+    replay = _Replay(ids, befores, [accesses.get(i, ()) for i in ids], now, policy)
+    replay.held |= hold
+    return replay.run()
+
+
+def counted_in(state: State, accesses: Accesses, policy: Policy) -> State:
+    """Return a state with its waiting accesses counted, and nothing moved: what a reader sees between sweeps."""
+    return all_counted_in([state], [accesses], policy)[0]
+
+
+def all_counted_in(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:
+    """As :func:`counted_in`, for many states at once."""
+    result = list(states)
+    waiting = [i for i, some in enumerate(accesses) if some]
+    if not waiting:
+        return result
+    replay = _Replay([""] * len(waiting), [states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
+    replay.count_all()
+    for position, i in enumerate(waiting):
+        result[i] = replay.state(position, states[i].due_ms)
+    return result
+
+
+class _Replay:
+    """The arrays of one replay. Rounds handle every memory that still has an event before ``now`` at once."""
+
+    def __init__(
+        self, ids: list[str], befores: list[State], accesses: list[Accesses], now: Instant, policy: Policy
+    ) -> None:
+        self.ids, self.befores, self.now, self.policy = ids, befores, now, policy
+        self.accesses = accesses
+        self.columns = Columns.of(befores)
+        self.held = np.array([s.held for s in befores], dtype=np.bool_)
+        self.cursor = np.zeros(len(ids), dtype=np.int64)
+        self.counted = np.zeros(len(ids), dtype=np.int64)
+        self.steps: list[list[Step]] = [[] for _ in ids]
+        self.due = np.full(len(ids), NEVER, dtype=np.int64)
+
+    def run(self) -> list[Course]:
+        active = np.arange(len(self.ids))
+        while active.size:
+            falls = next_falls(part := self.columns.take(active), self.policy)
+            read = self._next_access(active)
+            self.due[active] = falls.at
+            # What a gate holds back is still in view: uses that came after it was due count before it is tried again.
+            waits = self.held[active] & (falls.target >= ARCHIVE) & (read <= self.now)
+            falling = (falls.at <= self.now) & (falls.at <= read) & ~waits
+            reading = (read <= self.now) & ~falling
+            if rows := np.flatnonzero(falling).tolist():
+                self._fall(
+                    active[rows], part.take(np.asarray(rows)), falls.at[rows], falls.target[rows], falls.rule[rows]
+                )
+            if rows := np.flatnonzero(reading).tolist():
+                self._read(active[rows], read[rows])
+            active = active[falling | reading]
+        return [self._course(i) for i in range(len(self.ids))]
+
+    def count_all(self) -> None:
+        """Count every access in, and move nothing."""
+        left = np.array([len(some) for some in self.accesses])
+        while (rows := np.flatnonzero(self.cursor < left)).size:
+            pairs = [self.accesses[i][k] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
+            at = np.maximum(np.array([at for at, _ in pairs]), self.columns.anchor[rows])
+            self._count(rows, at, np.array([times for _, times in pairs]))
+            self.cursor[rows] += 1
+
+    def _next_access(self, rows: Ints) -> Ints:
+        return np.array(
+            [
+                self.accesses[i][k][0] if k < len(self.accesses[i]) else int(NEVER)
+                for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)
+            ],
+            dtype=np.int64,
+        )
+
+    def _fall(self, rows: Ints, part: Columns, at: Ints, target: Ints, rule: Ints) -> None:
+        c = self.columns
+        hidden, shrunk = target == ARCHIVE, target == SHRINK
+        c.active[rows[hidden]] = False
+        c.status_since[rows[hidden]] = at[hidden]
+        c.form[rows[shrunk]] += 1
+        c.form_since[rows[shrunk]] = at[shrunk]
+        moved = ~hidden & ~shrunk
+        c.tier[rows[moved]] = target[moved]
+        c.tier_since[rows[moved]] = at[moved]
+        c.tier_accesses[rows[moved]] = 0
+        self._note(rows, part, at, rule)
+
+    def _read(self, rows: Ints, read: Ints) -> None:
+        c = self.columns
+        times = np.array(
+            [self.accesses[i][k][1] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
+        )
+        at = np.maximum(read, c.anchor[rows])  # a clock that stepped back does not rejuvenate
+        self._count(rows, at, times)
+        self.cursor[rows] += 1
+        self.counted[rows] += times
+        at = np.maximum.reduce(
+            [at, c.tier_since[rows], c.status_since[rows]]
+        )  # nor does a late entry move anything back
+        while rows.size:
+            part = c.take(rows)
+            target, rule = rises(part, at, self.policy)
+            up = rule >= 0
+            if not up.any():
+                return
+            rows, at, target, rule = rows[up], at[up], target[up], rule[up]
+            c.tier[rows] = target
+            c.tier_since[rows] = at
+            c.tier_accesses[rows] = 0
+            self._note(rows, part.take(np.flatnonzero(up)), at, rule)
+
+    def _count(self, rows: Ints, at: Ints, times: Ints) -> None:
+        c = self.columns
+        days = np.maximum((at - c.anchor[rows]) / DAY_MS, 0.0)
+        c.mass[rows] = faded_mass(c.mass[rows], days) + times
+        last, but_one = c.accessed[rows], c.access2[rows]
+        c.access3[rows] = np.select([times >= 3, times == 2], [at, last], but_one)  # noqa: PLR2004  # three are kept
+        c.access2[rows] = np.where(times >= 2, at, last)  # noqa: PLR2004  # as above
+        c.accessed[rows] = at
+        c.access_count[rows] += times
+        c.tier_accesses[rows] += times
+        c.anchor[rows] = at
+        day = at // DAY_MS
+        c.boosted[rows] = np.where(c.boost_day[rows] == day, c.boosted[rows], 0.0)
+        c.boost_day[rows] = day
+        for nth in range(int(times.max(initial=0))):
+            if not self._boost(rows[times > nth]):
+                break
+
+    def _boost(self, rows: Ints) -> bool:
+        """Raise importance for one access; False once nothing is left to add."""
+        c, p = self.columns, self.policy.importance
+        worth = boost(p.on_access, c.boosted[rows], diminishing=p.diminishing, daily_cap=p.daily_cap)
+        base = c.importance[rows]
+        raised = np.maximum(base, np.minimum(p.maximum, base + worth))
+        c.boosted[rows] += raised - base
+        c.importance[rows] = raised
+        return bool(np.any(raised > base))
+
+    def _note(self, rows: Ints, part: Columns, at: Ints, rule: Ints) -> None:
+        """Keep one step for each memory that moved; ``part`` holds the states before the move."""
+        days = part.days_since_anchor(at)
+        value = value_curve(part, self.policy).value(days)
+        curve, lag = confidence_curve(part, self.policy)
+        moved = zip(
+            rows.tolist(), at.tolist(), rule.tolist(), value.tolist(), curve.value(days + lag).tolist(), strict=True
+        )
+        for i, instant, code, worth, sure in moved:
+            why = reason(RULES[code], worth, sure, instant, self.policy)
+            if RULES[code].name == "forgotten":
+                why = f"{why} ({self._activation(i, instant)})"
+            self.steps[i].append(Step(instant, self.state(i), RULES[code].name, why))
+
+    def _activation(self, i: int, at: int) -> str:
+        part = self.columns.take(np.array([i]))
+        curve = strength_curve(part, self.policy)
+        now = float(curve.value(np.maximum((at - part.strength_since) / DAY_MS, 0.0))[0])
+        return f"strength {now:.3f}, threshold {float(curve.threshold()[0]):.3f}"
+
+    def state(self, i: int, due: int | None = None) -> State:
+        """Return a memory's state as it is now in the columns."""
+        c, before = self.columns, self.befores[i]
+
+        def instant(value: int) -> int | None:
+            return None if value == _NONE else value
+
+        status = before.status if c.active[i] or before.status is not Status.ACTIVE else Status.ARCHIVED
+        return replace(
+            before,
+            tier=TIERS[c.tier[i]],
+            status=status,
+            importance=float(c.importance[i]),
+            anchor_ms=int(c.anchor[i]),
+            access_count=int(c.access_count[i]),
+            access_mass=float(c.mass[i]),
+            tier_accesses=int(c.tier_accesses[i]),
+            accessed_ms=instant(int(c.accessed[i])),
+            access2_ms=instant(int(c.access2[i])),
+            access3_ms=instant(int(c.access3[i])),
+            boosted=float(c.boosted[i]),
+            boost_day=int(c.boost_day[i]),
+            tier_ms=int(c.tier_since[i]),
+            status_ms=int(c.status_since[i]),
+            due_ms=due,
+            held=False,
+            form=FORMS[c.form[i]],
+            form_ms=int(c.form_since[i]),
+        )
+
+    def _course(self, i: int) -> Course:
+        due = int(self.due[i])
+        after = self.state(i, None if due >= NEVER else due)
+        return Course(self.ids[i], self.befores[i], tuple(self.steps[i]), after, int(self.counted[i]))

@@ -1,0 +1,42 @@
+"""What a user asks to have remembered, in so many words: "remember that ...", "note: ...".
+
+May live here: telling a request from other uses of such words. May not: storing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from perdure.knowledge.records.facts import Trust
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.words import listed
+from perdure.rules.pattern_extraction import Candidate, candidates
+from perdure.rules.source_trust import trusted
+
+PATTERNS: Final = frozenset({"explicit", "important"})
+_OPENS: Final = re.compile(r"remember\b|note\s+that\b|(?:important|note|key point):", re.IGNORECASE)
+"""Not "save" and "store": to a coding agent those are about files."""
+_POLITE: Final = listed("please also and but so ok okay yes no now then hey well just must always can could would you")
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+def requested(text: str, trust: Trust = Trust.USER) -> list[Candidate]:
+    """Return what a text asks to have remembered, in its order.
+
+    A request opens its sentence, polite words aside, and is no question: "Do you remember it?" and "I remember that"
+    ask for nothing. The confidence is that of the pattern (seed 000 section 3.3). Only a user may ask: what a tool, a
+    web page or the assistant itself says is data.
+    """
+    if not trusted(trust):
+        return []
+    starts = {start: text[start:end] for start, end in sentences(text)}
+    return [c for c in candidates(text, most=len(text)) if c.pattern in PATTERNS and _asks(c, starts, text)]
+
+
+def _asks(candidate: Candidate, starts: dict[int, str], text: str) -> bool:
+    begin = max((s for s in starts if s <= candidate.start), default=0)
+    before = _WORD.findall(text[begin : candidate.start].lower())
+    if starts.get(begin, "").endswith("?") or not _POLITE.issuperset(before):
+        return False
+    return _OPENS.match(text, candidate.start) is not None

@@ -1,0 +1,84 @@
+"""Whether a text says again what is known: alike in meaning and words, and nothing of its meaning would be lost.
+
+May live here: comparing a few texts and vectors. May not: finding what to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from perdure.records.errors import InvalidInput, given
+from perdure.records.vector import Vector
+from perdure.rules.consolidation.duplicates import tokens
+from perdure.rules.meaning_guard import conflict
+
+LEAST: Final = 0.7
+MOST: Final = 0.99
+
+_ROUNDING: Final = 1e-6
+"""Thresholds are inclusive, and the cosine of two float32 vectors is not exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Something that a text may repeat.
+
+    Attributes:
+        text: Its words.
+        cosine: Of its vector with the text's, if it was computed already, -1 to 1.
+        vector: Else its vector; None where it has none.
+    """
+
+    text: str
+    cosine: float | None = None
+    vector: Vector | None = None
+
+
+def checked_threshold(value: Any) -> float:
+    """Return a likeness from which on a text may count as a repetition, 0.7 to 0.99 (seed 000 section 3.4)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not LEAST <= value <= MOST:
+        raise InvalidInput(
+            f"dedup_threshold must be a number from {LEAST} to {MOST}, not {given(value)}.",
+            remedy="0.9 is a good one; deduplicate=False stores all.",
+        )
+    return float(value)
+
+
+def same_words(text: str) -> str:
+    """Return a text so that case and white space do not count."""
+    return " ".join(text.split()).casefold()
+
+
+def repeats(text: str, vector: Vector | None, known: Iterable[Known], threshold: float, content_weight: float) -> bool:
+    """Return whether a text repeats one of those known (seed 000 sections 3 and 4.2, design 1 D3).
+
+    It does if its combined likeness, (1 - w) * cosine + w * Jaccard of the words, reaches the threshold, and the
+    meaning guard finds that the other says all that it says: "30 days" does not repeat "40 days".
+
+    Args:
+        text: The text.
+        vector: Its vector; without one nothing is alike.
+        known: What it is compared with.
+        threshold: Least combined likeness, inclusive.
+        content_weight: w, 0 to 1.
+    """
+    if vector is None:
+        return False
+    said = set(tokens(text))
+    own = np.frombuffer(vector, "<f4")
+    for one in known:
+        cosine = one.cosine
+        if cosine is None and one.vector is not None:
+            cosine = float(own @ np.frombuffer(one.vector, "<f4"))
+        if cosine is None or (1.0 - content_weight) * cosine + content_weight < threshold - _ROUNDING:
+            continue  # not even with the same words
+        other = set(tokens(one.text))
+        overlap = len(said & other) / len(said | other)
+        alike = (1.0 - content_weight) * cosine + content_weight * overlap >= threshold - _ROUNDING
+        if alike and not conflict(one.text, text):
+            return True
+    return False

@@ -1,0 +1,63 @@
+"""Noticing use: which memories a reply quotes or says in other words, and whether it says anything of its own.
+
+May live here: judging one reply against the memories that were recalled before it. May not: what use does to a memory,
+or which recalls count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from perdure.records.vector import Vector
+from perdure.rules.echo_detection import echoes, quoted
+from perdure.rules.language.sentences import sentences
+
+PARAPHRASED: Final = 0.8
+"""From this cosine on, a sentence says what a memory says."""
+SENTENCES: Final = 64
+"""So many sentences of a reply are compared by meaning; answers come early."""
+_SHORTEST: Final = 12
+"""Characters of a sentence that can stand for a memory."""
+
+REPLYING: Final = frozenset({"assistant", "ai", "bot"})
+"""Roles whose words are replies; a user's words are no use of a memory."""
+
+
+def quotes(reply: str, texts: Mapping[str, str], least: float) -> frozenset[str]:
+    """Return the ids of the memories of whose words a reply says at least this share (rules/echo_detection.py).
+
+    Args:
+        reply: What was answered.
+        texts: Memory id -> what a recall showed of it.
+        least: The share, 0 to 1 (policy: use.quoted).
+    """
+    return frozenset(i for i, text in texts.items() if quoted(reply, text) >= least)
+
+
+def statements(reply: str) -> list[str]:
+    """Return the sentences of a reply that are compared by meaning: no questions, no code, the first 64."""
+    said = [reply[start:end] for start, end in sentences(reply)]
+    return [s for s in said if len(s) >= _SHORTEST and not s.endswith("?") and not s.startswith("```")][:SENTENCES]
+
+
+def paraphrases(said: Sequence[Vector], known: Mapping[str, Vector]) -> frozenset[str]:
+    """Return the ids of the memories that one of a reply's sentences says in other words: a cosine of at least 0.8.
+
+    Args:
+        said: Unit vectors of the sentences.
+        known: Memory id -> unit vector, of the same space.
+    """
+    if not said or not known:
+        return frozenset()
+    replies = np.frombuffer(b"".join(said), "<f4").reshape(len(said), -1)
+    memories = np.frombuffer(b"".join(known.values()), "<f4").reshape(len(known), -1)
+    best = (memories @ replies.T).max(axis=1)
+    return frozenset(i for i, cosine in zip(known, best.tolist(), strict=True) if cosine >= PARAPHRASED)
+
+
+def only_repeats(reply: str, texts: Sequence[str]) -> bool:
+    """Return whether a reply says nothing but what memories say, so that there is nothing to learn from it."""
+    return bool(texts) and echoes(reply, texts)

@@ -1,0 +1,103 @@
+"""Rows on the move, in every store: where a reader stands, and a part's rows as plain data or as changes."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from perdure.records.errors import ConflictError
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.transfer import COLUMNS, Cursor, Line
+from perdure.stores.packing import unpacked
+
+LARGE: Final = 4_000_000
+"""Bytes of text that one page holds, about: a page is one transaction, and in memory at once."""
+
+_LEAST: Final = -(2**62)
+_KEYS: Final[dict[str, tuple[tuple[str, int | str], ...]]] = {
+    "namespace": (("namespace", ""),),
+    "memory": (("row", _LEAST),),
+    "vector": (("space", _LEAST), ("row", _LEAST)),
+    "link": (("id", ""), ("kind", ""), ("other", "")),
+    "access": (("id", ""), ("at_ms", _LEAST)),
+    "recall": (("id", ""),),
+    "document": (("shelf", ""), ("id", ""), ("name", "")),
+    "operation": (("number", _LEAST),),
+    "journal": (("number", _LEAST), ("position", _LEAST)),
+}
+"""Part -> what its rows are ordered by, and what comes before every row."""
+
+_TARGETS: Final = {
+    "memory": Target.MEMORY,
+    "vector": Target.VECTOR,
+    "link": Target.LINK,
+    "access": Target.ACCESS,
+    "document": Target.DOCUMENT,
+}
+
+
+def place(part: str, after: Cursor | None) -> dict[str, int | str]:
+    """Return the bindings that say where to go on."""
+    keys = _KEYS[part]
+    values = [first for _, first in keys] if after is None else after
+    return {f"{name}_after": value for (name, _), value in zip(keys, values, strict=True)}
+
+
+def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
+    """Return a row as its place and its plain data, from what the store's statement gives."""
+    keys = len(_KEYS[part])
+    if part == "memory":  # `packed` is how the store keeps the text: it is no column of the part
+        *values, pack, names = values
+        values.append(names)
+        at = keys + COLUMNS[part].index("text")
+        values[at] = unpacked(values[at], pack)
+    row = dict(zip(COLUMNS[part], values[keys:], strict=True))
+    if part == "memory":
+        row |= {name: bool(row[name]) for name in ("pinned", "held", "firm")}
+        row |= {name: _parsed(row[name]) for name in ("tags", "metadata")}
+        row["keys"] = sorted(_parsed(row["keys"]))
+    elif part == "recall":
+        row["hits"] = _parsed(row["hits"])
+    elif part == "document":
+        row["data"] = _parsed(row["data"])
+    elif part == "vector":
+        row["data"] = b64encode(row["data"]).decode()
+    return tuple(values[:keys]), row
+
+
+def _parsed(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def size_of(values: Sequence[Any]) -> int:
+    """Return how many characters a row of a statement has."""
+    return sum(len(v) for v in values if isinstance(v, str))
+
+
+def changes_of(part: str, rows: Iterable[Line]) -> tuple[Change, ...]:
+    """Return rows of a part that plans know as the inserts that a plan would have."""
+    return tuple(Change(_TARGETS[part], row["id"], None, _after(part, row)) for row in rows)
+
+
+def _after(part: str, row: Line) -> Line:
+    if part == "memory":
+        return {**row, "key": None, "space": None}
+    if part == "vector":
+        return {"space": row["space"], "int8": b64decode(row["data"])}
+    return row
+
+
+def page_of(namespace: str, part: str, rows: Iterable[Line]) -> Plan:
+    """Return a page of rows as the plan that would have made them; it is not journalled."""
+    return Plan("", "copy", namespace, 0, changes_of(part, rows))
+
+
+def there_already(part: str, ids: tuple[str, ...] = ()) -> ConflictError:
+    """Return the error for rows that another process has written meanwhile."""
+    return ConflictError(
+        f"Rows of the part {part} were written by another process just now.",
+        ids,
+        remedy="Let one copy or import at a time write to the target, and run it again.",
+    )
