@@ -26,8 +26,8 @@ from mcp import Client
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from perdure.interfaces.cli import app
-from perdure.interfaces.mcp import build
+from perdure.interfaces.cli.app import app
+from perdure.interfaces.mcp.run import build
 
 HERE = Path(__file__).parent
 ACCEPT = "python tests/golden/record.py"

@@ -1,0 +1,35 @@
+"""What a verb that writes did to one memory: nothing has to be guessed from the journal afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from perdure.records.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a verb did to one memory.
+
+    Attributes:
+        memory: The memory as it now is.
+        operation: The operation that ``undo`` takes back; None where nothing was written.
+    """
+
+    memory: Memory
+    operation: str | None
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return self.memory.id
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return self.operation is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain JSON data."""
+        return {"memory": self.memory.to_dict(), "operation": self.operation, "changed": self.changed}
