@@ -17,9 +17,10 @@ from perdure.knowledge.records.facts import Trust
 from perdure.records.message import Message
 from perdure.rules.consolidation.merging import Strategy, merged
 from perdure.rules.consolidation.session_summaries import sketches
+from perdure.rules.escaping import remove_invisible
 from perdure.rules.prompt_context import BEGIN, END, HEAD, block, line
 from perdure.rules.remember_requests import requested
-from perdure.rules.source_trust import KEY, least, shown, trust_in, trust_of, trusted, visible, with_trust
+from perdure.rules.source_trust import KEY, least, shown, trust_in, trust_of, trusted, with_trust
 
 ORDER = [Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL]
 
@@ -138,8 +139,8 @@ def test_what_is_shown_is_one_visible_line_in_its_quotes(text, trust):
 
 @given(st.text(max_size=200))
 def test_visible_is_stable_and_keeps_every_letter(text):
-    once = visible(text)
-    assert visible(once) == once
+    once = remove_invisible(text)
+    assert remove_invisible(once) == once
     if text.isascii() and "\x1b" not in text and "perdure" not in text.lower():
         assert [c for c in once if c.isprintable()] == [c for c in text if c.isprintable()]
 

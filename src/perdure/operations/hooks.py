@@ -27,6 +27,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
 from perdure.records.signal_results import Question
+from perdure.rules.escaping import label, one_line
 from perdure.rules.prompt_context import block, within
 from perdure.rules.redaction import cleaned
 from perdure.rules.remember_requests import requested
@@ -261,4 +262,4 @@ class Agent:
 
 
 def _question(asked: Question) -> str:
-    return f"- [{asked.id}] {' '.join(asked.question.split())} ({' '.join(asked.why.split())})"
+    return f"- [{label(asked.id)}] {one_line(asked.question)} ({one_line(asked.why)})"

@@ -11,7 +11,8 @@ from typing import Final
 
 from perdure.records.memory import Kind, Memory
 from perdure.records.recall import Hit
-from perdure.rules.source_trust import shown, visible
+from perdure.rules.escaping import label, remove_invisible
+from perdure.rules.source_trust import shown
 
 BEGIN: Final = "<perdure-memories>"
 END: Final = "</perdure-memories>"
@@ -31,7 +32,7 @@ def block(parts: Iterable[str]) -> str:
     Nothing inside can end it: where the marker's name stands in a memory's words it is written otherwise, and what a
     reader does not see is left out.
     """
-    lines = [_BREAK.sub(" ", line) for part in parts for line in visible(part).strip("\n").split("\n")]
+    lines = [_BREAK.sub(" ", line) for part in parts for line in remove_invisible(part).strip("\n").split("\n")]
     room = LARGEST - len(BEGIN) - len(HEAD) - len(END) - 3
     kept: list[str] = []
     for line in lines:
@@ -70,9 +71,9 @@ def line(memory: Memory, remarks: Sequence[str] = (), number: int = 0) -> str:
     """
     speaker = memory.speaker if memory.kind is Kind.EPISODE else None
     words = shown(memory.content, memory.metadata, speaker, LONGEST_LINE)
-    said = f", {' '.join(visible(speaker).split())}" if speaker else ""
+    said = f", {label(speaker)}" if speaker else ""
     known = f" ({'; '.join(remarks)})" if remarks else ""
-    return f"{f'{number}.' if number else '-'} [{memory.id}] {memory.created_at:%Y-%m-%d}{said}{known}: {words}"
+    return f"{f'{number}.' if number else '-'} [{label(memory.id)}] {memory.created_at:%Y-%m-%d}{said}{known}: {words}"
 
 
 def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
@@ -84,7 +85,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     """
 
     def named(identity: str) -> str:
-        return f"number {places[identity]}" if identity in places else identity
+        return f"number {places[identity]}" if identity in places else label(identity)
 
     if hit.updated_by:
         yield f"a later message says otherwise: {named(hit.updated_by)}"

@@ -10,11 +10,11 @@ its source or its words say otherwise (``source="https://..."``, ``"tool:..."``,
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from perdure.knowledge.records.facts import Trust
+from perdure.rules.escaping import cut, one_line, quoted_line, remove_invisible
 
 KEY: Final = "trust"
 """The key of metadata; its value is one of Trust, and anything else there is the caller's own."""
@@ -29,16 +29,6 @@ _TOOLS: Final = frozenset({"tool", "function", "tool_result", "tool_use", "mcp",
 _ELSEWHERE: Final = re.compile(r"(?i)(?:https?|ftp|tool|web|mcp|file|mail|rss):")
 _BY_SOURCE: Final = {"assistant": Trust.ASSISTANT, "tool": Trust.EXTERNAL, "web": Trust.EXTERNAL}
 
-_ESCAPE: Final = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])|\x9b[0-?]*[ -/]*[@-~]"
-)
-_UNSEEN: Final = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f\x80-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]|(?<=\ufe0f)\ufe0f+"
-)
-_MARKER: Final = re.compile(r"(?i)perdure[\W_]{0,3}memories")
-_HARMLESS: Final = "perdure_memories"
-"""What stands where a memory's own words would open or close a block."""
 _RULES: Final = (
     r"(?:previous|prior|above|earlier|preceding|former|system)\s+(?:instructions?|prompts?|rules|directives?|commands?)"
 )
@@ -48,7 +38,6 @@ _TAKEN_OVER: Final = re.compile(
     rf"|\b{_RULES}\s+(?:\w+\s+){{1,4}}?(?:ignored|disregarded|forgotten|overridden)\b"
 )
 """What nobody wants remembered for an agent, whoever passes it on: it is kept as a stranger's words."""
-_BREAKS: Final = str.maketrans({"<": "\u2039", ">": "\u203a", '"': "'", "`": "'"})
 
 
 def trust_of(role: str | None, source: str | None = None) -> Trust:
@@ -66,7 +55,7 @@ def trust_of(role: str | None, source: str | None = None) -> Trust:
 
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
-    return _TAKEN_OVER.search(visible(text)) is not None
+    return _TAKEN_OVER.search(remove_invisible(text)) is not None
 
 
 def least(trusts: Iterable[Trust]) -> Trust:
@@ -106,22 +95,10 @@ def shown(text: str, metadata: Mapping[str, Any], speaker: str | None, longest: 
         speaker: Who said it, where that stands before the line, else None.
         longest: Characters of the words; longer ones are cut.
     """
-    words = " ".join(visible(text).split()) or "…"  # nothing in it can be seen
-    if len(words) > longest:
-        words = words[: longest - 1].rstrip() + "…"
     trust = trust_in(metadata)
     if trusted(trust):
-        return words
-    return f'{_mark(trust, speaker)}"{words.translate(_BREAKS).replace("](", "] (")}"'
-
-
-def visible(text: str) -> str:
-    """Return a text without what a reader does not see, such as control characters, and without the block's marks."""
-    seen = _UNSEEN.sub("", _ESCAPE.sub("", text))
-    if seen.isascii():
-        return _MARKER.sub(_HARMLESS, seen)
-    folded = unicodedata.normalize("NFKC", seen)
-    return _MARKER.sub(_HARMLESS, folded if _MARKER.search(folded) else seen)
+        return cut(one_line(text), longest)
+    return _mark(trust, speaker) + quoted_line(text, longest)
 
 
 def _mark(trust: Trust, speaker: str | None) -> str:

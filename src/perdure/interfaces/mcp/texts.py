@@ -8,6 +8,7 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent
 
 from perdure.interfaces.mcp import schemas as schema
+from perdure.rules.escaping import quote_block
 
 _LONGEST_ERROR = 2000
 MANY = 20
@@ -34,10 +35,8 @@ def failed(error: Mapping[str, Any]) -> CallToolResult:
 
 def quoted(content: str, *, truncated: bool = False) -> str:
     """Return content as quoted lines, so that none of it can pass for the server's own words."""
-    lines = [f"   > {line}" for line in content.splitlines()]
-    if truncated:
-        lines.append("   (cut here; get returns the whole)")
-    return "\n".join(lines)
+    quote = quote_block(content, "   > ")
+    return f"{quote}\n   (cut here; get returns the whole)" if truncated else quote
 
 
 def recalled(found: schema.Recalled) -> str:

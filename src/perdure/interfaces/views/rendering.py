@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,8 +18,8 @@ from perdure.records.memory import Memory
 from perdure.records.recall import Hit, Recall
 from perdure.records.report import Ingested, Report, Stats
 from perdure.records.transfer import Moved
+from perdure.rules.escaping import terminal_text
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _PIPE_WIDTH = 160
 _MOVES_SHOWN = 20
 _LINE = 100
@@ -34,7 +33,7 @@ def terminal() -> Console:
 
 def shown(text: str) -> str:
     """Return text with control characters made visible, so that a memory cannot steer the terminal."""
-    return _CONTROL.sub(lambda found: repr(found.group())[1:-1], text.replace("\r\n", "\n"))
+    return terminal_text(text)
 
 
 @contextmanager

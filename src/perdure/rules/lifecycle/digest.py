@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,13 +12,13 @@ import numpy as np
 from perdure.records.memory import Kind, Memory, Tier
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
+from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.sentences import sentences
-from perdure.rules.source_trust import shown, visible
+from perdure.rules.source_trust import shown
 
 BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = "<!-- perdure:end -->"
 LONGEST_LINE: Final = 280
-_SPACES: Final = re.compile(r"\s+")
 
 ATTENTION: Final = 60
 """What a line costs beside its tokens, in tokens: a reader's attention. Without it the shortest small talk wins."""
@@ -115,7 +114,7 @@ def digest_of(
 
 def render(memories: Sequence[Memory], lines: Mapping[str, str], namespace: str) -> str:
     """Return the Markdown: a heading, then groups in the order of importance."""
-    out = [BEGIN, f"# Memory ({namespace})" if namespace else "# Memory"]
+    out = [BEGIN, f"# Memory ({label(namespace)})" if namespace else "# Memory"]
     for group in GROUPS:
         members = _ordered(memories, group)
         if members:
@@ -133,17 +132,12 @@ def _group(memory: Memory) -> str:
     return {Tier.VAULT: "Lasting", Tier.HOT: "Now", Tier.WARM: "Recent", Tier.COLD: "Earlier"}[memory.tier]
 
 
-def _plain(text: str) -> str:
-    """One line of text that can neither open nor close a comment."""
-    return _SPACES.sub(" ", text).replace("<!--", "<! --").replace("-->", "-- >")
-
-
 def _line(memory: Memory) -> str:
     """One line: who and when for what was said, the words, the id in a comment that the words cannot break out of."""
     speaker = memory.speaker if memory.kind is Kind.EPISODE else None
-    text = _plain(shown(memory.content, memory.metadata, speaker, LONGEST_LINE))
-    said = f"{memory.created_at:%Y-%m-%d}, {_plain(visible(speaker))}: " if speaker else ""
-    return f"- {said}{text} <!-- {memory.id} -->"
+    text = markdown_line(shown(memory.content, memory.metadata, speaker, LONGEST_LINE))
+    said = f"{memory.created_at:%Y-%m-%d}, {label(speaker)}: " if speaker else ""
+    return f"- {said}{text} <!-- {label(memory.id)} -->"
 
 
 def _worth(memory: Memory) -> float:
