@@ -30,7 +30,7 @@ from laws.memories import (
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.signals import signals
-from perdure.rules.lifecycle.trajectory import Course, Step, counted_in, play
+from perdure.rules.lifecycle.trajectory import Trajectory, Transition, count_accesses, replay
 from perdure.rules.lifecycle.unarchive import restored
 
 ROUNDING: Final = 1e-9
@@ -40,20 +40,20 @@ LIVELY: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
 FORMS: Final = tuple(Form)
 
 
-def played(state: State, accesses: tuple[tuple[int, int], ...], now: int, policy: Policy) -> Course:
-    return play({"m": state}, {"m": accesses}, now, policy)[0]
+def played(state: State, accesses: tuple[tuple[int, int], ...], now: int, policy: Policy) -> Trajectory:
+    return replay({"m": state}, {"m": accesses}, now, policy)[0]
 
 
 def swept(
     state: State, accesses: tuple[tuple[int, int], ...], instants: list[int], policy: Policy
-) -> tuple[State, list[Step]]:
+) -> tuple[State, list[Transition]]:
     """Play to each instant in turn, as so many sweeps would; each counts the accesses since the one before."""
-    steps: list[Step] = []
+    steps: list[Transition] = []
     last = -(2**60)
     for now in instants:
-        course = played(state, tuple(a for a in accesses if last < a[0] <= now), now, policy)
-        steps += course.steps
-        state, last = course.after, now
+        trajectory = played(state, tuple(a for a in accesses if last < a[0] <= now), now, policy)
+        steps += trajectory.transitions
+        state, last = trajectory.after, now
     return state, steps
 
 
@@ -72,7 +72,7 @@ def same(one: State, other: State) -> None:
             assert mine == theirs, name
 
 
-def dated(steps: list[Step] | tuple[Step, ...]) -> list[tuple[int, str, Tier, Status, Form, str]]:
+def dated(steps: list[Transition] | tuple[Transition, ...]) -> list[tuple[int, str, Tier, Status, Form, str]]:
     return [(s.at, s.rule, s.state.tier, s.state.status, s.state.form, s.because) for s in steps]
 
 
@@ -85,7 +85,7 @@ def test_a_second_sweep_at_the_same_instant_changes_nothing(state, accesses, pol
     now = START + days * DAY
     first = played(state, accesses, now, policy).after
     again = played(first, (), now, policy)
-    assert again.steps == ()
+    assert again.transitions == ()
     assert again.after == first
 
 
@@ -95,7 +95,7 @@ def test_a_hundred_daily_sweeps_end_where_one_sweep_at_the_end_does(state, acces
     daily, moves = swept(state, accesses, [START + day * DAY for day in range(101)], policy)
     once = played(state, accesses, START + 100 * DAY, policy)
     same(daily, once.after)
-    assert dated(moves) == dated(once.steps)
+    assert dated(moves) == dated(once.transitions)
 
 
 @LAW
@@ -110,18 +110,18 @@ def test_any_schedule_of_sweeps_ends_where_one_sweep_at_the_end_does(state, acce
     broken, moves = swept(state, accesses, instants, policy)
     once = played(state, accesses, instants[-1], policy)
     same(broken, once.after)
-    assert dated(moves) == dated(once.steps)
+    assert dated(moves) == dated(once.transitions)
 
 
 @SLOW_LAW
 @given(data=st.lists(states(tiers=LIVELY), min_size=2, max_size=5), accesses=histories(80), policy=policies)
 def test_memories_do_not_influence_one_another(data, accesses, policy):
     now = START + 90 * DAY
-    together = play({str(i): s for i, s in enumerate(data)}, {"0": accesses}, now, policy)
-    for i, course in enumerate(together):
+    together = replay({str(i): s for i, s in enumerate(data)}, {"0": accesses}, now, policy)
+    for i, trajectory in enumerate(together):
         alone = played(data[i], accesses if i == 0 else (), now, policy)
-        same(course.after, alone.after)
-        assert dated(course.steps) == dated(alone.steps)
+        same(trajectory.after, alone.after)
+        assert dated(trajectory.transitions) == dated(alone.transitions)
 
 
 def test_accesses_of_one_instant_count_the_same_whether_or_not_a_sweep_lies_between_them():
@@ -138,27 +138,31 @@ def test_accesses_of_one_instant_count_the_same_whether_or_not_a_sweep_lies_betw
 @given(data=st.data(), policy=policies)
 def test_a_fresh_memory_is_unchanged_by_a_sweep(data, policy):
     state = data.draw(newborns(policy))
-    course = played(state, (), START, policy)
-    assert course.steps == ()
-    assert course.after == state
+    trajectory = played(state, (), START, policy)
+    assert trajectory.transitions == ()
+    assert trajectory.after == state
 
 
 @LAW
 @given(state=states(pinned=True), accesses=histories(300), policy=policies)
 def test_a_pinned_memory_never_moves(state, accesses, policy):
-    course = played(state, accesses, START + 1000 * DAY, policy)
-    assert course.steps == ()
-    assert (course.after.tier, course.after.status, course.after.form) == (state.tier, state.status, state.form)
-    assert course.after.due_ms is None
+    trajectory = played(state, accesses, START + 1000 * DAY, policy)
+    assert trajectory.transitions == ()
+    assert (trajectory.after.tier, trajectory.after.status, trajectory.after.form) == (
+        state.tier,
+        state.status,
+        state.form,
+    )
+    assert trajectory.after.due_ms is None
 
 
 @LAW
 @given(state=states(tiers=(Tier.VAULT,)), accesses=histories(300), policy=policies)
 def test_nothing_leaves_the_vault_by_itself(state, accesses, policy):
-    course = played(state, accesses, START + 1000 * DAY, policy)
-    assert course.steps == ()
-    assert (course.after.tier, course.after.form) == (Tier.VAULT, state.form)
-    assert course.after.due_ms is None
+    trajectory = played(state, accesses, START + 1000 * DAY, policy)
+    assert trajectory.transitions == ()
+    assert (trajectory.after.tier, trajectory.after.form) == (Tier.VAULT, state.form)
+    assert trajectory.after.due_ms is None
 
 
 @LAW
@@ -170,10 +174,10 @@ def test_nothing_leaves_the_vault_by_itself(state, accesses, policy):
 )
 def test_a_hidden_memory_stays_as_it_is(data, status, accesses, policy):
     state = data.draw(states(status=status))
-    course = played(state, accesses, START + 1000 * DAY, policy)
-    assert course.steps == ()
-    assert (course.after.tier, course.after.status, course.after.form) == (state.tier, status, state.form)
-    assert course.after.due_ms is None
+    trajectory = played(state, accesses, START + 1000 * DAY, policy)
+    assert trajectory.transitions == ()
+    assert (trajectory.after.tier, trajectory.after.status, trajectory.after.form) == (state.tier, status, state.form)
+    assert trajectory.after.due_ms is None
 
 
 @SLOW_LAW
@@ -191,9 +195,9 @@ def test_72_hourly_sweeps_move_an_untouched_memory_at_most_twice(data, policy):
 @given(state=states(tiers=LIVELY), policy=fading_presets)
 def test_an_untouched_memory_only_sinks(state, policy):
     order = [Tier.HOT, Tier.WARM, Tier.COLD]
-    seen = [state.tier, *(s.state.tier for s in played(state, (), START + 1000 * DAY, policy).steps)]
+    seen = [state.tier, *(s.state.tier for s in played(state, (), START + 1000 * DAY, policy).transitions)]
     assert [order.index(t) for t in seen] == sorted(order.index(t) for t in seen)
-    assert all(s.state.status is Status.ACTIVE for s in played(state, (), START + 1000 * DAY, policy).steps[:-1])
+    assert all(s.state.status is Status.ACTIVE for s in played(state, (), START + 1000 * DAY, policy).transitions[:-1])
 
 
 @LAW
@@ -201,9 +205,9 @@ def test_an_untouched_memory_only_sinks(state, policy):
 def test_a_clock_that_steps_back_changes_nothing(state, back, policy):
     state = settled(state, policy)
     born = min(state.created_ms, state.tier_ms, state.anchor_ms, state.status_ms, state.strength_ms, state.form_ms)
-    course = played(state, (), born - back, policy)
-    assert course.steps == ()
-    assert course.after == state
+    trajectory = played(state, (), born - back, policy)
+    assert trajectory.transitions == ()
+    assert trajectory.after == state
     if state.kind is not Kind.FACT:  # a fact's confidence has its own anchor, which may lie before the others
         first = min(state.anchor_ms, state.strength_ms)
         assert current(state, policy, first - back) == current(state, policy, first)
@@ -217,13 +221,13 @@ def test_a_clock_that_steps_back_changes_nothing(state, back, policy):
 def test_a_due_memory_has_really_crossed(state, policy):
     state = settled(state, policy)
     if state.due_ms is None:
-        assert played(state, (), START + 36_000 * DAY, policy).steps == ()
+        assert played(state, (), START + 36_000 * DAY, policy).transitions == ()
         return
-    assert played(state, (), state.due_ms - 2, policy).steps == ()
-    assert played(state, (), state.due_ms, policy).steps[0].at == state.due_ms
+    assert played(state, (), state.due_ms - 2, policy).transitions == ()
+    assert played(state, (), state.due_ms, policy).transitions[0].at == state.due_ms
 
 
-def reached(step: Step, before: State, policy: Policy) -> bool:
+def reached(step: Transition, before: State, policy: Policy) -> bool:
     """Whether the condition that the design names for a move holds at the move's instant."""
     now = current(before, policy, step.at)
     tiers, archive = policy.tiers, policy.archive
@@ -264,7 +268,7 @@ def threshold(state: State, policy: Policy) -> float:
     return min(policy.strength.maximum, max(policy.strength.floor, adjusted))
 
 
-def shortened(step: Step, before: State, value: float, policy: Policy) -> bool:
+def shortened(step: Transition, before: State, value: float, policy: Policy) -> bool:
     """Whether all conditions of seed 004's trigger for the next form hold."""
     p, age = policy.compression, step.at - before.created_ms
     old, bound, most = {
@@ -279,7 +283,7 @@ def shortened(step: Step, before: State, value: float, policy: Policy) -> bool:
 @LAW
 @given(state=states(tiers=LIVELY), policy=policies)
 def test_each_move_of_an_untouched_memory_satisfies_the_rule_that_it_names(state, policy):
-    for step in played(state, (), START + 2000 * DAY, policy).steps:
+    for step in played(state, (), START + 2000 * DAY, policy).transitions:
         assert reached(step, state, policy), step
         state = step.state
 
@@ -345,7 +349,7 @@ def test_an_untouched_memory_follows_the_designs_table(preset, data):
     if state.confidence < 0.3 and policy.preset == "balanced":
         state = replace(state, uniqueness=0.0)  # so that archiving happens too
     days = 45
-    moves = played(state, (), START + days * DAY, policy).steps
+    moves = played(state, (), START + days * DAY, policy).transitions
     seen = by_hand(state, days * 24, policy)
     tier, status, form = state.tier, state.status, state.form
     left = list(moves)
@@ -372,9 +376,9 @@ def test_20_recalls_in_a_row_never_lower_a_signal(state, gaps, policy):
     now, accesses = START, ()
     for gap in gaps:
         now += gap
-        before = counted_in(state, accesses, policy)
+        before = count_accesses([state], [accesses], policy)[0]
         accesses += ((now, 1),)
-        after = counted_in(state, accesses, policy)
+        after = count_accesses([state], [accesses], policy)[0]
         assert after.importance >= before.importance
         assert after.confidence >= before.confidence
         lower = current(before, policy, now)
@@ -404,16 +408,16 @@ def test_an_access_wakes_a_cold_memory(state, at, policy):
 @LAW
 @given(state=states(), accesses=histories(30), policy=policies)
 def test_every_access_is_counted_once(state, accesses, policy):
-    course = played(state, accesses, START + 30 * DAY, policy)
-    assert course.counted == len(accesses)
-    assert course.after.access_count == state.access_count + len(accesses)
+    trajectory = played(state, accesses, START + 30 * DAY, policy)
+    assert trajectory.counted == len(accesses)
+    assert trajectory.after.access_count == state.access_count + len(accesses)
 
 
 @LAW
 @given(state=states(), accesses=histories(60), policy=policies)
 def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state, accesses, policy):
     now = START + 60 * DAY
-    read, written = counted_in(state, accesses, policy), played(state, accesses, now, policy).after
+    read, written = count_accesses([state], [accesses], policy)[0], played(state, accesses, now, policy).after
     assert current(read, policy, now) == pytest.approx(current(written, policy, now))
 
 
@@ -421,7 +425,7 @@ def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state
 @given(state=states(), accesses=histories(60), policy=policies, back=st.integers(1, 30 * DAY))
 def test_an_access_by_a_clock_that_stepped_back_neither_rejuvenates_nor_ages(state, accesses, policy, back):
     late = (state.anchor_ms - back, 1)
-    read, swept_ = counted_in(state, (late,), policy), played(state, (late,), state.anchor_ms, policy).after
+    read, swept_ = count_accesses([state], [(late,)], policy)[0], played(state, (late,), state.anchor_ms, policy).after
     for after in (read, swept_):
         assert after.anchor_ms == state.anchor_ms
         assert after.access_count == state.access_count + 1
@@ -434,7 +438,7 @@ def test_an_access_by_a_clock_that_stepped_back_neither_rejuvenates_nor_ages(sta
 @LAW
 @given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
 def test_since_instants_never_go_back(state, accesses, policy):
-    steps = played(state, accesses, START + 200 * DAY, policy).steps
+    steps = played(state, accesses, START + 200 * DAY, policy).transitions
     tier_ms, status_ms, form_ms, at = state.tier_ms, state.status_ms, state.form_ms, -(2**60)
     for step in steps:
         assert step.at >= at
@@ -450,7 +454,7 @@ def test_since_instants_never_go_back(state, accesses, policy):
 @given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
 def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, accesses, policy):
     tier, form = state.tier, state.form
-    for step in played(state, accesses, START + 200 * DAY, policy).steps:
+    for step in played(state, accesses, START + 200 * DAY, policy).transitions:
         changed = (step.state.tier is not tier, step.state.status is Status.ARCHIVED, step.state.form is not form)
         assert sum(changed) == 1
         if step.shrinks:
@@ -467,7 +471,7 @@ def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, 
 @LAW
 @given(state=states(tiers=LIVELY), policy=policies)
 def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy):
-    for step in played(state, (), START + 500 * DAY, policy).steps:
+    for step in played(state, (), START + 500 * DAY, policy).transitions:
         now = current(state, policy, step.at)
         decided = {"faded_confidence": "confidence", "unanswered": "confidence", "forgotten": "strength"}.get(
             step.rule, "value"
@@ -530,8 +534,8 @@ def test_a_restore_is_no_access_for_the_burst_rule():
     hidden = replace(newborn(policy), status=Status.ARCHIVED, access_count=1, access_mass=1.0)
     now = START + 50 * DAY
     back = restored(hidden, policy, now)
-    course = played(back, ((now + HOUR, 1), (now + 2 * HOUR, 1)), now + 2 * HOUR, policy)
-    assert [s.rule for s in course.steps] == []  # two accesses in four hours, where the design asks for three
+    trajectory = played(back, ((now + HOUR, 1), (now + 2 * HOUR, 1)), now + 2 * HOUR, policy)
+    assert [s.rule for s in trajectory.transitions] == []  # two accesses in four hours, where the design asks for three
 
 
 def test_a_restore_sticks_also_where_the_policy_gives_new_memories_little_confidence():

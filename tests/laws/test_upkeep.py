@@ -13,8 +13,8 @@ from laws.memories import DAY, LAW, POLICIES, START, histories, newborn, policie
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
-from perdure.rules.lifecycle.maintenance import Budget, course_plan, hides, moved, sweep_note, truncated
-from perdure.rules.lifecycle.trajectory import Course, play
+from perdure.rules.lifecycle.maintenance import Budget, count_hidden, list_moves, sweep_note, trajectory_plan, truncate
+from perdure.rules.lifecycle.trajectory import Trajectory, replay
 
 LIVELY = (Tier.HOT, Tier.WARM, Tier.COLD)
 crowds = st.lists(states(tiers=LIVELY), min_size=1, max_size=4)
@@ -22,24 +22,26 @@ crowds = st.lists(states(tiers=LIVELY), min_size=1, max_size=4)
 
 def courses_of(
     crowd: list[State], accesses: tuple[tuple[int, int], ...], policy: Policy, days: int
-) -> tuple[dict[str, State], list[Course]]:
+) -> tuple[dict[str, State], list[Trajectory]]:
     stored = {f"m{i}": settled(s, policy) for i, s in enumerate(crowd)}
-    return stored, play(stored, {"m0": accesses}, START + days * DAY, policy)
+    return stored, replay(stored, {"m0": accesses}, START + days * DAY, policy)
 
 
-def plan_of(courses: list[Course], accesses: tuple[tuple[int, int], ...], policy: Policy, refusal: str = "") -> Plan:
-    return course_plan(
-        courses,
-        {c.id: f"op-of-{c.id}" for c in courses},
+def plan_of(
+    trajectories: list[Trajectory], accesses: tuple[tuple[int, int], ...], policy: Policy, refusal: str = ""
+) -> Plan:
+    return trajectory_plan(
+        trajectories,
+        {c.id: f"op-of-{c.id}" for c in trajectories},
         {"m0": accesses},
         plan_id="sweep-1",
         namespace="default",
         at=START + 200 * DAY,
         policy=policy,
         operation="sweep",
-        note=sweep_note(courses),
+        note=sweep_note(trajectories),
         refusal=refusal,
-        shown={c.id: dict(zip(Form, (None, "short", "words", ""), strict=True)) for c in courses},
+        shown={c.id: dict(zip(Form, (None, "short", "words", ""), strict=True)) for c in trajectories},
     )
 
 
@@ -58,17 +60,17 @@ def applied(stored: dict[str, State], changes: Iterable[Change]) -> dict[str, St
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_applying_a_sweep_gives_the_states_that_were_played(crowd, accesses, policy):
-    stored, courses = courses_of(crowd, accesses, policy, 150)
-    assert applied(stored, plan_of(courses, accesses, policy).changes) == {c.id: c.after for c in courses}
+    stored, trajectories = courses_of(crowd, accesses, policy, 150)
+    assert applied(stored, plan_of(trajectories, accesses, policy).changes) == {c.id: c.after for c in trajectories}
 
 
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_applying_the_inverse_gives_the_states_before(crowd, accesses, policy):
-    stored, courses = courses_of(crowd, accesses, policy, 150)
-    plan = plan_of(courses, accesses, policy)
+    stored, trajectories = courses_of(crowd, accesses, policy, 150)
+    plan = plan_of(trajectories, accesses, policy)
     undo = plan.inverse(id="undo-1", at=START + 201 * DAY)
-    assert applied({c.id: c.after for c in courses}, undo.changes) == stored
+    assert applied({c.id: c.after for c in trajectories}, undo.changes) == stored
     assert undo.undoes == plan.id
     assert undo.hides == 0
 
@@ -76,17 +78,17 @@ def test_applying_the_inverse_gives_the_states_before(crowd, accesses, policy):
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_the_inverse_of_the_inverse_changes_what_the_plan_changes(crowd, accesses, policy):
-    _, courses = courses_of(crowd, accesses, policy, 150)
-    plan = plan_of(courses, accesses, policy)
+    _, trajectories = courses_of(crowd, accesses, policy, 150)
+    plan = plan_of(trajectories, accesses, policy)
     assert plan.inverse(id="u", at=1).inverse(id="v", at=2).changes == plan.changes
 
 
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_every_change_has_a_reason_and_chains_the_operation_that_made_it(crowd, accesses, policy):
-    _, courses = courses_of(crowd, accesses, policy, 150)
-    last = {c.id: f"op-of-{c.id}" for c in courses}
-    for change in plan_of(courses, accesses, policy).changes:
+    _, trajectories = courses_of(crowd, accesses, policy, 150)
+    last = {c.id: f"op-of-{c.id}" for c in trajectories}
+    for change in plan_of(trajectories, accesses, policy).changes:
         assert change.because.strip()
         if change.target is Target.MEMORY:
             assert (change.before or {})["op"] == last[change.id]
@@ -97,8 +99,8 @@ def test_every_change_has_a_reason_and_chains_the_operation_that_made_it(crowd, 
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_each_access_that_was_counted_leaves_the_log_with_the_sweep(crowd, accesses, policy):
-    _, courses = courses_of(crowd, accesses, policy, 150)
-    gone = [c for c in plan_of(courses, accesses, policy).changes if c.target is Target.ACCESS]
+    _, trajectories = courses_of(crowd, accesses, policy, 150)
+    gone = [c for c in plan_of(trajectories, accesses, policy).changes if c.target is Target.ACCESS]
     assert sorted(((c.before or {})["at_ms"], (c.before or {})["times"]) for c in gone) == list(accesses)
     assert all(c.after is None for c in gone)
 
@@ -106,34 +108,34 @@ def test_each_access_that_was_counted_leaves_the_log_with_the_sweep(crowd, acces
 @LAW
 @given(crowd=crowds, policy=policies)
 def test_a_plan_says_how_many_memories_it_hides(crowd, policy):
-    stored, courses = courses_of(crowd, (), policy, 400)
-    plan = plan_of(courses, (), policy)
+    stored, trajectories = courses_of(crowd, (), policy, 400)
+    plan = plan_of(trajectories, (), policy)
     after = applied(stored, plan.changes)
-    assert plan.hides == sum(s.status is not Status.ACTIVE for s in after.values()) == hides(courses)
+    assert plan.hides == sum(s.status is not Status.ACTIVE for s in after.values()) == count_hidden(trajectories)
 
 
 @LAW
 @given(crowd=crowds, policy=policies)
 def test_moves_are_reported_in_the_order_of_their_instants(crowd, policy):
-    _, courses = courses_of(crowd, (), policy, 400)
-    report = moved(courses, "default")
-    assert len(report) == sum(len(c.steps) for c in courses)
+    _, trajectories = courses_of(crowd, (), policy, 400)
+    report = list_moves(trajectories, "default")
+    assert len(report) == sum(len(c.transitions) for c in trajectories)
     assert [m.at for m in report] == sorted(m.at for m in report)
 
 
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_a_truncated_course_hides_nothing_and_waits_at_the_instant_that_fell_due(crowd, accesses, policy):
-    _, courses = courses_of(crowd, accesses, policy, 400)
-    cut = [truncated(c) for c in courses]
-    assert hides(cut) == 0
-    for whole, short in zip(courses, cut, strict=True):
-        hiding = [s for s in whole.steps if s.state.status is not Status.ACTIVE]
+    _, trajectories = courses_of(crowd, accesses, policy, 400)
+    cut = [truncate(c) for c in trajectories]
+    assert count_hidden(cut) == 0
+    for whole, short in zip(trajectories, cut, strict=True):
+        hiding = [s for s in whole.transitions if s.state.status is not Status.ACTIVE]
         assert short.after.held == bool(hiding)
         assert short.before == whole.before
         if hiding:
             assert short.after.due_ms == hiding[0].at
-            assert short.steps == whole.steps[: whole.steps.index(hiding[0])]
+            assert short.transitions == whole.transitions[: whole.transitions.index(hiding[0])]
             assert short.counted == whole.counted
         else:
             assert short == whole
@@ -149,43 +151,45 @@ def faded(policy: Policy) -> State:
 
 def test_a_held_move_says_which_gate_held_it_back():
     policy = POLICIES["retention"]
-    course = truncated(play({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0])
-    (change,) = plan_of([course], (), policy, refusal="loss budget: too many").changes
+    trajectory = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0])
+    (change,) = plan_of([trajectory], (), policy, refusal="loss budget: too many").changes
     assert "held back by the loss budget: too many" in change.because
     assert (change.after or {})["held"] is True
 
 
 def test_a_memory_that_is_still_held_is_not_written_again():
     policy = POLICIES["retention"]
-    held = truncated(play({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
-    again = truncated(play({"m0": held}, {}, START + 40 * DAY, policy)[0])
+    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
+    again = truncate(replay({"m0": held}, {}, START + 40 * DAY, policy)[0])
     assert plan_of([again], (), policy, refusal="loss budget: too many").changes == ()
 
 
 def test_a_held_move_is_made_with_its_own_date_once_the_gate_opens():
     policy = POLICIES["retention"]
-    held = truncated(play({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
-    course = play({"m0": held}, {}, START + 60 * DAY, policy)[0]
-    assert course.after.status is Status.ARCHIVED
-    assert course.after.status_ms == held.due_ms
-    assert course.after.held is False
+    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
+    trajectory = replay({"m0": held}, {}, START + 60 * DAY, policy)[0]
+    assert trajectory.after.status is Status.ARCHIVED
+    assert trajectory.after.status_ms == held.due_ms
+    assert trajectory.after.held is False
 
 
 def test_a_held_memory_that_is_recalled_is_woken_not_archived():
     policy = POLICIES["retention"]
-    held = truncated(play({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
-    course = play({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy)[0]
-    assert course.after.status is Status.ACTIVE
-    assert [s.rule for s in course.steps][:1] == ["woken"]
+    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
+    trajectory = replay({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy)[0]
+    assert trajectory.after.status is Status.ACTIVE
+    assert [s.rule for s in trajectory.transitions][:1] == ["woken"]
 
 
 def test_a_held_memory_that_is_recalled_while_the_gate_is_shut_still_rises():
     policy = POLICIES["retention"]
-    held = truncated(play({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
-    course = truncated(play({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy, hold=True)[0])
-    assert [s.rule for s in course.steps][:1] == ["woken"]
-    assert course.after.status is Status.ACTIVE
-    assert course.after.due_ms is None or course.after.due_ms > START + 41 * DAY
+    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
+    trajectory = truncate(
+        replay({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy, blocked=True)[0]
+    )
+    assert [s.rule for s in trajectory.transitions][:1] == ["woken"]
+    assert trajectory.after.status is Status.ACTIVE
+    assert trajectory.after.due_ms is None or trajectory.after.due_ms > START + 41 * DAY
 
 
 # --- the loss budget: more than 10 % per plan or 20 % per day stops, small namespaces excepted by a minimum count

@@ -13,8 +13,8 @@ import pytest
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.insertion import with_due
-from perdure.rules.lifecycle.maintenance import moved
-from perdure.rules.lifecycle.trajectory import Course, play
+from perdure.rules.lifecycle.maintenance import list_moves
+from perdure.rules.lifecycle.trajectory import Trajectory, replay
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, HOUR, START, state
 
@@ -27,13 +27,15 @@ def case(source: str, *values: object) -> object:
     return pytest.param(*values, id=source)
 
 
-def played(memory: State, hours: float, policy: Policy = SEED, accesses: tuple[tuple[int, int], ...] = ()) -> Course:
-    return play({"m": memory}, {"m": accesses}, START + round(hours * HOUR), policy)[0]
+def played(
+    memory: State, hours: float, policy: Policy = SEED, accesses: tuple[tuple[int, int], ...] = ()
+) -> Trajectory:
+    return replay({"m": memory}, {"m": accesses}, START + round(hours * HOUR), policy)[0]
 
 
 def forms(memory: State, hours: float, policy: Policy = SEED, **more: object) -> list[tuple[Form, float]]:
-    course = played(memory, hours, policy, **more)  # type: ignore[arg-type]
-    return [(s.state.form, (s.at - START) / HOUR) for s in course.steps if s.shrinks]
+    trajectory = played(memory, hours, policy, **more)  # type: ignore[arg-type]
+    return [(s.state.form, (s.at - START) / HOUR) for s in trajectory.transitions if s.shrinks]
 
 
 def worth(value: float, **fixed: object) -> State:
@@ -151,7 +153,7 @@ def test_what_is_exempt_keeps_its_form(exempt):
 
 
 def test_firm_ones_still_change_their_tier_and_fade():
-    moves = [s.rule for s in played(worth(0.01, tier=Tier.WARM, firm=True), 24 * 40).steps]
+    moves = [s.rule for s in played(worth(0.01, tier=Tier.WARM, firm=True), 24 * 40).transitions]
     assert moves == ["warm_low", "faded_value"]
 
 
@@ -159,7 +161,7 @@ def test_hot_stays_full_and_is_compressed_once_it_has_left():
     """Design 4: hot stays full. At 24 hours it leaves hot, and only then, at the same instant, is it made shorter."""
     memory = worth(0.15, tier=Tier.HOT)
     assert forms(memory, 23.999) == []
-    steps = [(s.rule, (s.at - START) / HOUR) for s in played(memory, 24.001).steps]
+    steps = [(s.rule, (s.at - START) / HOUR) for s in played(memory, 24.001).transitions]
     assert steps == [("leave_hot_low", 24.0), ("to_summary", 24.0)]
     waiting = replace(memory, tier_ms=START + 100 * DAY, created_ms=START - 100 * DAY)
     assert forms(waiting, 24 * 100.5) == []
@@ -213,14 +215,14 @@ def test_at_one_instant_the_tier_and_the_archive_come_before_compression(first, 
     memory = worth(0.05, **{"anchor_ms": START - 4000 * DAY, **first})
     if rule == "warm_quiet":
         memory = replace(memory, uniqueness=0.7, confidence=0.7, anchor_ms=START - 4000 * DAY)
-    steps = played(memory, 24).steps
+    steps = played(memory, 24).transitions
     assert steps[0].rule == rule
     assert (steps[0].at - START) / HOUR == 24.0
     assert [s.rule for s in steps[1:]] == ([] if rule == "faded_value" else ["to_summary"])
 
 
 def test_after_the_archive_nothing_is_compressed():
-    steps = played(worth(0.05, form=Form.SUMMARY), 24 * 400).steps
+    steps = played(worth(0.05, form=Form.SUMMARY), 24 * 400).transitions
     assert [s.rule for s in steps] == ["to_keywords", "faded_value"]
     assert steps[-1].state.form is Form.KEYWORDS  # both embedding and archive fell due on day 30: the archive is first
 
@@ -228,16 +230,16 @@ def test_after_the_archive_nothing_is_compressed():
 def test_a_late_sweep_ends_where_timely_ones_do_and_dates_every_move_the_same():
     memory = worth(0.15, tier=Tier.HOT)
     reads = ((START + 50 * HOUR, 1), (START + 51 * HOUR, 1))
-    late = play({"m": memory}, {"m": reads}, START + 90 * DAY, SEED)[0]
+    late = replay({"m": memory}, {"m": reads}, START + 90 * DAY, SEED)[0]
     timely, steps, last = memory, [], START - 1
     for hour in range(0, 90 * 24 + 1, 5):
         now = START + hour * HOUR
-        course = play({"m": timely}, {"m": tuple(a for a in reads if last < a[0] <= now)}, now, SEED)[0]
-        timely, last = course.after, now
-        steps += course.steps
-    assert [(s.at, s.rule, s.because) for s in steps] == [(s.at, s.rule, s.because) for s in late.steps]
+        trajectory = replay({"m": timely}, {"m": tuple(a for a in reads if last < a[0] <= now)}, now, SEED)[0]
+        timely, last = trajectory.after, now
+        steps += trajectory.transitions
+    assert [(s.at, s.rule, s.because) for s in steps] == [(s.at, s.rule, s.because) for s in late.transitions]
     assert (timely.form, timely.form_ms, timely.tier) == (late.after.form, late.after.form_ms, late.after.tier)
-    assert {"to_summary", "woken"} <= {s.rule for s in late.steps}
+    assert {"to_summary", "woken"} <= {s.rule for s in late.transitions}
 
 
 def test_the_due_instant_is_that_of_the_next_form():
@@ -250,12 +252,12 @@ def test_the_due_instant_is_that_of_the_next_form():
 
 
 def test_a_move_says_from_which_form_to_which_and_why():
-    course = played(worth(0.15), 24 * 8)
-    texts = [(m.move, m.because) for m in moved([course], "default")]
+    trajectory = played(worth(0.15), 24 * 8)
+    texts = [(m.move, m.because) for m in list_moves([trajectory], "default")]
     assert [move for move, _ in texts] == ["full to summary", "summary to keywords"]
     assert texts[0][1].startswith("full to summary: 24 hours old, value 0.150 is at most 0.6, at most 3 accesses")
     assert texts[1][1].startswith("summary to keywords: 7 days old, value 0.150 is at most 0.4, at most 1 accesses")
 
 
 def test_compression_hides_nothing():
-    assert all(not s.hides for s in played(worth(0.15), 24 * 40).steps if s.shrinks)
+    assert all(not s.hides for s in played(worth(0.15), 24 * 40).transitions if s.shrinks)

@@ -18,13 +18,13 @@ from perdure.rules.lifecycle.compression_forms import (
     LADDER,
     Shown,
     accuracy,
-    carried_out,
+    apply_forms,
     cosine_of,
     figures,
     shown_as,
     with_preservation,
 )
-from perdure.rules.lifecycle.trajectory import play
+from perdure.rules.lifecycle.trajectory import replay
 from perdure.rules.meaning_guard import lost
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, state
@@ -200,11 +200,11 @@ def test_the_figures_of_a_form_add_up():
 
 
 @pytest.fixture
-def course():
+def trajectory():
     """A memory that the seed's triggers bring from full to no text at all."""
     low = state(confidence=0.1, uniqueness=0.1, tokens=60)
-    (played,) = play({"m": low}, {}, START + 40 * DAY, SEED)
-    assert [s.state.form for s in played.steps if s.shrinks] == [Form.SUMMARY, Form.KEYWORDS, Form.EMBEDDING]
+    (played,) = replay({"m": low}, {}, START + 40 * DAY, SEED)
+    assert [s.state.form for s in played.transitions if s.shrinks] == [Form.SUMMARY, Form.KEYWORDS, Form.EMBEDDING]
     return played
 
 
@@ -212,32 +212,32 @@ def made(form, tokens, refused=""):
     return Shown(form, "x", tokens, 60, refused)
 
 
-def test_what_is_carried_out_has_sizes_and_reasons(course):
+def test_what_is_carried_out_has_sizes_and_reasons(trajectory):
     forms = {f: made(f, n) for f, n in [(Form.SUMMARY, 30), (Form.KEYWORDS, 5), (Form.EMBEDDING, 0)]}
-    done = carried_out(course, forms, SEED)
-    assert [s.state.tokens for s in done.steps if s.shrinks] == [30, 5, 0]
-    assert all("60 to" in s.because for s in done.steps if s.shrinks)
+    done = apply_forms(trajectory, forms, SEED)
+    assert [s.state.tokens for s in done.transitions if s.shrinks] == [30, 5, 0]
+    assert all("60 to" in s.because for s in done.transitions if s.shrinks)
     assert (done.after.form, done.after.tokens, done.after.firm, done.refused) == (Form.EMBEDDING, 0, False, "")
-    assert done.after.form_ms == [s for s in done.steps if s.shrinks][-1].at
+    assert done.after.form_ms == [s for s in done.transitions if s.shrinks][-1].at
 
 
-def test_a_refused_form_ends_the_descent_and_is_not_due_again(course):
+def test_a_refused_form_ends_the_descent_and_is_not_due_again(trajectory):
     forms = {
         Form.SUMMARY: made(Form.SUMMARY, 30),
         Form.KEYWORDS: made(Form.KEYWORDS, 60, "it would lose name alice"),
         Form.EMBEDDING: made(Form.EMBEDDING, 0),
     }
-    done = carried_out(course, forms, SEED)
-    assert [s.state.form for s in done.steps if s.shrinks] == [Form.SUMMARY]
+    done = apply_forms(trajectory, forms, SEED)
+    assert [s.state.form for s in done.transitions if s.shrinks] == [Form.SUMMARY]
     assert (done.after.form, done.after.tokens, done.after.firm) == (Form.SUMMARY, 30, True)
     assert done.refused == "it would lose name alice"
-    again = play({"m": done.after}, {}, START + 400 * DAY, SEED)[0]
-    assert not any(s.shrinks for s in again.steps)
+    again = replay({"m": done.after}, {}, START + 400 * DAY, SEED)[0]
+    assert not any(s.shrinks for s in again.transitions)
 
 
-def test_the_other_moves_of_a_refused_course_stay(course):
+def test_the_other_moves_of_a_refused_course_stay(trajectory):
     whole = {f: made(f, 60, "it is no shorter") for f in LADDER[1:]}
-    done = carried_out(course, whole, Policy())
-    assert [s.rule for s in done.steps] == [s.rule for s in course.steps if not s.shrinks] != []
-    assert {s.state.form for s in done.steps} == {Form.FULL}
-    assert done.after.tier is course.after.tier
+    done = apply_forms(trajectory, whole, Policy())
+    assert [s.rule for s in done.transitions] == [s.rule for s in trajectory.transitions if not s.shrinks] != []
+    assert {s.state.form for s in done.transitions} == {Form.FULL}
+    assert done.after.tier is trajectory.after.tier

@@ -18,7 +18,7 @@ from perdure.formulas.value import Value, Weights, faded_mass, uniqueness
 from perdure.records.memory import Kind, Scope, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.signals import signals
-from perdure.rules.lifecycle.trajectory import play
+from perdure.rules.lifecycle.trajectory import replay
 from perdure.rules.policy_check import policy_from
 from perdure.rules.validation.inputs import draft
 from rules.builders import DAY, HOUR, START, born, state
@@ -103,7 +103,7 @@ def test_boost(amount, boosted, diminishing, cap, expected):
 def recalled(base: float, times: int, policy: Policy, *, apart: int = 1000) -> float:
     memory = replace(born(policy), importance=base)
     accesses = [(START + apart * (i + 1), 1) for i in range(times)]
-    return play({"m": memory}, {"m": accesses}, START + apart * times, policy)[0].after.importance
+    return replay({"m": memory}, {"m": accesses}, START + apart * times, policy)[0].after.importance
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_six_runs_at_age_0_take_nothing():
     """field.md, trap in 000: six runs at age 0 took 0.8 to 0.1."""
     memory = replace(born(SEED), importance=0.8)
     for _ in range(6):
-        memory = play({"m": memory}, {}, START, SEED)[0].after
+        memory = replay({"m": memory}, {}, START, SEED)[0].after
     assert memory.importance == 0.8
     assert signals([memory], SEED, START).importance[0] == pytest.approx(0.8)
 
@@ -347,10 +347,10 @@ def test_ages_are_not_floored_to_days():
 
 def moves(memory, hours: float, accesses=(), policy=SEED):
     """What became of its tier and status; shorter forms have tests of their own (test_compression_moves.py)."""
-    course = play({"m": memory}, {"m": tuple(accesses)}, START + int(hours * HOUR), policy)[0]
+    trajectory = replay({"m": memory}, {"m": tuple(accesses)}, START + int(hours * HOUR), policy)[0]
     return [
         (s.state.tier.value if s.state.status is Status.ACTIVE else "archived", (s.at - START) / HOUR)
-        for s in course.steps
+        for s in trajectory.transitions
         if not s.shrinks
     ]
 

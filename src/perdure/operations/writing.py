@@ -13,8 +13,8 @@ from perdure.records.memory import Form, Record, State
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.rules.insertion import with_due
-from perdure.rules.lifecycle.maintenance import course_plan, truncated
-from perdure.rules.lifecycle.trajectory import Step, play
+from perdure.rules.lifecycle.maintenance import trajectory_plan, truncate
+from perdure.rules.lifecycle.trajectory import Transition, replay
 
 T = TypeVar("T")
 ATTEMPTS: Final = 8
@@ -70,14 +70,16 @@ def decided(
     """
     now = ctx.clock()
     accesses = {record.id: tuple(p for p in record.accesses if p[0] <= now)}
-    course = truncated(play({record.id: record.state}, accesses, now, unshortened(ctx.policy), hold=True)[0])
-    state = decide(course.after)
-    if state == course.after:
-        return replace(record, state=course.after, accesses=())
+    trajectory = truncate(replay({record.id: record.state}, accesses, now, unshortened(ctx.policy), blocked=True)[0])
+    state = decide(trajectory.after)
+    if state == trajectory.after:
+        return replace(record, state=trajectory.after, accesses=())
     state = with_due([replace(state, held=False)], ctx.policy)[0]
     plan_id = ctx.ids(now)
-    whole = replace(course, steps=(*course.steps, Step(now, state, operation, because)), after=state)
-    plan = course_plan(
+    whole = replace(
+        trajectory, transitions=(*trajectory.transitions, Transition(now, state, operation, because)), after=state
+    )
+    plan = trajectory_plan(
         [whole],
         {record.id: record.op},
         accesses,

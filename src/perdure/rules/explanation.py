@@ -15,7 +15,7 @@ from perdure.records.report import Entry, Explanation
 from perdure.rules.lifecycle.moves import next_falls
 from perdure.rules.lifecycle.reasons import reason
 from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
-from perdure.rules.lifecycle.trajectory import play
+from perdure.rules.lifecycle.trajectory import replay
 from perdure.rules.lifecycle.transitions import RULES
 
 _LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
@@ -135,7 +135,7 @@ def _next(state: State, policy: Policy, now: Instant) -> str:
         return "Next: nothing; it leaves the vault only by hand."
     if state.held:
         return "Next: a move is held back by a gate until the namespace changes."
-    later = play({"": state}, {}, now, policy)[0].after
+    later = replay({"": state}, {}, now, policy)[0].after
     falls = next_falls(Columns.of([later]), policy)
     if falls.at[0] >= NEVER:
         return f"Next: nothing; without access it stays in {later.tier}."

@@ -25,7 +25,7 @@ from perdure.records.plan import Change, Plan
 from perdure.rules.consolidation.merge_plan import Decisions, Settled, settled
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import signals
-from perdure.rules.lifecycle.trajectory import Course
+from perdure.rules.lifecycle.trajectory import Trajectory
 
 PAGE: Final = 2000
 
@@ -213,6 +213,6 @@ def _places(fact: Fact) -> tuple[tuple[str, ...], ...]:
 
 
 def _as_born(records: Sequence[Record]) -> Settled:
-    courses: Mapping[str, Course] = {r.id: Course(r.id, r.state, (), r.state, 0) for r in records}
+    trajectories: Mapping[str, Trajectory] = {r.id: Trajectory(r.id, r.state, (), r.state, 0) for r in records}
     by = {r.id: r for r in records}
-    return Settled(by, by, courses)
+    return Settled(by, by, trajectories)

@@ -12,8 +12,8 @@ from perdure.records.memory import Record, State, Status
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.rules.insertion import with_due
-from perdure.rules.lifecycle.maintenance import course_plan, truncated
-from perdure.rules.lifecycle.trajectory import Course, Step, play
+from perdure.rules.lifecycle.maintenance import trajectory_plan, truncate
+from perdure.rules.lifecycle.trajectory import Trajectory, Transition, replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,14 @@ def decided_all(
     """
     accesses = {r.id: tuple(pair for pair in r.accesses if pair[0] <= now) for r in records}
     states = {r.id: r.state for r in records}
-    before = [truncated(c) for c in play(states, accesses, now, unshortened(ctx.policy), hold=True)]
+    before = [truncate(c) for c in replay(states, accesses, now, unshortened(ctx.policy), blocked=True)]
     verdicts = decide([c.after for c in before])
     pairs = [(c, v) for c, v in zip(before, verdicts, strict=True) if v.accessed or v.state != c.after]
     changed = _decided(pairs, operation, now, ctx.policy)
     if not changed and not documents:
         return ""
     ids = {c.id for c in changed}
-    plan = course_plan(
+    plan = trajectory_plan(
         changed,
         {r.id: r.op for r in records if r.id in ids},
         {i: pairs for i, pairs in accesses.items() if i in ids},
@@ -96,22 +96,24 @@ def decided_all(
     return plan.id
 
 
-def _decided(pairs: Sequence[tuple[Course, Verdict]], operation: str, now: Instant, policy: Policy) -> list[Course]:
-    """Return courses that end with decisions, and with what an access of the same instant brings about."""
-    states = {course.id: replace(verdict.state, held=False) for course, verdict in pairs}
+def _decided(
+    pairs: Sequence[tuple[Trajectory, Verdict]], operation: str, now: Instant, policy: Policy
+) -> list[Trajectory]:
+    """Return trajectories that end with decisions, and with what an access of the same instant brings about."""
+    states = {trajectory.id: replace(verdict.state, held=False) for trajectory, verdict in pairs}
     plain = replace(unshortened(policy), importance=replace(policy.importance, on_access=0.0))
-    read = {course.id: states[course.id] for course, verdict in pairs if verdict.accessed}
-    later = {c.id: truncated(c) for c in play(read, dict.fromkeys(read, ((now, 1),)), now, plain, hold=True)}
+    read = {trajectory.id: states[trajectory.id] for trajectory, verdict in pairs if verdict.accessed}
+    later = {c.id: truncate(c) for c in replay(read, dict.fromkeys(read, ((now, 1),)), now, plain, blocked=True)}
     ends = [replace(later[i].after if i in later else state, held=False) for i, state in states.items()]
     return [
         replace(
-            course,
-            steps=(
-                *course.steps,
-                Step(now, states[course.id], operation, verdict.because),
-                *(later[course.id].steps if course.id in later else ()),
+            trajectory,
+            transitions=(
+                *trajectory.transitions,
+                Transition(now, states[trajectory.id], operation, verdict.because),
+                *(later[trajectory.id].transitions if trajectory.id in later else ()),
             ),
             after=after,
         )
-        for (course, verdict), after in zip(pairs, with_due(ends, policy), strict=True)
+        for (trajectory, verdict), after in zip(pairs, with_due(ends, policy), strict=True)
     ]

@@ -129,13 +129,17 @@ class _Side:
 
     def hidden(self, identity: str, at: Instant) -> bool:
         """Whether a memory would have been out of view at an instant."""
-        step = self.lives[identity].at(at)
-        return step is not None and step.state.status is not Status.ACTIVE
+        transition = self.lives[identity].at(at)
+        return transition is not None and transition.state.status is not Status.ACTIVE
 
     def short(self, identity: str, at: Instant) -> bool:
         """Whether it would have been shown in a shorter form."""
-        step = self.lives[identity].at(at)
-        return step is not None and step.state.form is not Form.FULL and step.state.status is Status.ACTIVE
+        transition = self.lives[identity].at(at)
+        return (
+            transition is not None
+            and transition.state.form is not Form.FULL
+            and transition.state.status is Status.ACTIVE
+        )
 
     def summary(self, asked: Sequence[_Asked]) -> Lived:
         """Return the figures."""
@@ -161,7 +165,7 @@ class _Side:
 
 
 def _moved(life: Life) -> bool:
-    return len({step.state.tier for step in life.steps} | {life.after.tier}) > 1
+    return len({transition.state.tier for transition in life.transitions} | {life.after.tier}) > 1
 
 
 def _lost(asked: Sequence[_Asked], now: _Side, other: _Side) -> Iterator[Missed]:
@@ -169,6 +173,6 @@ def _lost(asked: Sequence[_Asked], now: _Side, other: _Side) -> Iterator[Missed]
     for a in asked:
         for identity in a.hits:
             if other.hidden(identity, a.at) and not now.hidden(identity, a.at):
-                step = other.lives[identity].at(a.at)
-                because = "" if step is None else f"hidden {text_of(step.at)}: {step.because}"
+                transition = other.lives[identity].at(a.at)
+                because = "" if transition is None else f"hidden {text_of(transition.at)}: {transition.because}"
                 yield Missed(a.id, text_of(a.at), a.query, identity, identity in a.useful, because)

@@ -19,14 +19,14 @@ from perdure.records.recall import Filters
 from perdure.rules.lifecycle.compression_forms import (
     Shown,
     accuracy,
-    carried_out,
+    apply_forms,
     cosine_of,
     figures,
-    shortened,
+    forms_reached,
     shown_as,
     with_preservation,
 )
-from perdure.rules.lifecycle.trajectory import Course
+from perdure.rules.lifecycle.trajectory import Trajectory
 
 PAGE: Final = 2000
 
@@ -35,41 +35,43 @@ Texts = dict[str, dict[Form, str | None]]
 
 
 def carried(
-    ctx: Context, namespace: str, courses: Sequence[Course], now: Instant
-) -> tuple[list[Course], Texts, list[Change]]:
-    """Carry out what courses shorten.
+    ctx: Context, namespace: str, trajectories: Sequence[Trajectory], now: Instant
+) -> tuple[list[Trajectory], Texts, list[Change]]:
+    """Carry out what trajectories shorten.
 
     Args:
         ctx: Store, policy, embedder.
         namespace: Where the memories are.
-        courses: As played.
+        trajectories: As replayed.
         now: The instant, for the record of what was measured.
 
     Returns:
-        The courses with sizes and measures, or without the steps that the meaning guard refused; the texts that go with
-        them; and the changes that keep the measures.
+        The trajectories with sizes and measures, or without the transitions that the meaning guard refused; the texts
+        that go with them; and the changes that keep the measures.
     """
-    wanted = shortened(courses)
+    wanted = forms_reached(trajectories)
     if not wanted:
-        return list(courses), {}, []
+        return list(trajectories), {}, []
     records = {r.id: r for r in ctx.store.get(namespace, list(wanted))}
     asked = [(records[i], f) for i, forms in wanted.items() if i in records for f in forms]
     made = measured(ctx, namespace, asked, written(ctx, _longest(ctx, asked)))
     done, texts, changes = [], {}, []
     kept = documents(ctx, namespace, list(wanted))
-    for course in courses:
-        if course.id not in records or course.id not in wanted:
-            done.append(course)
+    for trajectory in trajectories:
+        if trajectory.id not in records or trajectory.id not in wanted:
+            done.append(trajectory)
             continue
-        forms = {f: made[course.id, f] for f in wanted[course.id]}
-        whole = carried_out(course, forms, ctx.policy)
+        forms = {f: made[trajectory.id, f] for f in wanted[trajectory.id]}
+        whole = apply_forms(trajectory, forms, ctx.policy)
         done.append(whole)
-        record = records[course.id]
-        if record.state.form is not course.before.form:
-            raise ConflictError("Another process has just shortened it.", (course.id,), remedy="Read again and retry.")
-        texts[course.id] = {record.state.form: record.content.shown, **{f: s.text for f, s in forms.items()}}
-        taken = [forms[s.state.form] for s in whole.steps if s.shrinks]
-        changes += [c for shown in taken for c in measures(course.id, shown, now, kept)]
+        record = records[trajectory.id]
+        if record.state.form is not trajectory.before.form:
+            raise ConflictError(
+                "Another process has just shortened it.", (trajectory.id,), remedy="Read again and retry."
+            )
+        texts[trajectory.id] = {record.state.form: record.content.shown, **{f: s.text for f, s in forms.items()}}
+        taken = [forms[s.state.form] for s in whole.transitions if s.shrinks]
+        changes += [c for shown in taken for c in measures(trajectory.id, shown, now, kept)]
     return done, texts, changes
 
 

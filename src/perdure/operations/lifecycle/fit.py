@@ -22,9 +22,9 @@ from perdure.records.transaction_view import Glimpse
 from perdure.rules.insertion import with_due
 from perdure.rules.lifecycle.budget_fitting import Choice, Piece, chosen, is_rested, stays, within, worth_of
 from perdure.rules.lifecycle.compression_forms import LADDER, Shown, shown_as
-from perdure.rules.lifecycle.maintenance import Budget, course_plan, truncated
+from perdure.rules.lifecycle.maintenance import Budget, trajectory_plan, truncate
 from perdure.rules.lifecycle.signals import views
-from perdure.rules.lifecycle.trajectory import Course, Step, play
+from perdure.rules.lifecycle.trajectory import Trajectory, Transition, replay
 
 PAGE: Final = 2000
 BATCH: Final = 1000
@@ -173,8 +173,8 @@ class _Fit:
             stored = self.ctx.store.states(self.place, ids)
             active = {i: s for i, (s, _) in stored.items() if s.status is Status.ACTIVE}
             accesses = self.ctx.store.accesses(self.place, list(active), self.now)
-            courses = self._played(active, accesses)
-            records = [Record(self.place, c.id, c.after, Content("")) for c in courses]
+            trajectories = self._replayed(active, accesses)
+            records = [Record(self.place, c.id, c.after, Content("")) for c in trajectories]
             for memory in views(records, self.ctx.policy, self.now):
                 self.pieces[memory.id] = self._piece(memory)
 
@@ -191,12 +191,12 @@ class _Fit:
         forms = (piece.forms[0], *((s.form, s.tokens) for s in known if not s.refused))
         return replace(piece, forms=forms, unknown=tuple(f for f in barer if (piece.id, f) not in self.shown))
 
-    def _played(
+    def _replayed(
         self, states: Mapping[str, State], accesses: Mapping[str, tuple[tuple[Instant, int], ...]]
-    ) -> list[Course]:
+    ) -> list[Trajectory]:
         """Return what became of some memories by now; hiding and shortening wait for the sweep."""
         policy = unshortened(self.ctx.policy)
-        return [truncated(c) for c in play(states, accesses, self.now, policy, hold=True)]
+        return [truncate(c) for c in replay(states, accesses, self.now, policy, blocked=True)]
 
     def _stays(self, identity: str, state: State) -> bool:
         return identity in self.spared or stays(state) or is_rested(state, self.now)
@@ -261,19 +261,19 @@ class _Fit:
         records = {r.id: r for r in self.ctx.store.get(self.place, list(forms))}
         accesses = {r.id: tuple(p for p in r.accesses if p[0] <= self.now) for r in records.values()}
         active = {i: r.state for i, r in records.items() if r.state.status is Status.ACTIVE}
-        courses = {c.id: c for c in self._played(active, accesses)}
-        if moved := [i for i in forms if i not in courses or not self._as_chosen(courses[i])]:
+        trajectories = {c.id: c for c in self._replayed(active, accesses)}
+        if moved := [i for i in forms if i not in trajectories or not self._as_chosen(trajectories[i])]:
             raise ConflictError("Memories changed while a plan was made.", tuple(moved), remedy="Try again.")
-        fitted = [self._fitted(courses[i], form) for i, form in forms.items()]
+        fitted = [self._fitted(trajectories[i], form) for i, form in forms.items()]
         done = with_due([c.after for c in fitted], self.ctx.policy)
         fitted = [
-            replace(c, after=s, steps=(*c.steps[:-1], replace(c.steps[-1], state=s)))
+            replace(c, after=s, transitions=(*c.transitions[:-1], replace(c.transitions[-1], state=s)))
             for c, s in zip(fitted, done, strict=True)
         ]
         taken = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
         kept = documents(self.ctx, self.place, [i for i, _ in taken]) if taken else {}
         note = f"fit: {len(forms)} {'shown shorter' if taken else 'set aside'}"
-        plan = course_plan(
+        plan = trajectory_plan(
             fitted,
             {i: r.op for i, r in records.items()},
             accesses,
@@ -288,19 +288,23 @@ class _Fit:
         kept_measures = [change for i, shown in taken for change in measures(i, shown, self.now, kept)]
         return replace(plan, changes=(*plan.changes, *kept_measures))
 
-    def _as_chosen(self, course: Course) -> bool:
-        return course.after.form is self.pieces[course.id].forms[0][0] and not self._stays(course.id, course.after)
+    def _as_chosen(self, trajectory: Trajectory) -> bool:
+        return trajectory.after.form is self.pieces[trajectory.id].forms[0][0] and not self._stays(
+            trajectory.id, trajectory.after
+        )
 
-    def _fitted(self, course: Course, form: Form | None) -> Course:
-        state = replace(course.after, held=False)
+    def _fitted(self, trajectory: Trajectory, form: Form | None) -> Trajectory:
+        state = replace(trajectory.after, held=False)
         if form is None:
             state = replace(state, status=Status.ARCHIVED, status_ms=self.now)
             because = "fit: set aside for want of room, the least worth for its tokens"
         else:
-            shown = self.shown[course.id, form]
+            shown = self.shown[trajectory.id, form]
             state = replace(state, form=form, form_ms=self.now, tokens=shown.tokens)
             because = f"fit: shows its {form.value} for want of room; {shown.told()}"
-        return replace(course, steps=(*course.steps, Step(self.now, state, "fit", because)), after=state)
+        return replace(
+            trajectory, transitions=(*trajectory.transitions, Transition(self.now, state, "fit", because)), after=state
+        )
 
 
 def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Check | None:

@@ -1,4 +1,4 @@
-"""Sweeping: memories whose instant has come are played forward, gated, and written down; and the forecast of it."""
+"""Sweeping: memories whose instant has come are replayed, gated, and written down; and the forecast of it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,16 @@ from perdure.records.lease import Lease
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Held, Moved, Report
-from perdure.rules.lifecycle.maintenance import Holds, course_plan, hides, moved, shortens, sweep_note, truncated
-from perdure.rules.lifecycle.trajectory import Course, play
+from perdure.rules.lifecycle.maintenance import (
+    GateRefusals,
+    count_hidden,
+    count_shortened,
+    list_moves,
+    sweep_note,
+    trajectory_plan,
+    truncate,
+)
+from perdure.rules.lifecycle.trajectory import Trajectory, replay
 
 PAGE: Final = 2000
 TRIES: Final = 4
@@ -98,17 +106,17 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     for place, policy in ctx.store.due_namespaces(until, ctx.policy.life):
         if namespace is None or place == namespace:
             for ids in _pages(ctx, place, until, anew=_differs(policy, ctx)):
-                courses, _, _ = _played(ctx, place, ids, until, Holds())
-                courses, _, _ = carried(ctx, place, courses, until)
-                tally.examined += len(courses)
-                tally.moved += moved(courses, place)
+                trajectories, _, _ = _replayed(ctx, place, ids, until, GateRefusals())
+                trajectories, _, _ = carried(ctx, place, trajectories, until)
+                tally.examined += len(trajectories)
+                tally.moved += list_moves(trajectories, place)
     return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
 
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
     pages = _pages(ctx, place, until, anew=False)
-    return sum(hides(_played(ctx, place, ids, until, Holds())[0]) for ids in pages)
+    return sum(count_hidden(_replayed(ctx, place, ids, until, GateRefusals())[0]) for ids in pages)
 
 
 @dataclass(slots=True)
@@ -121,7 +129,7 @@ class _Sweep:
         anew: Whether every memory is looked at, because the policy has changed.
         dry_run: Whether nothing is to be written.
         lease: The worker's right to it.
-        holds: What the loss budget holds back; None until it was asked.
+        refusals: What the loss budget blocks; None until it was asked.
     """
 
     ctx: Context
@@ -130,27 +138,27 @@ class _Sweep:
     anew: bool
     dry_run: bool
     lease: Lease | None = None
-    holds: Holds | None = None
+    refusals: GateRefusals | None = None
 
     def run(self, tally: _Tally) -> None:
         """Sweep it page by page; each page is one plan."""
         for ids in _pages(self.ctx, self.place, self.now, anew=self.anew):
-            courses, plan, holds = retried(partial(self._page, ids))
-            tally.examined += len(courses)
-            tally.counted += sum(c.counted for c in courses)
-            tally.moved += moved(courses, self.place)
+            trajectories, plan, refusals = retried(partial(self._page, ids))
+            tally.examined += len(trajectories)
+            tally.counted += sum(c.counted for c in trajectories)
+            tally.moved += list_moves(trajectories, self.place)
             if plan.changes:
                 tally.plans.append(plan)
-            tally.held += _told(courses, holds, self.place)
+            tally.held += _told(trajectories, refusals, self.place)
 
-    def _page(self, ids: Sequence[str]) -> tuple[list[Course], Plan, Holds]:
+    def _page(self, ids: Sequence[str]) -> tuple[list[Trajectory], Plan, GateRefusals]:
         """Play a page and write it; what a gate stops is held, and the rest goes on."""
-        holds = self._budgeted(ids)
+        refusals = self._budgeted(ids)
         for left in reversed(range(TRIES + 1)):
-            courses, ops, accesses = _played(self.ctx, self.place, ids, self.now, holds)
-            courses, texts, measured = carried(self.ctx, self.place, courses, self.now)
-            plan = course_plan(
-                courses,
+            trajectories, ops, accesses = _replayed(self.ctx, self.place, ids, self.now, refusals)
+            trajectories, texts, measured = carried(self.ctx, self.place, trajectories, self.now)
+            plan = trajectory_plan(
+                trajectories,
                 ops,
                 accesses,
                 plan_id=self.ctx.ids(self.now),
@@ -158,33 +166,33 @@ class _Sweep:
                 at=self.now,
                 policy=self.ctx.policy,
                 operation="sweep",
-                note=sweep_note(courses),
-                holds=holds,
+                note=sweep_note(trajectories),
+                refusals=refusals,
                 shown=texts,
             )
             plan = replace(plan, changes=(*plan.changes, *measured))
             try:
                 self._write(plan)
             except GateStopped as error:
-                holds = _tighter(holds, plan, error, alone=left > 1)
+                refusals = _tighter(refusals, plan, error, alone=left > 1)
             else:
-                return courses, plan, holds
+                return trajectories, plan, refusals
         raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
 
-    def _budgeted(self, ids: Sequence[str]) -> Holds:
+    def _budgeted(self, ids: Sequence[str]) -> GateRefusals:
         """Ask the loss budget once, about the whole sweep of the namespace and not only about one page of it."""
-        if self.holds is not None:
-            return self.holds
-        courses, _, _ = _played(self.ctx, self.place, ids, self.now, Holds())
-        if not hides(courses) and not shortens(courses):
-            return Holds()
+        if self.refusals is not None:
+            return self.refusals
+        trajectories, _, _ = _replayed(self.ctx, self.place, ids, self.now, GateRefusals())
+        if not count_hidden(trajectories) and not count_shortened(trajectories):
+            return GateRefusals()
         hidden = shortened = 0
         for page in _pages(self.ctx, self.place, self.now, anew=self.anew):
-            courses, _, _ = _played(self.ctx, self.place, page, self.now, Holds())
-            hidden, shortened = hidden + hides(courses), shortened + shortens(courses)
+            trajectories, _, _ = _replayed(self.ctx, self.place, page, self.now, GateRefusals())
+            hidden, shortened = hidden + count_hidden(trajectories), shortened + count_shortened(trajectories)
         budget, policy = budget_of(self.ctx, self.place), self.ctx.policy.gates
-        self.holds = Holds(budget.refusal(hidden, policy), budget.too_short(shortened, policy))
-        return self.holds
+        self.refusals = GateRefusals(budget.refusal(hidden, policy), budget.too_short(shortened, policy))
+        return self.refusals
 
     def _write(self, plan: Plan) -> None:
         check = recall_gate(self.ctx, plan) if plan.loses else None
@@ -195,11 +203,11 @@ class _Sweep:
             tried(self.ctx, plan, check)
 
 
-def _tighter(holds: Holds, plan: Plan, error: GateStopped, *, alone: bool) -> Holds:
+def _tighter(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: bool) -> GateRefusals:
     """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it.
 
     Args:
-        holds: What was held back so far.
+        refusals: What was held back so far.
         plan: What was stopped.
         error: Why.
         alone: Whether memories may still be held back one by one.
@@ -207,32 +215,32 @@ def _tighter(holds: Holds, plan: Plan, error: GateStopped, *, alone: bool) -> Ho
     why = why_of(error)
     culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}
     if culprits and alone:
-        return replace(holds, lost={**holds.lost, **culprits})
-    return Holds(holds.hides or why, holds.shrinks or why, holds.lost)
+        return replace(refusals, lost={**refusals.lost, **culprits})
+    return GateRefusals(refusals.hides or why, refusals.shrinks or why, refusals.lost)
 
 
-def _told(courses: Sequence[Course], holds: Holds, place: str) -> list[Held]:
+def _told(trajectories: Sequence[Trajectory], refusals: GateRefusals, place: str) -> list[Held]:
     """Return what was not held before and is now, by reason."""
     reasons: dict[str, list[str]] = {}
-    for course in courses:
-        if course.after.held and not course.before.held:
-            reasons.setdefault(holds.because(course.id), []).append(course.id)
+    for trajectory in trajectories:
+        if trajectory.after.held and not trajectory.before.held:
+            reasons.setdefault(refusals.because(trajectory.id), []).append(trajectory.id)
     return [Held(place, tuple(ids), because) for because, ids in reasons.items()]
 
 
-def _played(
-    ctx: Context, place: str, ids: Sequence[str], now: Instant, holds: Holds
-) -> tuple[list[Course], dict[str, str], dict[str, Pairs]]:
+def _replayed(
+    ctx: Context, place: str, ids: Sequence[str], now: Instant, refusals: GateRefusals
+) -> tuple[list[Trajectory], dict[str, str], dict[str, Pairs]]:
     stored = ctx.store.states(place, ids)
     accesses = ctx.store.accesses(place, list(stored), now)
     states: dict[str, State] = {i: state for i, (state, _) in stored.items()}
-    free = {i: state for i, state in states.items() if not any(holds.why(i))}
-    courses = {c.id: c for c in play(free, accesses, now, ctx.policy)}
+    free = {i: state for i, state in states.items() if not any(refusals.why(i))}
+    trajectories = {c.id: c for c in replay(free, accesses, now, ctx.policy)}
     waiting = {i: state for i, state in states.items() if i not in free}
-    for course in play(waiting, accesses, now, ctx.policy, hold=True):
-        no_hiding, no_shrinking = holds.why(course.id)
-        courses[course.id] = truncated(course, hides=bool(no_hiding), shrinks=bool(no_shrinking))
-    ordered = [courses[i] for i in states]
+    for trajectory in replay(waiting, accesses, now, ctx.policy, blocked=True):
+        no_hiding, no_shrinking = refusals.why(trajectory.id)
+        trajectories[trajectory.id] = truncate(trajectory, hides=bool(no_hiding), shrinks=bool(no_shrinking))
+    ordered = [trajectories[i] for i in states]
     return ordered, {i: op for i, (_, op) in stored.items()}, accesses
 
 

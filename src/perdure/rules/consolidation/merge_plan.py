@@ -23,9 +23,9 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.merging import Merge
 from perdure.rules.insertion import with_due
-from perdure.rules.lifecycle.maintenance import course_plan, truncated
+from perdure.rules.lifecycle.maintenance import trajectory_plan, truncate
 from perdure.rules.lifecycle.state_arrays import Columns, strength_curve
-from perdure.rules.lifecycle.trajectory import Course, Step, play
+from perdure.rules.lifecycle.trajectory import Trajectory, Transition, replay
 
 STANDS_FOR: Final = "summarizes"
 _NEARNESS: Final = (Tier.VAULT, Tier.HOT, Tier.WARM, Tier.COLD)
@@ -38,17 +38,19 @@ class Settled:
     Attributes:
         records: Id -> the memory, its accesses counted in.
         stored: Id -> the memory as it was read.
-        courses: Id -> how it came from one to the other.
+        trajectories: Id -> how it came from one to the other.
     """
 
     records: Mapping[str, Record]
     stored: Mapping[str, Record]
-    courses: Mapping[str, Course]
+    trajectories: Mapping[str, Trajectory]
 
     def joined(self, other: Settled) -> Settled:
         """Return these and others."""
         return Settled(
-            {**self.records, **other.records}, {**self.stored, **other.stored}, {**self.courses, **other.courses}
+            {**self.records, **other.records},
+            {**self.stored, **other.stored},
+            {**self.trajectories, **other.trajectories},
         )
 
 
@@ -62,10 +64,10 @@ def settled(records: Iterable[Record], policy: Policy, now: Instant) -> Settled:
     """
     stored = {r.id: replace(r, accesses=tuple(p for p in r.accesses if p[0] <= now)) for r in records}
     accesses = {i: r.accesses for i, r in stored.items()}
-    played = play({i: r.state for i, r in stored.items()}, accesses, now, policy, hold=True)
-    courses = [truncated(course) for course in played]
-    whole = {c.id: replace(stored[c.id], state=c.after, accesses=()) for c in courses}
-    return Settled(whole, stored, {c.id: c for c in courses})
+    replayed = replay({i: r.state for i, r in stored.items()}, accesses, now, policy, blocked=True)
+    trajectories = [truncate(trajectory) for trajectory in replayed]
+    whole = {c.id: replace(stored[c.id], state=c.after, accesses=()) for c in trajectories}
+    return Settled(whole, stored, {c.id: c for c in trajectories})
 
 
 def merged_state(main: State, others: Sequence[State], policy: Policy, now: Instant) -> State:
@@ -166,7 +168,7 @@ class Decisions:
     def __init__(self, found: Settled, policy: Policy, now: Instant, plan_id: str) -> None:
         self.found, self.policy, self.now, self.plan_id = found, policy, now, plan_id
         self.states = {identity: record.state for identity, record in found.records.items()}
-        self._steps: dict[str, list[Step]] = {}
+        self._transitions: dict[str, list[Transition]] = {}
         self._words: dict[str, dict[str, Any]] = {}
         self._before: list[Change] = []
         self._after: list[Change] = []
@@ -175,7 +177,7 @@ class Decisions:
         """Decide that a memory has another state from now on."""
         if state != self.states[identity]:
             self.states[identity] = state
-            self._steps.setdefault(identity, []).append(Step(self.now, state, verb, because))
+            self._transitions.setdefault(identity, []).append(Transition(self.now, state, verb, because))
 
     def relabel(self, identity: str, metadata: Mapping[str, Any]) -> None:
         """Decide what a memory's metadata is; it is written with the last change of its state."""
@@ -229,15 +231,15 @@ class Decisions:
 
     def plan(self, operation: str, note: str, namespace: str) -> Plan:
         """Return everything that was decided, as one plan."""
-        last = [replace(steps[-1].state, held=False) for steps in self._steps.values()]
-        courses = []
-        for (identity, steps), after in zip(self._steps.items(), with_due(last, self.policy), strict=True):
-            course = self.found.courses[identity]
-            courses.append(replace(course, steps=(*course.steps, *steps), after=after))
-        plan = course_plan(
-            courses,
-            {c.id: self.found.stored[c.id].op for c in courses},
-            {c.id: self.found.stored[c.id].accesses for c in courses},
+        last = [replace(transitions[-1].state, held=False) for transitions in self._transitions.values()]
+        trajectories = []
+        for (identity, transitions), after in zip(self._transitions.items(), with_due(last, self.policy), strict=True):
+            trajectory = self.found.trajectories[identity]
+            trajectories.append(replace(trajectory, transitions=(*trajectory.transitions, *transitions), after=after))
+        plan = trajectory_plan(
+            trajectories,
+            {c.id: self.found.stored[c.id].op for c in trajectories},
+            {c.id: self.found.stored[c.id].accesses for c in trajectories},
             plan_id=self.plan_id,
             namespace=namespace,
             at=self.now,

@@ -1,6 +1,7 @@
 """Shorter forms of a memory's text: what each form shows, what it keeps, and when the meaning guard refuses it.
 
-May live here: the decision about one text, and what it does to a memory's course. May not: embedding, reading, writing.
+May live here: the decision about one text, and what it does to a memory's trajectory. May not: embedding, reading,
+writing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from perdure.records.vector import Vector
 from perdure.rules.insertion import with_due
 from perdure.rules.language.tokens import counted
 from perdure.rules.lifecycle.shortening import keywords, summary, telegraphic
-from perdure.rules.lifecycle.trajectory import Course, Step
+from perdure.rules.lifecycle.trajectory import Trajectory, Transition
 from perdure.rules.meaning_guard import lost
 
 LADDER: Final = tuple(Form)
@@ -121,41 +122,43 @@ def cosine_of(one: Vector, other: Vector) -> float:
     return round(float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0)), 4)
 
 
-def carried_out(course: Course, forms: Mapping[Form, Shown], policy: Policy) -> Course:
-    """Return a course whose shortening steps have been carried out: sizes, measures, and a stop where one is refused.
+def apply_forms(trajectory: Trajectory, forms: Mapping[Form, Shown], policy: Policy) -> Trajectory:
+    """Return a trajectory with its shorter forms made: sizes, measures, and a stop where the meaning guard refused one.
 
     Args:
-        course: As played.
-        forms: Each form that a step of it reaches.
+        trajectory: As replayed.
+        forms: Each form that a transition of it reaches.
         policy: The policy in force, for the next due instant.
     """
-    done = as_far_as_allowed(course, forms)
+    done = apply_allowed_forms(trajectory, forms)
     return replace(done, after=with_due([done.after], policy)[0]) if done.refused else done
 
 
-def as_far_as_allowed(course: Course, forms: Mapping[Form, Shown]) -> Course:
-    """As :func:`carried_out`, but where a step is refused the next due instant is still that of the refused one."""
-    steps: list[Step] = []
-    form, since, tokens = course.before.form, course.before.form_ms, course.before.tokens
+def apply_allowed_forms(trajectory: Trajectory, forms: Mapping[Form, Shown]) -> Trajectory:
+    """As :func:`apply_forms`, but where a form is refused the next due instant is still that of the refused one."""
+    transitions: list[Transition] = []
+    form, since, tokens = trajectory.before.form, trajectory.before.form_ms, trajectory.before.tokens
     refused = ""
-    for step in course.steps:
-        because = step.because
-        if step.shrinks and not refused:
-            shown = forms[step.state.form]
+    for transition in trajectory.transitions:
+        because = transition.because
+        if transition.shrinks and not refused:
+            shown = forms[transition.state.form]
             refused = shown.refused
             if not refused:
-                form, since, tokens = shown.form, step.at, shown.tokens
+                form, since, tokens = shown.form, transition.at, shown.tokens
                 because = f"{because}; {shown.told()}"
-        if not (step.shrinks and refused):
-            state = replace(step.state, form=form, form_ms=since, tokens=tokens, firm=bool(refused))
-            steps.append(replace(step, state=state, because=because))
-    after = replace(course.after, form=form, form_ms=since, tokens=tokens, firm=bool(refused) or course.before.firm)
-    return replace(course, steps=tuple(steps), after=after, refused=refused)
+        if not (transition.shrinks and refused):
+            state = replace(transition.state, form=form, form_ms=since, tokens=tokens, firm=bool(refused))
+            transitions.append(replace(transition, state=state, because=because))
+    after = replace(
+        trajectory.after, form=form, form_ms=since, tokens=tokens, firm=bool(refused) or trajectory.before.firm
+    )
+    return replace(trajectory, transitions=tuple(transitions), after=after, refused=refused)
 
 
-def shortened(courses: Sequence[Course]) -> dict[str, tuple[Form, ...]]:
-    """Return memory id -> the forms that its course would give it."""
-    found = {c.id: tuple(s.state.form for s in c.steps if s.shrinks) for c in courses}
+def forms_reached(trajectories: Sequence[Trajectory]) -> dict[str, tuple[Form, ...]]:
+    """Return memory id -> the forms that its trajectory would give it."""
+    found = {c.id: tuple(s.state.form for s in c.transitions if s.shrinks) for c in trajectories}
     return {i: forms for i, forms in found.items() if forms}
 
 

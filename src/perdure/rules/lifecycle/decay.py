@@ -19,7 +19,7 @@ from perdure.records.memory import State, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.records.signal_results import DecayedMemory
-from perdure.rules.lifecycle.trajectory import Accesses, all_counted_in
+from perdure.rules.lifecycle.trajectory import Accesses, count_accesses
 
 PREVIEW: Final = 80
 """Characters of a memory that a result shows."""
@@ -145,7 +145,7 @@ def _counted(
     """Return the same memories with their waiting accesses counted in."""
     if not states:
         return gauges
-    counted = all_counted_in(list(states.values()), [accesses.get(i, ()) for i in states], policy)
+    counted = count_accesses(list(states.values()), [accesses.get(i, ()) for i in states], policy)
     after = dict(zip(states, counted, strict=True))
     return [
         g

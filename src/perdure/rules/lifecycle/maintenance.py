@@ -1,4 +1,4 @@
-"""From courses to a plan: what a sweep changes, what the loss budget holds back, and the report of it."""
+"""From trajectories to a plan: what a sweep changes, what the gates block, and the report of it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from perdure.records.memory import Form, State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
 from perdure.records.report import Moved
-from perdure.rules.lifecycle.reasons import counted_reason
-from perdure.rules.lifecycle.trajectory import Accesses, Course, Step
+from perdure.rules.lifecycle.reasons import access_reason
+from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
-    """Why gates hold moves back; empty for what they let go.
+class GateRefusals:
+    """Why gates block moves; empty for what they let go.
 
     Attributes:
         hides: Why no memory may be hidden.
@@ -76,7 +76,7 @@ class Holds:
     lost: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        """Whether anything is held back."""
+        """Whether anything is blocked."""
         return bool(self.hides or self.shrinks or self.lost)
 
     def why(self, identity: str) -> tuple[str, str]:
@@ -85,56 +85,56 @@ class Holds:
         return self.hides or alone, self.shrinks or alone
 
     def because(self, identity: str) -> str:
-        """Return what is told of a memory that is held back."""
+        """Return the reason that is given for a memory whose move is blocked."""
         return next((why for why in self.why(identity) if why), "")
 
 
-def hides(courses: Sequence[Course]) -> int:
+def count_hidden(trajectories: Sequence[Trajectory]) -> int:
     """Return how many memories would be taken out of view."""
-    return sum(1 for c in courses if c.before.status is Status.ACTIVE and c.after.status is not Status.ACTIVE)
+    return sum(1 for c in trajectories if c.before.status is Status.ACTIVE and c.after.status is not Status.ACTIVE)
 
 
-def shortens(courses: Sequence[Course]) -> int:
+def count_shortened(trajectories: Sequence[Trajectory]) -> int:
     """Return how many memories would stay in view in a shorter form."""
-    return sum(1 for c in courses if c.after.status is Status.ACTIVE and any(s.shrinks for s in c.steps))
+    return sum(1 for c in trajectories if c.after.status is Status.ACTIVE and any(s.shrinks for s in c.transitions))
 
 
-def truncated(course: Course, *, hides: bool = True, shrinks: bool = False) -> Course:
-    """Return a course that ends before its first step that may not be: the memory waits, held, for that step.
+def truncate(trajectory: Trajectory, *, hides: bool = True, shrinks: bool = False) -> Trajectory:
+    """Return a trajectory that ends before its first blocked transition: the memory waits, held, for that one.
 
     Args:
-        course: As played with ``hold``, so that every access counts before the step that waits.
-        hides: Whether steps that hide may not be.
-        shrinks: Whether steps that shorten what is shown may not be.
+        trajectory: As replayed with ``blocked``, so that every access counts before the transition that waits.
+        hides: Whether transitions that hide are blocked.
+        shrinks: Whether transitions that shorten what is shown are blocked.
     """
-    for position, step in enumerate(course.steps):
-        if (hides and step.hides) or (shrinks and step.shrinks):
-            last = course.steps[position - 1].state if position else course.before
+    for position, transition in enumerate(trajectory.transitions):
+        if (hides and transition.hides) or (shrinks and transition.shrinks):
+            last = trajectory.transitions[position - 1].state if position else trajectory.before
             after = replace(
-                course.after,
+                trajectory.after,
                 status=last.status,
                 status_ms=last.status_ms,
                 tier=last.tier,
                 tier_ms=last.tier_ms,
                 form=last.form,
                 form_ms=last.form_ms,
-                due_ms=step.at,
+                due_ms=transition.at,
                 held=True,
             )
-            return replace(course, steps=course.steps[:position], after=after)
-    return course
+            return replace(trajectory, transitions=trajectory.transitions[:position], after=after)
+    return trajectory
 
 
-def sweep_note(courses: Sequence[Course]) -> str:
+def sweep_note(trajectories: Sequence[Trajectory]) -> str:
     """Return one line on what a sweep did."""
-    moves = sum(len(c.steps) for c in courses)
-    short = shortens(courses)
+    moves = sum(len(c.transitions) for c in trajectories)
+    short = count_shortened(trajectories)
     told = f", {short} shortened" if short else ""
-    return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {hides(courses)} archived{told}"
+    return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {count_hidden(trajectories)} archived{told}"
 
 
-def course_plan(
-    courses: Sequence[Course],
+def trajectory_plan(
+    trajectories: Sequence[Trajectory],
     ops: Mapping[str, str],
     accesses: Mapping[str, Accesses],
     *,
@@ -145,58 +145,64 @@ def course_plan(
     operation: str,
     note: str,
     refusal: str = "",
-    holds: Holds | None = None,
+    refusals: GateRefusals | None = None,
     shown: Mapping[str, Mapping[Form, str | None]] = MappingProxyType({}),
 ) -> Plan:
-    """Return the plan that writes courses down: one change for each step.
+    """Return the plan that writes trajectories down: one change for each transition.
 
     Args:
-        courses: As played.
+        trajectories: As replayed.
         ops: Memory id -> the operation that last changed it.
-        accesses: Memory id -> accesses that the courses have counted in.
+        accesses: Memory id -> accesses that the trajectories have counted in.
         plan_id: The operation's id.
         namespace: The one namespace.
-        at: The instant up to which they were played.
+        at: The instant up to which they were replayed.
         policy: The policy in force.
         operation: The verb.
         note: One line for people.
         refusal: Why moves are held back; empty if they are not.
-        holds: The same memory by memory, from the gates.
-        shown: Memory id -> what it shows in each form that its course leaves or reaches; None for the whole text.
+        refusals: The same memory by memory, from the gates.
+        shown: Memory id -> what it shows in each form that its trajectory leaves or reaches; None for the whole text.
     """
     changes: list[tuple[int, Change]] = []
-    for course in courses:
-        why = holds.because(course.id) if holds is not None else refusal
-        own = enumerate(_changes(course, ops[course.id], plan_id, why))
-        forms = shown.get(course.id, {})
+    for trajectory in trajectories:
+        why = refusals.because(trajectory.id) if refusals is not None else refusal
+        own = enumerate(_changes(trajectory, ops[trajectory.id], plan_id, why))
+        forms = shown.get(trajectory.id, {})
         changes += [(i, _with_shown(change, forms) if "form" in (change.after or {}) else change) for i, change in own]
         changes += [
-            (0, Change(Target.ACCESS, course.id, {"at_ms": t, "times": n}, None, counted_reason(n)))
-            for t, n in accesses.get(course.id, ())
+            (0, Change(Target.ACCESS, trajectory.id, {"at_ms": t, "times": n}, None, access_reason(n)))
+            for t, n in accesses.get(trajectory.id, ())
             if t <= at
         ]
-    # Changes of one shape are written by one statement; a memory's own steps must stay in their order.
+    # Changes of one shape are written by one statement; a memory's own transitions must stay in their order.
     changes.sort(key=lambda pair: (pair[0], pair[1].target, tuple(pair[1].after or ())))
     ordered = tuple(change for _, change in changes)
     return Plan(plan_id, operation, namespace, at, ordered, policy.version, note)
 
 
-def _changes(course: Course, op: str, plan_id: str, refusal: str) -> list[Change]:
-    result, before = [], course.before
-    for step in course.steps:
-        # What comes after the last step (the due instant, the counters) belongs to its change.
-        after = course.after if step is course.steps[-1] and not course.refused else step.state
-        result.append(_change(course.id, before, after, op, plan_id, step.because))
-        before, op = after, plan_id
-    if before != course.after:
-        because = (
-            counted_reason(course.counted) if course.counted else "next due instant computed anew under the policy"
+def _changes(trajectory: Trajectory, op: str, plan_id: str, refusal: str) -> list[Change]:
+    result, before = [], trajectory.before
+    for transition in trajectory.transitions:
+        # What comes after the last transition (the due instant, the counters) belongs to its change.
+        after = (
+            trajectory.after
+            if transition is trajectory.transitions[-1] and not trajectory.refused
+            else transition.state
         )
-        if course.refused:
-            because = f"keeps its form: {course.refused}"
-        if course.after.held and not before.held:
+        result.append(_change(trajectory.id, before, after, op, plan_id, transition.because))
+        before, op = after, plan_id
+    if before != trajectory.after:
+        because = (
+            access_reason(trajectory.counted)
+            if trajectory.counted
+            else "next due instant computed anew under the policy"
+        )
+        if trajectory.refused:
+            because = f"keeps its form: {trajectory.refused}"
+        if trajectory.after.held and not before.held:
             because = f"held back by the {refusal}"
-        result.append(_change(course.id, before, course.after, op, plan_id, because))
+        result.append(_change(trajectory.id, before, trajectory.after, op, plan_id, because))
     return result
 
 
@@ -221,18 +227,25 @@ def difference(before: State, after: State) -> tuple[dict[str, Any], dict[str, A
     return {n: getattr(before, n) for n in names}, {n: getattr(after, n) for n in names}
 
 
-def _named(last: State, step: Step) -> str:
-    if step.shrinks:
-        return f"{last.form.value} to {step.state.form.value}"
-    return f"{last.tier.value} to {step.state.status.value if step.hides else step.state.tier.value}"
+def _named(last: State, transition: Transition) -> str:
+    if transition.shrinks:
+        return f"{last.form.value} to {transition.state.form.value}"
+    return f"{last.tier.value} to {transition.state.status.value if transition.hides else transition.state.tier.value}"
 
 
-def moved(courses: Sequence[Course], namespace: str) -> list[Moved]:
-    """Return every move of some courses, in the order of their instants."""
+def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[Moved]:
+    """Return every move of some trajectories, in the order of their instants."""
     found: list[tuple[Instant, Moved]] = []
-    for course in courses:
-        last = course.before
-        for step in course.steps:
-            found.append((step.at, Moved(course.id, namespace, text_of(step.at), _named(last, step), step.because)))
-            last = step.state
+    for trajectory in trajectories:
+        last = trajectory.before
+        for transition in trajectory.transitions:
+            found.append(
+                (
+                    transition.at,
+                    Moved(
+                        trajectory.id, namespace, text_of(transition.at), _named(last, transition), transition.because
+                    ),
+                )
+            )
+            last = transition.state
     return [move for _, move in sorted(found, key=lambda pair: pair[0])]

@@ -19,8 +19,8 @@ from perdure.records.policy import Policy
 from perdure.records.report import Operation
 from perdure.rules.insertion import begun, with_due
 from perdure.rules.language.tokens import counted
-from perdure.rules.lifecycle.compression_forms import as_far_as_allowed, shortened, shown_as
-from perdure.rules.lifecycle.trajectory import Accesses, Course, Step, play
+from perdure.rules.lifecycle.compression_forms import apply_allowed_forms, forms_reached, shown_as
+from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
 
 _ENUMS: Final[Mapping[str, type[StrEnum]]] = {
     "kind": Kind,
@@ -63,15 +63,15 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What a policy made of one memory: its steps in order, and its state in the end."""
+    """What a policy made of one memory: its transitions in order, and its state in the end."""
 
     id: str
-    steps: tuple[Step, ...] = field(repr=False)
+    transitions: tuple[Transition, ...] = field(repr=False)
     after: State
 
-    def at(self, instant: Instant) -> Step | None:
-        """Return the last step up to an instant; None if it was as it was born."""
-        return next((s for s in reversed(self.steps) if s.at <= instant), None)
+    def at(self, instant: Instant) -> Transition | None:
+        """Return the last transition up to an instant; None if it was as it was born."""
+        return next((s for s in reversed(self.transitions) if s.at <= instant), None)
 
 
 def tells(operation: Operation) -> bool:
@@ -180,42 +180,48 @@ def lived(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Life]:
     starts = dict(
         zip((p.id for p in pasts), begun([p.born for p in pasts], [p.message for p in pasts], policy), strict=True)
     )
-    courses = _played({p.id: starts[p.id] for p in plain}, {p.id: p.accesses for p in plain}, texts, policy, now)
-    lives = {c.id: Life(c.id, c.steps, c.after) for c in courses}
+    trajectories = _replayed({p.id: starts[p.id] for p in plain}, {p.id: p.accesses for p in plain}, texts, policy, now)
+    lives = {c.id: Life(c.id, c.transitions, c.after) for c in trajectories}
     lives |= {p.id: _through(p, starts[p.id], policy, now) for p in pasts if p.events}
     return [lives[p.id] for p in pasts]
 
 
 def _through(past: Past, start: State, policy: Policy, now: Instant) -> Life:
     """Play a memory from decision to decision."""
-    steps: list[Step] = []
+    transitions: list[Transition] = []
     state, since = start, 0
     for at, wrote in (*past.events, (now, MappingProxyType({}))):
         due = sorted(a for a in past.accesses if since < a[0] <= at)
-        (course,) = _played({past.id: state}, {past.id: due}, {past.id: past.text}, policy, at)
-        steps += course.steps
-        state, since = course.after, at
+        (trajectory,) = _replayed({past.id: state}, {past.id: due}, {past.id: past.text}, policy, at)
+        transitions += trajectory.transitions
+        state, since = trajectory.after, at
         if wrote:
             decided = replace(state, **wrote)
             state = with_due([replace(decided, held=False)], policy)[0]
-            if (state.status, state.tier, state.form) != (course.after.status, course.after.tier, course.after.form):
-                steps.append(Step(at, state, "decided", "decided by a person, or because it was no longer true"))
-    return Life(past.id, tuple(steps), state)
+            if (state.status, state.tier, state.form) != (
+                trajectory.after.status,
+                trajectory.after.tier,
+                trajectory.after.form,
+            ):
+                transitions.append(
+                    Transition(at, state, "decided", "decided by a person, or because it was no longer true")
+                )
+    return Life(past.id, tuple(transitions), state)
 
 
-def _played(
+def _replayed(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     texts: Mapping[str, str],
     policy: Policy,
     now: Instant,
-) -> list[Course]:
+) -> list[Trajectory]:
     """Play memories forward; what would lose too much of its meaning is not shortened, as in a sweep."""
-    courses = play(states, accesses, now, policy)
-    wanted = shortened(courses)
+    trajectories = replay(states, accesses, now, policy)
+    wanted = forms_reached(trajectories)
     return [
-        as_far_as_allowed(c, {f: shown_as(texts[c.id], f, policy.compression) for f in wanted[c.id]})
+        apply_allowed_forms(c, {f: shown_as(texts[c.id], f, policy.compression) for f in wanted[c.id]})
         if c.id in wanted
         else c
-        for c in courses
+        for c in trajectories
     ]

@@ -56,6 +56,6 @@ def _shortening(policy: Policy, worth: str) -> dict[str, str]:
     }
 
 
-def counted_reason(counted: int) -> str:
+def access_reason(counted: int) -> str:
     """Return the reason for a change that only counts accesses in."""
     return f"counted {'one access' if counted == 1 else f'{counted} accesses'} by recall"

@@ -20,7 +20,7 @@ from perdure.rules.lifecycle.state_arrays import (
     strength_curve,
     value_curve,
 )
-from perdure.rules.lifecycle.trajectory import all_counted_in
+from perdure.rules.lifecycle.trajectory import count_accesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memor
     """Return records as callers see them, with signals at an instant."""
     if not records:
         return []
-    states = all_counted_in([r.state for r in records], [r.accesses for r in records], policy)
+    states = count_accesses([r.state for r in records], [r.accesses for r in records], policy)
     current = signals(states, policy, now)
     numbers = zip(
         *(getattr(current, name).tolist() for name in ("importance", "confidence", "strength", "retention", "value")),

@@ -1,4 +1,4 @@
-"""Playing memories forward: accesses and falling moves in the order of their instants, until nothing is due.
+"""Replaying memories: accesses and falling moves in the order of their instants, until nothing is due.
 
 Each move is dated at the instant at which it fell due, so a late sweep ends exactly where timely sweeps would have
 ended. May live here: the replay. May not: the rules themselves (rules/lifecycle/moves.py) or building plans
@@ -39,7 +39,7 @@ _NONE: Final = int(-NEVER)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Transition:
     """One state of a memory on its way: what it became, when, by which rule and why."""
 
     at: Instant
@@ -49,22 +49,22 @@ class Step:
 
     @property
     def hides(self) -> bool:
-        """Whether this step takes the memory out of view."""
+        """Whether this transition takes the memory out of view."""
         return self.state.status is not Status.ACTIVE
 
     @property
     def shrinks(self) -> bool:
-        """Whether this step shortens what is shown of the memory."""
+        """Whether this transition shortens what is shown of the memory."""
         return self.rule in SHORTENING
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class Trajectory:
     """What became of one memory: its moves in order, and its final state with the next due instant."""
 
     id: str
     before: State
-    steps: tuple[Step, ...]
+    transitions: tuple[Transition, ...]
     after: State
     counted: int
     """Accesses that were counted in."""
@@ -72,42 +72,42 @@ class Course:
     """Why the meaning guard refused a shorter form; the memory keeps the one it has."""
 
 
-def play(
-    states: Mapping[str, State], accesses: Mapping[str, Accesses], now: Instant, policy: Policy, *, hold: bool = False
-) -> list[Course]:
-    """Return the course of each memory up to an instant.
+def replay(
+    states: Mapping[str, State],
+    accesses: Mapping[str, Accesses],
+    now: Instant,
+    policy: Policy,
+    *,
+    blocked: bool = False,
+) -> list[Trajectory]:
+    """Return the trajectory of each memory up to an instant.
 
     Args:
         states: Memory id -> stored state.
         accesses: Memory id -> accesses not yet counted in; later ones than ``now`` are left alone.
-        now: How far to play.
+        now: How far to replay.
         policy: The policy in force.
-        hold: Nothing may be hidden (a gate or a person says so): accesses that came later count first.
+        blocked: No move may hide or shorten (a gate or a person says so): accesses that came later count first.
     """
     if not states:
         return []
     ids = list(states)
     befores = [states[i] for i in ids]
-    replay = _Replay(ids, befores, [accesses.get(i, ()) for i in ids], now, policy)
-    replay.held |= hold
-    return replay.run()
+    run = _Replay(ids, befores, [accesses.get(i, ()) for i in ids], now, policy)
+    run.blocked |= blocked
+    return run.finish()
 
 
-def counted_in(state: State, accesses: Accesses, policy: Policy) -> State:
-    """Return a state with its waiting accesses counted, and nothing moved: what a reader sees between sweeps."""
-    return all_counted_in([state], [accesses], policy)[0]
-
-
-def all_counted_in(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:
-    """As :func:`counted_in`, for many states at once."""
+def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:
+    """Return states with their waiting accesses counted, and nothing moved: what a reader sees between sweeps."""
     result = list(states)
     waiting = [i for i, some in enumerate(accesses) if some]
     if not waiting:
         return result
-    replay = _Replay([""] * len(waiting), [states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
-    replay.count_all()
+    run = _Replay([""] * len(waiting), [states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
+    run.count_all()
     for position, i in enumerate(waiting):
-        result[i] = replay.state(position, states[i].due_ms)
+        result[i] = run.state(position, states[i].due_ms)
     return result
 
 
@@ -120,20 +120,20 @@ class _Replay:
         self.ids, self.befores, self.now, self.policy = ids, befores, now, policy
         self.accesses = accesses
         self.columns = Columns.of(befores)
-        self.held = np.array([s.held for s in befores], dtype=np.bool_)
+        self.blocked = np.array([s.held for s in befores], dtype=np.bool_)
         self.cursor = np.zeros(len(ids), dtype=np.int64)
         self.counted = np.zeros(len(ids), dtype=np.int64)
-        self.steps: list[list[Step]] = [[] for _ in ids]
+        self.transitions: list[list[Transition]] = [[] for _ in ids]
         self.due = np.full(len(ids), NEVER, dtype=np.int64)
 
-    def run(self) -> list[Course]:
+    def finish(self) -> list[Trajectory]:
         active = np.arange(len(self.ids))
         while active.size:
             falls = next_falls(part := self.columns.take(active), self.policy)
             read = self._next_access(active)
             self.due[active] = falls.at
             # What a gate holds back is still in view: uses that came after it was due count before it is tried again.
-            waits = self.held[active] & (falls.target >= ARCHIVE) & (read <= self.now)
+            waits = self.blocked[active] & (falls.target >= ARCHIVE) & (read <= self.now)
             falling = (falls.at <= self.now) & (falls.at <= read) & ~waits
             reading = (read <= self.now) & ~falling
             if rows := np.flatnonzero(falling).tolist():
@@ -143,7 +143,7 @@ class _Replay:
             if rows := np.flatnonzero(reading).tolist():
                 self._read(active[rows], read[rows])
             active = active[falling | reading]
-        return [self._course(i) for i in range(len(self.ids))]
+        return [self._trajectory(i) for i in range(len(self.ids))]
 
     def count_all(self) -> None:
         """Count every access in, and move nothing."""
@@ -229,7 +229,7 @@ class _Replay:
         return bool(np.any(raised > base))
 
     def _note(self, rows: Ints, part: Columns, at: Ints, rule: Ints) -> None:
-        """Keep one step for each memory that moved; ``part`` holds the states before the move."""
+        """Keep one transition for each memory that moved; ``part`` holds the states before the move."""
         days = part.days_since_anchor(at)
         value = value_curve(part, self.policy).value(days)
         curve, lag = confidence_curve(part, self.policy)
@@ -240,7 +240,7 @@ class _Replay:
             why = reason(RULES[code], worth, sure, instant, self.policy)
             if RULES[code].name == "forgotten":
                 why = f"{why} ({self._activation(i, instant)})"
-            self.steps[i].append(Step(instant, self.state(i), RULES[code].name, why))
+            self.transitions[i].append(Transition(instant, self.state(i), RULES[code].name, why))
 
     def _activation(self, i: int, at: int) -> str:
         part = self.columns.take(np.array([i]))
@@ -278,7 +278,7 @@ class _Replay:
             form_ms=int(c.form_since[i]),
         )
 
-    def _course(self, i: int) -> Course:
+    def _trajectory(self, i: int) -> Trajectory:
         due = int(self.due[i])
         after = self.state(i, None if due >= NEVER else due)
-        return Course(self.ids[i], self.befores[i], tuple(self.steps[i]), after, int(self.counted[i]))
+        return Trajectory(self.ids[i], self.befores[i], tuple(self.transitions[i]), after, int(self.counted[i]))
