@@ -3,7 +3,8 @@
     python tests/golden/record.py            write the files beside this script
     python tests/golden/record.py --check    print what differs, and end with 1 if anything does
 
-``tools-*.json`` is what an MCP client lists, ``help/`` what ``--help`` prints.
+``tools-*.json`` is what an MCP client lists, ``help/`` what ``--help`` prints, ``tour/`` what each door answers to the
+steps of ``tour.py`` over a file; ``tour-postgres.json`` holds the lines that are different over a server.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import difflib
 import json
 import os
 import sys
-import time
+import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,21 +29,21 @@ from mcp import Client
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from perdure.interfaces.cli.app import app
-from perdure.interfaces.mcp.run import build
+from conftest import places
+from golden import doors
 
 HERE = Path(__file__).parent
 ACCEPT = "python tests/golden/record.py"
-ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
 PROFILES = ("core", "full")
 
 
 def main() -> int:
     """Write the files, or compare them with what the code gives now."""
-    recorded = {**record_tools(), **record_help()}
+    recorded = {**record_tools(), **record_help(), **record_tour(), **record_server_tour()}
     if "--check" in sys.argv:
-        sys.stdout.writelines(difference(recorded))
-        return 1 if difference(recorded) else 0
+        lines = difference(recorded)
+        sys.stdout.writelines(lines)
+        return 1 if lines else 0
     for name in stored_files() - recorded.keys():
         (HERE / name).unlink()
     for name, text in recorded.items():
@@ -66,16 +69,6 @@ def stored_files(pattern: str = "**/*") -> set[str]:
     return {path.relative_to(HERE).as_posix() for path in HERE.glob(pattern) if path.suffix in {".json", ".txt"}}
 
 
-@contextmanager
-def fixed_environment(**more: str) -> Iterator[None]:
-    """Fix what the terminal and the user's settings would change."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PERDURE_")}
-    with mock.patch.dict(os.environ, {**kept, **ENVIRONMENT, **more}, clear=True):
-        time.tzset()
-        yield
-    time.tzset()
-
-
 def as_text(data: Any) -> str:
     """Return data as indented JSON."""
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
@@ -90,7 +83,7 @@ def record_tools() -> dict[str, str]:
 
 
 async def _tools(profile: Any) -> list[dict[str, Any]]:
-    async with Client(build(_no_store, profile=profile)) as client:
+    async with Client(doors.build(_no_store, profile=profile)) as client:
         listed = (await client.list_tools()).tools
     return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
 
@@ -101,8 +94,8 @@ def _no_store() -> Any:
 
 def record_help() -> dict[str, str]:
     """Return the help page of every command."""
-    command = get_command(app)
-    with fixed_environment(), mock.patch("typer.testing._get_command", return_value=command):
+    command = get_command(doors.app)
+    with doors.fixed_environment(), mock.patch("typer.testing._get_command", return_value=command):
         return {f"help/{'-'.join(path) or 'perdure'}.txt": _help(path) for path in _commands(command)}
 
 
@@ -113,9 +106,74 @@ def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, .
 
 
 def _help(path: tuple[str, ...]) -> str:
-    shown = CliRunner().invoke(app, [*path, "--help"], prog_name="perdure").stdout
+    shown = CliRunner().invoke(doors.app, [*path, "--help"], prog_name="perdure").stdout
     return "\n".join(line.rstrip() for line in shown.splitlines()).strip() + "\n"
 
 
+# --- the tour
+
+
+def record_tour() -> dict[str, str]:
+    """Return what each door answers over a file."""
+    answers = {door: tour("sqlite", door) for door in doors.DOORS}
+    terminal = "".join(f"=== {name}\n{answer['terminal']}" for name, answer in answers["cli"].items())
+    cli = _in_json("sqlite")
+    python = {
+        name: "as in cli.json" if answer == cli.get(name, {}).get("json") else answer
+        for name, answer in answers["python"].items()
+    }
+    return {
+        "tour/cli.json": as_text(cli),
+        "tour/mcp.json": as_text(answers["mcp"]),
+        "tour/python.json": as_text(python),
+        "tour/terminal.txt": terminal,
+    }
+
+
+def record_server_tour() -> dict[str, str]:
+    """Return in which lines the answers over a server are different from those over a file."""
+    here, there = _all("sqlite"), _all("postgres")
+    changes = {
+        door: {name: lines for name in here[door] if (lines := _changes(here[door][name], there[door][name]))}
+        for door in doors.DOORS
+    }
+    return {"tour-postgres.json": as_text(changes)}
+
+
+def _all(store: str) -> dict[str, dict[str, Any]]:
+    return {door: _in_json(store) if door == "cli" else tour(store, door) for door in doors.DOORS}
+
+
+def _in_json(store: str) -> dict[str, Any]:
+    return {
+        name: {key: part for key, part in answer.items() if key != "terminal"}
+        for name, answer in tour(store, "cli").items()
+    }
+
+
+def _changes(before: Any, after: Any) -> list[str]:
+    lines = difflib.unified_diff(as_text(before).splitlines(), as_text(after).splitlines(), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+@cache
+def tour(store: str, door: str) -> dict[str, Any]:
+    """Return step -> answer of one door, over an empty store of its own."""
+    with _folder() as folder, places(store, folder) as place:
+        return doors.walk(door, str(place()), folder)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="tour-") as name:
+        folder, before = Path(name).resolve(), Path.cwd()
+        os.chdir(folder)
+        try:
+            yield folder
+        finally:
+            os.chdir(before)
+
+
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # the tour stores a secret
     raise SystemExit(main())

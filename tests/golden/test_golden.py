@@ -1,8 +1,15 @@
 """What users and models see is what is recorded here; an intended change is recorded anew, and shows in the commit."""
 
+import sys
+
 import pytest
 
 from golden import record
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::perdure.EmbedderWarning"),  # the tour stores a secret
+    pytest.mark.xdist_group("golden"),  # they share the tour over a file
+]
 
 
 def unchanged(recorded, pattern):
@@ -17,3 +24,12 @@ def test_the_tools_of_each_profile_are_as_recorded():
 
 def test_every_help_page_is_as_recorded():
     unchanged(record.record_help(), "help/*.txt")
+
+
+def test_every_verb_answers_as_recorded_by_each_door():
+    unchanged(record.record_tour(), "tour/*")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no local server")
+def test_a_server_answers_as_a_file_does_but_for_what_is_recorded():
+    unchanged(record.record_server_tour(), "tour-postgres.json")

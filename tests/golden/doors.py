@@ -1,0 +1,335 @@
+"""Walks through the tour by one of the doors: the command line, Python, or MCP tools."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import sqlite3
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from unittest import mock
+
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from typer.main import get_command
+from typer.testing import CliRunner
+
+# The public doors; whoever moves one changes these lines only.
+import perdure
+from golden.tour import CONVERSATIONS, FILES, SAME, TOUR, UNKNOWN, Step
+from perdure.interfaces.cli.app import app
+from perdure.interfaces.mcp.run import build
+
+START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
+ENVIRONMENT: Final = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
+MOMENTS: Final = {"at", "since", "until", "as_of", "known_at"}
+"""Arguments that are datetimes in Python, and ISO 8601 elsewhere."""
+
+ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+VARYING: Final = {"seconds", "bytes"}
+TIMING: Final = re.compile(r"\b\d+\.\d+ s\b")
+POLICY_VERSION: Final = re.compile(r"\b[0-9a-f]{12}\.[0-9a-f]{6}\b")
+"""It depends on the folder, in which the knowledge file lies."""
+DIGEST: Final = re.compile(r"^[0-9a-f]{24}$")
+"""Of what a summary was made from, ids among it."""
+
+
+def walk(door: str, store: str, folder: Path) -> dict[str, Any]:
+    """Return step -> answer, over one empty store.
+
+    Args:
+        door: One of ``DOORS``.
+        store: A file or a URL.
+        folder: The working folder.
+    """
+    _write_files(folder)
+    with fixed_environment(HOME=str(folder), PERDURE_STORE=store, PERDURE_POLICY=str(folder / "policy.toml")):
+        return DOORS[door](Walk(store, folder))
+
+
+def _write_files(folder: Path) -> None:
+    for name, text in FILES.items():
+        (folder / name).write_text(text, "utf-8")
+    for name, messages in CONVERSATIONS.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(m) + "\n" for m in messages), "utf-8")
+    with closing(sqlite3.connect(folder / "crm.db")) as connection:
+        connection.execute("CREATE TABLE customer (name, day)")
+        connection.execute("INSERT INTO customer VALUES ('Gai Media', 'Thursday'), ('Acme Corp', 'Monday')")
+        connection.commit()
+
+
+@contextmanager
+def fixed_environment(**more: str) -> Iterator[None]:
+    """Fix what the terminal and the user's settings would change."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PERDURE_")}
+    with mock.patch.dict(os.environ, {**kept, **ENVIRONMENT, **more}, clear=True):
+        _read_time_zone()
+        yield
+    _read_time_zone()
+
+
+def _read_time_zone() -> None:
+    if hasattr(time, "tzset"):
+        time.tzset()
+
+
+class Walk:
+    """The state of one walk: the time, what steps kept, and which ids were made when."""
+
+    def __init__(self, store: str, folder: Path) -> None:
+        self.now = START
+        self.folder = folder
+        self.on_a_file = Path(store).is_relative_to(folder)
+        self.kept: dict[str, str] = {"store": store}
+        self._steps: dict[int, str] = {}
+        shown = re.sub(":[^:@/]+@", ":***@", store)
+        hidden = {
+            UNKNOWN: "<unknown>",
+            sys.executable: "<python>",
+            store: "<store>",
+            shown: "<store>",
+            f"{folder}-shadow": "<folder>",
+        }
+        hidden[str(folder)] = "<folder>"
+        self.answers, self.words = Plain(hidden, self._steps), Plain(hidden, self._steps)
+
+    def clock(self) -> datetime:
+        """Return the time of the step."""
+        return self.now
+
+    def milliseconds(self) -> int:
+        """Return the time of the step, in milliseconds since 1970."""
+        return int(self.now.timestamp() * 1000)
+
+    def nanoseconds(self) -> int:
+        """Return the time of the step as ``time.time_ns`` does."""
+        return self.milliseconds() * 1_000_000
+
+    def begin(self, step: Step) -> None:
+        """Let time pass until a step."""
+        if step.days:
+            self.now = self.now.replace(hour=9, minute=0, second=0) + timedelta(days=step.days)
+        self.now += timedelta(seconds=1)
+        self._steps[self.milliseconds()] = step.name
+
+    def given(self, value: Any) -> Any:
+        """Return an argument with what earlier steps kept in the place of their names."""
+        if isinstance(value, dict):
+            return {key: self.given(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.given(item) for item in value]
+        return re.sub(r"\$([\w-]+)", lambda m: self.kept[m[1]], value) if isinstance(value, str) else value
+
+    def keep(self, step: Step, answer: Any) -> None:
+        """Keep the ids that a step names."""
+        for name, wanted in step.keep.items():
+            key = "operation_id" if "operation" in wanted else "id"
+            fitting = (r for r in _records(answer) if wanted.items() <= r.items() and r.keys() & {key, "recall_id"})
+            found = next(fitting, None)
+            if found is None:
+                raise LookupError(f"The answer of {step.name} has nothing to keep as {name}: {answer}")
+            self.kept[name] = found.get("recall_id") or found[key]
+
+
+class Plain:
+    """Takes out of answers what is different in each run; ids are named after the step that made them.
+
+    Args:
+        hidden: What stands for texts of this run, longer ones first.
+        steps: Time in milliseconds -> the step's name; it grows.
+    """
+
+    def __init__(self, hidden: dict[str, str], steps: dict[int, str]) -> None:
+        self._hidden = hidden
+        self._steps = steps
+        self._names: dict[str, str] = {}
+        self._made: Counter[str] = Counter()
+
+    def __call__(self, value: Any) -> Any:
+        """Return an answer without what varies; a text of several lines as a list of them."""
+        if isinstance(value, dict):
+            return {self(key): "<varies>" if key in VARYING else self(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self(item) for item in value]
+        if isinstance(value, float):
+            return round(value, 6)
+        if not isinstance(value, str):
+            return value
+        text = self.text(value)
+        return text.split("\n") if "\n" in text else text
+
+    def text(self, value: str) -> str:
+        """Return a text without what varies."""
+        for secret, name in self._hidden.items():
+            value = value.replace(secret, name)
+        value = DIGEST.sub("<digest>", POLICY_VERSION.sub("<policy>", TIMING.sub("<varies> s", value)))
+        return ID.sub(lambda m: self._name(m[0]), value)
+
+    def _name(self, identity: str) -> str:
+        if identity not in self._names:
+            moment = int(identity[:8] + identity[9:13], 16)
+            step = self._steps.get(moment) or datetime.fromtimestamp(moment / 1000, UTC).isoformat()
+            self._made[step] += 1
+            self._names[identity] = f"{step}.{self._made[step]}"
+        return self._names[identity]
+
+
+def _records(answer: Any) -> Iterator[dict[str, Any]]:
+    """Every object of an answer, outer ones first."""
+    if isinstance(answer, dict):
+        yield answer
+    if isinstance(answer, dict | list):
+        for item in answer.values() if isinstance(answer, dict) else answer:
+            yield from _records(item)
+
+
+def _steps(walk: Walk) -> Iterator[Step]:
+    for step in TOUR:
+        walk.begin(step)
+        yield step
+
+
+# --- the command line
+
+
+def by_cli(walk: Walk) -> dict[str, Any]:
+    """Answers of the command line: as JSON, and over a file also as people see them."""
+    answers = {}
+    with _command_line(walk):
+        for step in _steps(walk):
+            if step.cli:
+                shown = {"terminal": _answer_in_words(walk, step)} if walk.on_a_file else {}
+                answers[step.name] = {**_answer_in_json(walk, step), **shown}
+    return answers
+
+
+@contextmanager
+def _command_line(walk: Walk) -> Iterator[None]:
+    """Make the commands once, and give them the walk's clock."""
+    command = get_command(app)
+    with (
+        mock.patch("typer.testing._get_command", return_value=command),
+        mock.patch("time.time_ns", walk.nanoseconds),
+    ):
+        yield
+
+
+def _answer_in_json(walk: Walk, step: Step) -> dict[str, Any]:
+    code, out, err = _run(walk, step, "--json")
+    try:
+        answer: dict[str, Any] = {"exit": code, "json": json.loads(out)}
+        walk.keep(step, answer["json"])
+    except ValueError:
+        answer = {"exit": code, "text": out}
+    return walk.answers({**answer, **({"stderr": err} if err else {})})
+
+
+def _answer_in_words(walk: Walk, step: Step) -> str:
+    """Run a step over a copy of the folder, so that it can be run for good afterwards."""
+    shadow = walk.folder.with_name(f"{walk.folder.name}-shadow")
+    shutil.copytree(walk.folder, shadow)
+    os.chdir(shadow)
+    with mock.patch.dict(os.environ, {k: v.replace(str(walk.folder), str(shadow)) for k, v in os.environ.items()}):
+        code, out, err = _run(walk, step)
+    os.chdir(walk.folder)
+    shutil.rmtree(shadow)
+    lines = walk.words.text(out + (f"--- error\n{err}" if err else "") + f"--- exit {code}\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _run(walk: Walk, step: Step, *more: str) -> tuple[int, str, str]:
+    words = [*shlex.split(walk.given(step.cli)), *more]
+    done = CliRunner().invoke(app, words, input=step.typed, prog_name="perdure")
+    if "Traceback" in done.stderr:
+        raise AssertionError(f"{step.name}: {done.stderr}") from done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+# --- Python
+
+
+def by_python(walk: Walk) -> dict[str, Any]:
+    """What methods return, as their to_dict tells it."""
+    answers = {}
+    with perdure.open(walk.kept["store"], os.environ["PERDURE_POLICY"], walk.clock) as memory:
+        for step in _steps(walk):
+            if step.py is None:
+                continue
+            answer = _returned(memory, *step.py, walk)
+            walk.keep(step, answer)
+            answers[step.name] = walk.answers(answer)
+    return answers
+
+
+def _returned(memory: Any, method: str, arguments: dict[str, Any], walk: Walk) -> Any:
+    given = walk.given(arguments)
+    times = {key: datetime.fromisoformat(given[key]) for key in MOMENTS & given.keys()}
+    try:
+        return _data(getattr(memory, method)(**{**given, **times}))
+    except perdure.PerdureError as error:
+        return error.to_dict()
+
+
+def _data(value: Any) -> Any:
+    """What a result says of itself."""
+    if isinstance(value, list | tuple):
+        return [_data(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _data(item) for key, item in value.items()}
+    found = value.to_dict() if hasattr(value, "to_dict") else value
+    return json.loads(json.dumps(found, default=_fields))
+
+
+def _fields(value: Any) -> Any:
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
+# --- MCP
+
+
+def by_mcp(walk: Walk) -> dict[str, Any]:
+    """What tools answer: structured, and in words."""
+    with perdure.open(walk.kept["store"], os.environ["PERDURE_POLICY"], walk.clock) as memory:
+        return asyncio.run(_talk(walk, build(lambda: memory, profile="full")))
+
+
+async def _talk(walk: Walk, server: Any) -> dict[str, Any]:
+    answers = {}
+    async with Client(server) as client:
+        for step in _steps(walk):
+            asked = step.py if step.mcp is SAME else step.mcp
+            if asked is not None:
+                answer = await _called(client, asked[0], walk.given(asked[1]))
+                walk.keep(step, answer)
+                answers[step.name] = walk.answers(answer)
+        digest = await client.read_resource("memory://digest")
+        answers["memory://digest"] = walk.answers({"text": digest.contents[0].text})
+    return answers
+
+
+async def _called(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answer = await client.call_tool(tool, arguments)
+    except MCPError as error:
+        return {"refused": str(error)}
+    told = {"text": "\n".join(part.text for part in answer.content)}
+    if answer.is_error:
+        return {"error": (answer.meta or {}).get("perdure/error"), **told}
+    return {"structured": answer.structured_content, **told}
+
+
+DOORS: Final[dict[str, Callable[[Walk], dict[str, Any]]]] = {
+    "cli": by_cli,
+    "python": by_python,
+    "mcp": by_mcp,
+}
