@@ -1,0 +1,157 @@
+"""Drawing a view in a terminal. What others wrote is shown, never interpreted: it cannot steer the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import rich.table
+from rich import box
+from rich.console import Console
+from rich.text import Text as Styled
+
+from perdure.interfaces.views.blocks import (
+    Block,
+    Command,
+    Document,
+    Foreign,
+    Identifier,
+    Line,
+    Pairs,
+    Quote,
+    Span,
+    Table,
+    Text,
+    Undo,
+    spans,
+)
+from perdure.rules.escaping import terminal_line, terminal_text
+
+_PIPE_WIDTH: Final = 160
+_INDENT: Final = "   "
+_STYLES: Final = {"plain": "", "strong": "bold", "faint": "dim", "warning": "yellow"}
+_POSITIONAL: Final = frozenset(
+    ("id", "ids", "memory_ids", "operation_id", "query", "value", "entity", "name", "file", "sessions")
+)
+"""Parameters that a command takes without their name."""
+
+
+def terminal() -> Console:
+    """Return the console for answers. It obeys NO_COLOR; nothing in brackets is taken as markup."""
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=width is not None, width=width)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar on standard error if that is a terminal; yields what to call with (done, total), or None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def draw(console: Console, blocks: Iterable[Block]) -> None:
+    """Draw a view."""
+    for block in blocks:
+        _DRAW[type(block)](console, block)
+
+
+def _line(console: Console, block: Line) -> None:
+    if block.reader != "model":
+        indent = _INDENT if block.item else ""
+        console.print(Styled(indent + _text(block.text), style=_STYLES[block.tone]))
+
+
+def _table(console: Console, block: Table) -> None:
+    table = rich.table.Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in block.columns:
+        table.add_column(column, no_wrap=column == "id", overflow="fold")
+    for row in block.rows:
+        table.add_row(*(Styled(_text(cell)) for cell in row))
+    console.print(table)
+
+
+def _pairs(console: Console, block: Pairs) -> None:
+    table = rich.table.Table.grid(padding=(0, 2))
+    for name, value in block.pairs:
+        table.add_row(Styled(terminal_line(name), style="bold"), Styled(_text(value)))
+    console.print(table)
+
+
+def _quote(console: Console, block: Quote) -> None:
+    indent = _INDENT if block.number or block.facts else ""
+    said = f"{terminal_line(block.speaker)}: " if block.speaker else ""
+    words = said + terminal_text(block.text).replace("\n", f"\n{_INDENT}" if block.number else "\n")
+    console.print(Styled.assemble((f"{block.number}. " if block.number else "", "bold"), words))
+    if block.facts:
+        console.print(Styled(indent + " · ".join(_text(fact) for fact in block.facts), style="dim"))
+    for warning in block.warnings:
+        console.print(Styled(indent + _text(warning), style="yellow"))
+
+
+def _document(console: Console, block: Document) -> None:
+    text = terminal_text(block.text) if console.is_terminal else block.text
+    console.file.write(text if text.endswith("\n") else f"{text}\n")
+    if block.size:
+        print(terminal_line(block.size), file=sys.stderr)
+
+
+def _undo(console: Console, block: Undo) -> None:
+    if len(block.operations) > 1:
+        console.print("To undo all of it, keep this order:")
+    for operation in reversed(block.operations):
+        console.print(f"Undo: perdure undo {_span(Identifier(operation))}")
+
+
+_DRAW: Final[dict[type, Callable[[Console, Any], None]]] = {
+    Line: _line,
+    Table: _table,
+    Pairs: _pairs,
+    Quote: _quote,
+    Document: _document,
+    Undo: _undo,
+}
+
+
+def _text(text: Text) -> str:
+    return "".join(_span(span) for span in spans(text))
+
+
+def _span(span: Span) -> str:
+    if isinstance(span, Foreign):
+        return _brief(span.text, span.most) if span.most else terminal_line(span.text)
+    if isinstance(span, Identifier):
+        return terminal_line(span.id[-8:])
+    return _command(span) if isinstance(span, Command) else terminal_line(span)
+
+
+def _brief(text: str, most: int) -> str:
+    line = terminal_line(" ".join(text.split()))
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _command(called: Command) -> str:
+    words = ["perdure", called.verb.replace("_", "-")] if called.verb else []
+    return " ".join([*words, *(_option(name, value) for name, value in called.arguments)])
+
+
+def _option(name: str, value: Any) -> str:
+    if name == "dry_run":
+        return "--apply" if value is False else "--dry-run"
+    flag = "" if name in _POSITIONAL else f"--{name.replace('_', '-')}"
+    if value is True:
+        return flag
+    told = (
+        name.removesuffix("s").upper()
+        if value is ...
+        else _span(value if isinstance(value, Identifier) else Foreign(str(value)))
+    )
+    return f"{flag} {told}".strip()
