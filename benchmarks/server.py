@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from made import Made
-    from perdure.operations.ports import Store
+    from perdure.operations.store_protocol import Store
     from server_made import Bench, Both
 
 RATE = 10_000

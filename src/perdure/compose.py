@@ -20,7 +20,8 @@ from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_e
 from perdure.compose_policy import load_policy, policy_file, toml_of
 from perdure.memory import Memory
 from perdure.operations import transfer as moving
-from perdure.operations.ports import Backups, Context, Embedder, Progress, Store
+from perdure.operations.ports import Backups, Context, Embedder, Progress
+from perdure.operations.store_protocol import Store
 from perdure.records.canary import Canary
 from perdure.records.errors import EmbedderError, InvalidInput, NotFound, StoreError
 from perdure.records.instant import Instant, clock_instant

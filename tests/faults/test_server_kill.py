@@ -96,7 +96,7 @@ def test_kills_in_the_middle_of_writes_cost_and_double_nothing(record_property):
             found = everything(memory, place)
             assert Counter(m.id for m in found) == Counter(m.id for m in kept)
             assert len({m.content for m in found}) == len(kept) > 30
-            assert memory._context.store.by_keys(place, list(keys)) == keys
+            assert memory._context.store.ids_of_keys(place, list(keys)) == keys
             batches = sum(v[2] == "remember" for w in writers if w.namespace == place for v in w.verbs)
             assert operations(memory, place) == {"remember": batches}
         counted = sum(m.access_count for place in ("team", "own") for m in everything(memory, place))

@@ -110,7 +110,7 @@ def test_a_year_of_use_ends_sound_and_explained(tmp_path):
     memory = opened(path, policy=POLICY)
     assert memory.check() == []
     store = memory._context.store
-    ids = store.every("default", "", 100_000)
+    ids = store.all_ids("default", "", 100_000)
     assert len(ids) > DAYS
     states = store.states("default", ids)
     kept = [n for n in State.__slots__ if n != "held"]  # holding and releasing is bookkeeping, not journalled

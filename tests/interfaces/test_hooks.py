@@ -101,7 +101,7 @@ def silence(project, session, hours):
 
     with project.open() as memory:
         ctx = memory._context
-        [found] = ctx.store.around.documents_of("shop", Shelf.SESSION, [session])
+        [found] = ctx.store.documents.find("shop", Shelf.SESSION, [session])
         before, after = (
             {"shelf": Shelf.SESSION, "name": "", "data": d}
             for d in (dict(found.data), {**found.data, "seen_ms": found.data["seen_ms"] - hours * 3_600_000})

@@ -182,7 +182,7 @@ def holds_of_chains(known: Mapping[str, FactLine]) -> None:
 
 def kept_beside(each: World) -> set[frozenset[str]]:
     """Pairs of which a person said that both hold."""
-    found = each.memory._context.store.around.documents("default", Shelf.CONFLICT, ("", ""), 1000)
+    found = each.memory._context.store.documents.page("default", Shelf.CONFLICT, ("", ""), 1000)
     return {frozenset((d.id, d.name)) for d in found if d.data["outcome"] == "both"}
 
 
@@ -223,7 +223,7 @@ def holds_of_surfaces(each: World, known: Mapping[str, FactLine]) -> None:
 
 def holds_of_the_journal(each: World, known: Mapping[str, FactLine]) -> None:
     """The journal of each fact, played from its birth, ends as what is stored."""
-    around = each.memory._context.store.around
+    documents = each.memory._context.store.documents
     states = each.memory._context.store.states("default", list(known))
     for identity in known:
         row: dict[str, Any] = {}
@@ -237,7 +237,7 @@ def holds_of_the_journal(each: World, known: Mapping[str, FactLine]) -> None:
         state, _ = states[identity]
         told = {f.name for f in fields(State)} & row.keys() - {"held"}
         assert {n: row[n] for n in told} == {n: getattr(state, n) for n in told}
-        (stored,) = around.documents_of("default", Shelf.FACT, [identity])
+        (stored,) = documents.find("default", Shelf.FACT, [identity])
         assert document == dict(stored.data)
 
 

@@ -38,7 +38,7 @@ def records(memory, ids):
     """Everything that a store holds of some memories, but for what the journal says."""
     store = memory._context.store
     found = store.get("default", ids)
-    return found, store.around.documents_of("default", Shelf.FORM, ids), store.vectors("default", ids)
+    return found, store.documents.find("default", Shelf.FORM, ids), store.vectors("default", ids)
 
 
 def shows(memory, identity):
@@ -297,7 +297,7 @@ def test_the_report_tells_what_forms_keep_and_what_recalls_still_find(opening, c
     assert (figures.memories, figures.whole) == (2, whole)
     assert figures.tokens == sum(memory.get(i).tokens for i in ids)
     assert figures.ratio == round(whole / figures.tokens, 4) > 1
-    kept = memory._context.store.around.documents_of("default", Shelf.FORM, ids)
+    kept = memory._context.store.documents.find("default", Shelf.FORM, ids)
     mean = round(sum(d.data["preservation"] for d in kept) / 2, 4)
     assert figures.preservation == mean > 0
     assert figures.efficiency == round(whole / figures.tokens * mean, 4)

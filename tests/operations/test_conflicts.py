@@ -46,7 +46,7 @@ def told(memory, entity="Gai Media"):
 
 
 def outcomes(memory, identity):
-    documents = memory._context.store.around.documents_of("default", Shelf.CONFLICT, [identity])
+    documents = memory._context.store.documents.find("default", Shelf.CONFLICT, [identity])
     return {d.name: d.data["outcome"] for d in documents}
 
 
@@ -59,7 +59,7 @@ def test_a_conflict_that_nothing_decides_keeps_both_shows_both_and_asks(memory, 
     (question,) = memory.review()
     assert question.id == newer
     assert "Friday (0.69) against Thursday (0.70)" in question.why
-    (conflict,) = memory._context.store.around.documents_of("default", Shelf.CONFLICT, [older])
+    (conflict,) = memory._context.store.documents.find("default", Shelf.CONFLICT, [older])
     assert (conflict.name, conflict.data["strategy"], conflict.data["outcome"]) == (newer, "ask_user", "open")
     assert [(s["memory"], s["value"]) for s in conflict.data["sides"]] == [(older, "Friday"), (newer, "Thursday")]
 

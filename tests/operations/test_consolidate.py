@@ -47,7 +47,7 @@ def hidden(memory, identity):
 
 
 def reviews(memory, namespace="default"):
-    return memory._context.store.around.documents(namespace, Shelf.REVIEW, ("", ""), 1000)
+    return memory._context.store.documents.page(namespace, Shelf.REVIEW, ("", ""), 1000)
 
 
 def test_consolidate_dry_run(meaning, clock, path):

@@ -52,7 +52,7 @@ def fact(memory, subject, predicate, value, *sources):
 
 
 def documents(memory, shelf):
-    return memory._context.store.around.documents("default", shelf, ("", ""), 1000)
+    return memory._context.store.documents.page("default", shelf, ("", ""), 1000)
 
 
 # --- listed and shown
@@ -230,9 +230,9 @@ def test_a_merge_of_thousands_of_mentions_is_one_operation(memory):
     done = memory.merge_entities("a", "b")
     assert done.memories == 4500
     ctx = memory._context
-    assert len(ctx.store.around.documents_named("default", Shelf.MENTION, ["a"])) == 4500
+    assert len(ctx.store.documents.find_named("default", Shelf.MENTION, ["a"])) == 4500
     memory.undo(done.operation)
-    assert len(ctx.store.around.documents_named("default", Shelf.MENTION, ["b"])) == 4500
+    assert len(ctx.store.documents.find_named("default", Shelf.MENTION, ["b"])) == 4500
 
 
 # --- splitting

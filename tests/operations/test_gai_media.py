@@ -154,7 +154,7 @@ def _day_155(memory, clock):
     )
     assert was.believed_to.startswith("2026-06-05")
     assert now.id == fact.id
-    (conflict,) = memory._context.store.around.documents_of("default", Shelf.CONFLICT, [before.id])
+    (conflict,) = memory._context.store.documents.find("default", Shelf.CONFLICT, [before.id])
     assert (conflict.name, conflict.data["strategy"], conflict.data["outcome"]) == (
         fact.id,
         "trust_correction",

@@ -200,8 +200,8 @@ def test_what_another_process_learned_meanwhile_is_not_learned_again(opening, cl
     silent = opening({**KNOWLEDGE, "knowledge": {"learn": "off"}})
     silent.ingest([{"content": FRIDAY, "at": clock().isoformat()}], session="s1")
     slow, fast = opening(KNOWLEDGE), opening(KNOWLEDGE)
-    around = slow._context.store.around
-    original = type(around).documents_of
+    documents = slow._context.store.documents
+    original = type(documents).find
     calls = itertools.count()
     for place in range(4):
         clock.passes(minutes=1)
@@ -209,14 +209,14 @@ def test_what_another_process_learned_meanwhile_is_not_learned_again(opening, cl
         silent.ingest([{"content": "Yes, Friday works", "at": clock().isoformat()}], session="s1")
         started = next(calls)
 
-        def documents_of(self, *arguments, after=started + place, **more):
-            if self is around and next(calls) == after:
+        def find(self, *arguments, after=started + place, **more):
+            if self is documents and next(calls) == after:
                 fast.learn(["s1"])
             return original(self, *arguments, **more)
 
-        monkeypatch.setattr(type(around), "documents_of", documents_of)
+        monkeypatch.setattr(type(documents), "find", find)
         slow.learn(["s1"])
-        monkeypatch.setattr(type(around), "documents_of", original)
+        monkeypatch.setattr(type(documents), "find", original)
     ((*_, confirmations),) = told(slow)
     assert confirmations == 6  # said twice, confirmed four times
 

@@ -94,14 +94,14 @@ def test_a_name_that_another_has_just_learned_is_not_made_twice(two):
 def test_a_message_reads_no_shelf_once_names_are_known(opening, monkeypatch):
     memory = opening(KNOWLEDGE)
     say(memory, "Remember that Gai Media prefers Friday deliveries.")
-    kind, pages = type(memory._context.store.around), []
-    documents = kind.documents
+    kind, pages = type(memory._context.store.documents), []
+    page = kind.page
 
     def told_of(self, namespace, shelf, *more):
         pages.append(shelf)
-        return documents(self, namespace, shelf, *more)
+        return page(self, namespace, shelf, *more)
 
-    monkeypatch.setattr(kind, "documents", told_of)
+    monkeypatch.setattr(kind, "page", told_of)
     for firm in FIRMS:
         say(memory, f"Remember that {firm} Ltd prefers Friday deliveries.")
     assert not {Shelf.ENTITY, Shelf.ALIAS} & set(pages)

@@ -27,7 +27,7 @@ def reply(words, minutes=1, role="assistant", key="m1"):
 
 
 def outcomes(memory, identity):
-    return memory._context.store.around.documents_of("default", Shelf.OUTCOME, [identity])
+    return memory._context.store.documents.find("default", Shelf.OUTCOME, [identity])
 
 
 @pytest.fixture

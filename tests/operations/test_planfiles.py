@@ -74,7 +74,7 @@ def test_documents_work_from_a_file(whole, tmp_path):
     plan = Plan("doc", "test", "default", 0, (Change(Target.DOCUMENT, kept.id, None, row, "because"),))
     plan_file.write(str(tmp_path / "plan.json"), [plan])
     memory._context.store.apply(plan_file.read(str(tmp_path / "plan.json"))[0])
-    (document,) = memory._context.store.around.documents_about("default", kept.id)
+    (document,) = memory._context.store.documents.find_about("default", kept.id)
     assert document.data == {"why": "doubt", "n": 1.0}
 
 

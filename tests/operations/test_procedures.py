@@ -62,7 +62,7 @@ def test_what_was_planted_is_learned(memory, clock):
     assert kept.content == "When delivery, status comes up, invoice follows (8 of 8 sessions until 2026-01-25)."
     assert kept.confidence == pytest.approx(0.8)
     assert done.procedures[0].id == kept.id
-    (written,) = memory._context.store.around.documents("default", Shelf.PROCEDURE, ("", ""), 10)
+    (written,) = memory._context.store.documents.page("default", Shelf.PROCEDURE, ("", ""), 10)
     assert (written.id, written.name) == (kept.id, "delivery>invoice")
     assert written.data["then"] == ["invoice"]
     linked = [link for link in memory._context.store.links("default", kept.id) if link[0] == "derived_from"]

@@ -120,7 +120,7 @@ def test_what_is_written_is_brought_up_to_date(memory, clock):
     ended(memory, Status.SUPERSEDED, *((i, day(50)) for i in ids[:12]))
     clock.passes(days=1)
     memory.learn_rates()
-    (document,) = memory._context.store.around.documents("default", Shelf.RATE, ("", ""), 10)
+    (document,) = memory._context.store.documents.page("default", Shelf.RATE, ("", ""), 10)
     assert (document.id, document.data["changes"], document.data["in_use"]) == ("contact", 12, True)
     assert document.data["at_ms"] == to_instant(clock())
     told = memory.history(limit=1)[0]
@@ -135,7 +135,7 @@ def test_a_sort_of_which_there_are_no_facts_any_more_loses_its_rate(memory, cloc
     for operation in taken_back:
         memory.undo(operation)
     assert memory.learn_rates().rates == ()
-    assert memory._context.store.around.documents("default", Shelf.RATE, ("", ""), 10) == []
+    assert memory._context.store.documents.page("default", Shelf.RATE, ("", ""), 10) == []
 
 
 def test_namespaces_learn_apart(memory, clock):

@@ -229,7 +229,7 @@ def test_what_hooks_note_about_a_session_stays(memory):
     store.apply(Plan(memory._context.ids(0), "hook", "default", 0, (change,)))
     memory.remember("a thing", session="s")
     memory.end_session("s")
-    (document,) = store.around.documents_of("default", Shelf.SESSION, ["s"])
+    (document,) = store.documents.find("default", Shelf.SESSION, ["s"])
     assert document.data["transcript"] == "talk.jsonl"
     assert document.data["mark"] == 7
     assert isinstance(document.data["ended_ms"], int)

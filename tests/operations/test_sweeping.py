@@ -47,7 +47,7 @@ def test_accessed_and_due_memories_are_swept_once(crowd, clock, small_pages):
     clock.passes(days=8)
     for i in range(0, 100, 10):
         memory.recall(f"note {i}", limit=100)
-    counted = len(memory._context.store.accessed("default", 2**62, "", 10_000))
+    counted = len(memory._context.store.accessed_ids("default", 2**62, "", 10_000))
     assert counted > 9
     dry, report = memory.sweep(dry_run=True), memory.sweep()
     assert (dry.tally, dry.examined, dry.counted) == (report.tally, report.examined, report.counted)
@@ -142,7 +142,7 @@ def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path, smal
 
 
 def dues(memory):
-    states = memory._context.store.states("default", memory._context.store.every("default", "", 10_000))
+    states = memory._context.store.states("default", memory._context.store.all_ids("default", "", 10_000))
     return [{"due_ms": state.due_ms} for state, _ in states.values()]
 
 

@@ -248,7 +248,7 @@ def test_what_is_known_spares_the_reading(kept, clock, monkeypatch):
     def reads(*_):
         raise AssertionError
 
-    monkeypatch.setattr(type(kept._context.store.around), "documents_of", reads)
+    monkeypatch.setattr(type(kept._context.store.documents), "find", reads)
     assert kept.upkeep("one", known=known).runs == ()
     monkeypatch.undo()
     clock.passes(days=1)

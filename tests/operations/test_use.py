@@ -10,7 +10,7 @@ from perdure.records.errors import InvalidInput
 
 
 def shelf(memory, name, namespace="default"):
-    return memory._context.store.around.documents(namespace, Shelf(name), ("", ""), 100)
+    return memory._context.store.documents.page(namespace, Shelf(name), ("", ""), 100)
 
 
 @pytest.fixture

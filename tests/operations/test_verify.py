@@ -91,7 +91,7 @@ def believed(memory, subject, predicate, text, *, many=False, confidence=0.7, na
     )  # fmt: skip
     changes = [document(Shelf.FACT, kept.id, fact.key, None, fact.to_data())]
     changes.append(document(Shelf.ABOUT, kept.id, subject, None, {}))
-    if not place.around.documents_of(namespace, Shelf.ENTITY, [subject]):
+    if not place.documents.find(namespace, Shelf.ENTITY, [subject]):
         entity = {"name": name, "type": "organisation", "merged_into": None}
         changes.append(document(Shelf.ENTITY, subject, "", None, entity))
         changes += [document(Shelf.ALIAS, subject, a.casefold(), None, {"text": a}) for a in aliases]
@@ -101,12 +101,12 @@ def believed(memory, subject, predicate, text, *, many=False, confidence=0.7, na
 
 
 def fact_of(memory, identity, namespace="default"):
-    (found,) = memory._context.store.around.documents_of(namespace, Shelf.FACT, [identity])
+    (found,) = memory._context.store.documents.find(namespace, Shelf.FACT, [identity])
     return Fact.from_data(identity, found.data)
 
 
 def documents(memory, shelf, identity, namespace="default"):
-    return memory._context.store.around.documents_of(namespace, shelf, [identity])
+    return memory._context.store.documents.find(namespace, shelf, [identity])
 
 
 def state_of(memory, identity):

@@ -67,7 +67,7 @@ def ended(memory: Any, status: Status, *gone: tuple[str, Any], namespace: str = 
     """End what is believed of facts, each (id, when), as one operation."""
     store, ids = memory._context.store, [i for i, _ in gone]
     records = {r.id: r for r in store.get(namespace, ids)}
-    kept = {d.id: d for d in store.around.documents_of(namespace, Shelf.FACT, ids)}
+    kept = {d.id: d for d in store.documents.find(namespace, Shelf.FACT, ids)}
     changes = []
     for i, at in gone:
         state, before, then = records[i].state, dict(kept[i].data), to_instant(at)

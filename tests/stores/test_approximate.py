@@ -72,7 +72,7 @@ def found(memory, given, namespace, row, limit=10):
 def exact_tens(memory, given, asked):
     """The ten nearest of a large namespace by every one of its vectors, as the store keeps them."""
     store = memory._context.store
-    kept = store.vectors("large", [r.id for r in store.at_hand("large", Filters(), 2 * LARGE)])
+    kept = store.vectors("large", [r.id for r in store.records_by_tier("large", Filters(), 2 * LARGE)])
     ids, matrix = list(kept), np.stack([np.frombuffer(v, "<f4") for v in kept.values()])
     return {row: [ids[i] for i in np.argsort(-(matrix @ given.rows[row]))[:10]] for row in asked}
 

@@ -22,12 +22,12 @@ EDGE = Shelf.EDGE
 DATA = {"kind": "part of", "role": "ü", "weight": 0.5, "deep": [1, None, {"x": True}]}
 
 
-def around(memory):
-    return memory._context.store.around
+def stored(memory):
+    return memory._context.store.documents
 
 
 def on(memory, shelf=EDGE, after=("", ""), limit=100, namespace="default"):
-    return around(memory).documents(namespace, shelf, after, limit)
+    return stored(memory).page(namespace, shelf, after, limit)
 
 
 def test_a_document_is_stored_changed_and_removed(memory):
@@ -42,19 +42,19 @@ def test_a_document_is_stored_changed_and_removed(memory):
 def test_documents_are_found_by_shelf_memory_and_name(memory):
     made = [(s, i, n) for s in (EDGE, Shelf.REVIEW) for i in ("m1", "m2", "m3") for n in ("", "a", "b")]
     applied(memory, *(document(s, i, n, None, {"of": f"{s} {i} {n}"}) for s, i, n in made))
-    found = around(memory)
+    found = stored(memory)
 
     def keys(documents):
         return [(d.shelf, d.id, d.name) for d in documents]
 
     edges = sorted(k for k in made if k[0] is EDGE)
-    assert keys(found.documents("default", EDGE, ("", ""), 100)) == edges
-    assert keys(found.documents_of("default", EDGE, ["m3", "m1"])) == [k for k in edges if k[1] != "m2"]
-    assert keys(found.documents_named("default", EDGE, ["b"])) == [k for k in edges if k[2] == "b"]
-    assert sorted(keys(found.documents_about("default", "m2"))) == sorted(k for k in made if k[1] == "m2")
-    assert found.documents_of("default", EDGE, []) == found.documents_named("default", EDGE, ["c"]) == []
+    assert keys(found.page("default", EDGE, ("", ""), 100)) == edges
+    assert keys(found.find("default", EDGE, ["m3", "m1"])) == [k for k in edges if k[1] != "m2"]
+    assert keys(found.find_named("default", EDGE, ["b"])) == [k for k in edges if k[2] == "b"]
+    assert sorted(keys(found.find_about("default", "m2"))) == sorted(k for k in made if k[1] == "m2")
+    assert found.find("default", EDGE, []) == found.find_named("default", EDGE, ["c"]) == []
     pages, after = [], ("", "")
-    while page := found.documents("default", EDGE, after, 2):
+    while page := found.page("default", EDGE, after, 2):
         pages += keys(page)
         after = (page[-1].id, page[-1].name)
     # The place before the first is ("", ""): a document named so would be the only one that pages leave out.
@@ -110,8 +110,8 @@ def test_namespaces_are_apart(memory):
         applied(memory, document(EDGE, "m1", "e1", {"of": "a"}, {"of": "stolen"}), namespace="b")
     assert [d.data for d in on(memory, namespace="a")] == [{"of": "a"}]
     assert on(memory, namespace="b") == on(memory, namespace="c") == on(memory) == []
-    assert around(memory).documents_about("b", "m1") == around(memory).documents_of("b", EDGE, ["m1"]) == []
-    assert around(memory).documents_named("b", EDGE, ["e1"]) == []
+    assert stored(memory).find_about("b", "m1") == stored(memory).find("b", EDGE, ["m1"]) == []
+    assert stored(memory).find_named("b", EDGE, ["e1"]) == []
 
 
 def test_an_undo_takes_each_change_back_and_can_be_undone(memory, clock):
@@ -190,7 +190,8 @@ def test_what_belongs_to_a_task_and_a_session_is_found_page_by_page(memory):
         [{"content": f"step {i}", **({"task": "t"} if i % 2 else {"session": "s"})} for i in range(11)]
     )
     other = memory.remember("elsewhere", namespace="b", task="t", session="s")
-    for read, place, count in ((around(memory).of_task, "t", 5), (around(memory).of_session, "s", 6)):
+    store = memory._context.store
+    for read, place, count in ((store.ids_of_task, "t", 5), (store.ids_of_session, "s", 6)):
         found, after = [], ""
         while page := read("default", place, after, 2):
             found += page
@@ -204,10 +205,10 @@ def test_what_belongs_to_a_task_and_a_session_is_found_page_by_page(memory):
 def test_the_visible_tokens_of_a_namespace_are_those_of_what_is_shown(memory):
     kept = memory.remember_many(["one two three", "four five", "six"])
     memory.remember("not counted here", namespace="b")
-    assert around(memory).visible_tokens("default") == sum(m.tokens for m in kept) == 6
+    assert memory._context.store.visible_tokens("default") == sum(m.tokens for m in kept) == 6
     memory.archive(kept[1].id, "hidden")
-    assert around(memory).visible_tokens("default") == 4
-    assert around(memory).visible_tokens("empty") == 0
+    assert memory._context.store.visible_tokens("default") == 4
+    assert memory._context.store.visible_tokens("empty") == 0
 
 
 def test_a_memory_that_is_taken_back_takes_its_documents_along_and_brings_them_back(memory, clock):

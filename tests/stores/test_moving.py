@@ -150,7 +150,7 @@ def parts(place):
     """Every row of every part, in order, with the journal's texts."""
     with store_at(place) as store:
         return {
-            (n, part): [row for page in pages(store.mover, (n, part), None) for row in page]
+            (n, part): [row for page in pages(store.transfer, (n, part), None) for row in page]
             for n in store.namespaces()
             for part in PARTS
         }
@@ -328,11 +328,11 @@ class Tampering:
         return getattr(self._store, name)
 
     @property
-    def mover(self):
-        mover, part = self._store.mover, self._part
-        write = type(mover).write
+    def transfer(self):
+        transfer, part = self._store.transfer, self._part
+        write = type(transfer).write
 
-        class Mover(type(mover)):
+        class Changing(type(transfer)):
             def write(self, namespace, which, rows, before):
                 change = {
                     "memory": {"importance": 0.123},
@@ -345,8 +345,8 @@ class Tampering:
                 changed = [{**rows[0], **change[part]}, *rows[1:]] if which == place else rows
                 write(self, namespace, which, changed, before)
 
-        changed = Mover.__new__(Mover)
-        changed.__dict__.update(mover.__dict__)
+        changed = Changing.__new__(Changing)
+        changed.__dict__.update(transfer.__dict__)
         return changed
 
 
@@ -646,7 +646,7 @@ def test_large_texts_are_moved_a_few_at_a_time(at, kind, other):
     with opened(source) as memory:
         memory.remember_many([f"{i} " + "word" * 250_000 for i in range(6)])
     with store_at(source) as store:
-        assert {len(page) for page in pages(store.mover, ("default", "memory"), None)} <= {2, 3, 4, 5}
+        assert {len(page) for page in pages(store.transfer, ("default", "memory"), None)} <= {2, 3, 4, 5}
     perdure.copy(source, target)
     assert parts(target) == parts(source)
 
@@ -654,10 +654,10 @@ def test_large_texts_are_moved_a_few_at_a_time(at, kind, other):
 def test_the_order_of_rows_does_not_change_a_tally(origins):
     source = origins("sqlite")[0]
     with store_at(source) as store:
-        rows = [row for page in pages(store.mover, ("default", "journal"), None) for row in page]
+        rows = [row for page in pages(store.transfer, ("default", "journal"), None) for row in page]
         from perdure.rules.transfer import Tallying
 
         backwards = Tallying()
         for row in reversed(rows):
             backwards.add(row)
-        assert backwards.told() == tally(store.mover, ("default", "journal"))
+        assert backwards.told() == tally(store.transfer, ("default", "journal"))

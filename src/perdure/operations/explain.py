@@ -46,7 +46,7 @@ def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: M
     result: list[Memory] = []
     cursor = None if before is None else (before.state.created_ms, before.id)
     while len(result) < limit:
-        records = ctx.store.listed(namespace, filters, limit, cursor)
+        records = ctx.store.list_records(namespace, filters, limit, cursor)
         if not records:
             break
         cursor = records[-1].state.created_ms, records[-1].id
@@ -75,15 +75,15 @@ def why(ctx: Context, identity: str) -> Explanation:
 
 def _reasons(ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant) -> FactReasons | None:
     """Return why a fact is believed or not; None of what is no fact."""
-    around, place = ctx.store.around, memory.namespace
-    documents = around.documents_of(place, Shelf.FACT, [memory.id])
-    if not documents:
+    documents, place = ctx.store.documents, memory.namespace
+    stored = documents.find(place, Shelf.FACT, [memory.id])
+    if not stored:
         return None
-    fact = Fact.from_data(memory.id, documents[0].data)
+    fact = Fact.from_data(memory.id, stored[0].data)
     sources = ctx.store.get(place, list(dict.fromkeys(s.memory for s in fact.sources))) if fact.sources else []
     conflicts = [
-        *around.documents_of(place, Shelf.CONFLICT, [memory.id]),
-        *around.documents_named(place, Shelf.CONFLICT, [memory.id]),
+        *documents.find(place, Shelf.CONFLICT, [memory.id]),
+        *documents.find_named(place, Shelf.CONFLICT, [memory.id]),
     ]
     return reasons(
         memory,
@@ -91,7 +91,7 @@ def _reasons(ctx: Context, memory: Memory, history: Sequence[Entry], now: Instan
         sources={r.id: r for r in sources},
         history=history,
         conflicts=[_as_it_stands(ctx, place, c) for c in conflicts],
-        checks=around.documents_of(place, Shelf.CHECK, [memory.id]),
+        checks=documents.find(place, Shelf.CHECK, [memory.id]),
         policy=ctx.policy.knowledge,
         now=now,
     )
@@ -120,9 +120,9 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
     places = sorted({row[0] for row in tally})
     sample: list[Memory] = []
     for place in places:
-        sample += views(ctx.store.sampled(place, 1 + sum(tiers.values()) // SAMPLE, SAMPLE), ctx.policy, now)
+        sample += views(ctx.store.sample_records(place, 1 + sum(tiers.values()) // SAMPLE, SAMPLE), ctx.policy, now)
     soon = now + RISK_DAYS * DAY_MS
-    fading = [m for p in places for m in views(ctx.store.fading(p, soon, SAMPLE), ctx.policy, now)]
+    fading = [m for p in places for m in views(ctx.store.records_due_for_archive(p, soon, SAMPLE), ctx.policy, now)]
     space = ctx.store.space()
     return Stats(
         namespaces=len(places),

@@ -90,7 +90,7 @@ def noted(ctx: Context, found: Sequence[Candidate], place: Place, dedup_threshol
     considered = _most_confident(found, ctx.policy.extract.max_candidates)
     drafts = [_draft(ctx, c, place) for c in considered]
     vectors = vectors_of(ctx, drafts)
-    there = set(ctx.store.by_digests(place.namespace, [d.text for d in drafts])) if drafts else set()
+    there = set(ctx.store.ids_of_texts(place.namespace, [d.text for d in drafts])) if drafts else set()
     known = [False] * len(drafts)
     if dedup_threshold is not None and drafts:
         known = _known(ctx, drafts, vectors, place, dedup_threshold, there)

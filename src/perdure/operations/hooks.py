@@ -78,7 +78,7 @@ class Agent:
 
     def known(self, session: str, namespace: str) -> AgentSession | None:
         """Return what is known of a session, or None."""
-        found = self.ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
+        found = self.ctx.store.documents.find(namespace, Shelf.SESSION, [session])
         return self._session(found[0]) if found else None
 
     def begin(self, session: str, namespace: str, transcript: str) -> None:
@@ -89,7 +89,7 @@ class Agent:
         """Return the other sessions that nobody has ended, the longest silent first."""
         found: list[AgentSession] = []
         cursor = ("", "")
-        while documents := self.ctx.store.around.documents(namespace, Shelf.SESSION, cursor, _PAGE):
+        while documents := self.ctx.store.documents.page(namespace, Shelf.SESSION, cursor, _PAGE):
             cursor = (documents[-1].id, documents[-1].name)
             found += [self._session(d) for d in documents]
         return sorted((s for s in found if s.ended is None and s.id != besides), key=lambda s: (s.seen, s.id))
@@ -182,7 +182,7 @@ class Agent:
         foreign = {
             ingesting.message_key(m.session, m.key): m for m in messages if m.key and m.session not in (None, session)
         }
-        known = self.ctx.store.by_keys(namespace, list(foreign)) if foreign else {}
+        known = self.ctx.store.ids_of_keys(namespace, list(foreign)) if foreign else {}
         there = {id(foreign[key]) for key in known}
         return [m if m.session == session else replace(m, session=session) for m in messages if id(m) not in there]
 
@@ -239,7 +239,7 @@ class Agent:
         )
 
     def _data(self, session: str, namespace: str) -> dict[str, Any]:
-        found = self.ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
+        found = self.ctx.store.documents.find(namespace, Shelf.SESSION, [session])
         return dict(found[0].data) if found else {}
 
     def _note(self, session: str, namespace: str, news: Mapping[str, Any], because: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
-from perdure.operations.ports import Progress, Store
+from perdure.operations.ports import Progress
+from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import (
     FORMAT,
     HEAD,
@@ -64,7 +65,7 @@ def imported(
         reading.read(lines(), write=False)
     reading.read(lines(), write=True)
     for step, told in reading.tallies.items():
-        verify(step, told, target.mover, ledger)
+        verify(step, told, target.transfer, ledger)
     return Moved(len({place for place, _ in reading.tallies}), ledger.parts, ledger.written, reading.whole)
 
 
@@ -126,7 +127,7 @@ class _Reading:
         for page in _pages(group, step[1], self.dimensions):
             fresh = self._fresh(step, page, seen, there)
             if write and fresh:
-                self.target.mover.write(*step, fresh, seen.rows - len(fresh))
+                self.target.transfer.write(*step, fresh, seen.rows - len(fresh))
                 self.ledger.written += len(fresh)
             self.ledger.tell(len(page))
         if seen.rows < there.rows:
@@ -147,7 +148,7 @@ class _Reading:
     def _there(self, step: Step) -> Tally:
         """What the target held of a part before anything was written."""
         if step not in self.known:
-            self.known[step] = tally(self.target.mover, step)
+            self.known[step] = tally(self.target.transfer, step)
         return self.known[step]
 
     def _empty(self, step: Step) -> None:

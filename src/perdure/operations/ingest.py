@@ -79,7 +79,7 @@ def ingest(
         raise InvalidInput("messages must be a list.", remedy="Pass a list of dicts with content, role and at.")
     read = [_message(item, position) for position, item in enumerate(messages, 1)]
     said = _drafts(ctx, read, session, scope)
-    known = ctx.store.by_keys(namespace, [d.key for d in said.drafts if d.key is not None])
+    known = ctx.store.ids_of_keys(namespace, [d.key for d in said.drafts if d.key is not None])
     fresh = [d for d in said.drafts if d.key not in known]
     replies = [d for d in fresh if d.key in said.replies]
     seen = noticed(ctx, namespace, replies, shown, by_meaning=embed == "now")

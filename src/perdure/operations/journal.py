@@ -142,7 +142,7 @@ def _documents(ctx: Context, operation: Operation, identity: str, own: set[tuple
     """Documents that later operations kept about a memory that is taken back: they go, and come back, with it."""
     return [
         Change(Target.DOCUMENT, d.id, None, {"shelf": d.shelf, "name": d.name, "data": dict(d.data)}, "kept meanwhile")
-        for d in ctx.store.around.documents_about(operation.namespace, identity)
+        for d in ctx.store.documents.find_about(operation.namespace, identity)
         if (d.id, d.shelf, d.name) not in own
     ]
 

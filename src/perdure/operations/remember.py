@@ -137,7 +137,7 @@ def _born(
 
 def _known(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[int, str]:
     """Return position -> id for drafts that are stored already, by their key or by their words."""
-    keys = ctx.store.by_keys(namespace, [d.key for d in drafts if d.key is not None])
+    keys = ctx.store.ids_of_keys(namespace, [d.key for d in drafts if d.key is not None])
     same = _same(ctx, [d for d in drafts if d.kind is not Kind.EPISODE], namespace)
     known: dict[int, str] = {}
     for i, d in enumerate(drafts):
@@ -178,7 +178,7 @@ def _words(draft: Draft) -> Words:
 def _same(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[Words, str]:
     """Return the memories, the oldest of each, that have the words of these drafts."""
     found: dict[Words, str] = {}
-    ids = ctx.store.by_digests(namespace, [d.text for d in drafts]) if drafts else []
+    ids = ctx.store.ids_of_texts(namespace, [d.text for d in drafts]) if drafts else []
     for record in ctx.store.get(namespace, ids):
         if record.state.status in (Status.ACTIVE, Status.ARCHIVED):
             c = record.content

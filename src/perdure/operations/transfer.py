@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from perdure.operations.ports import Mover, Progress, Store
+from perdure.operations.ports import Progress
+from perdure.operations.store_protocol import RowTransfer, Store
 from perdure.records.errors import CopyDiffers, NotFound, SpaceMismatch, TargetTaken
 from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
 from perdure.records.vector import Space
@@ -59,22 +60,22 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
         SpaceMismatch: The target searches in another embedding space; nothing was written.
         CopyDiffers: The two sides differ at the end; the error names the namespace and the part.
     """
-    spaces = source.mover.spaces()
+    spaces = source.transfer.spaces()
     refuse_spaces(spaces, target)
     steps = [(place, part) for place in chosen(source, namespace) for part in PARTS]
-    counts = {step: source.mover.count(*step) for step in steps}
+    counts = {step: source.transfer.count(*step) for step in steps}
     ledger = Ledger(2 * sum(counts.values()), progress)
-    starts = {step: _start(source.mover, target.mover, step, counts[step], ledger) for step in steps}
+    starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
     bring_spaces(spaces, target)
     for step in steps:
         rows, after = starts.pop(step)
-        for page in pages(source.mover, step, after):
-            target.mover.write(*step, page, rows)
+        for page in pages(source.transfer, step, after):
+            target.transfer.write(*step, page, rows)
             rows += len(page)
             ledger.written += len(page)
             ledger.tell(len(page))
     for step in steps:
-        verify(step, tally(source.mover, step), target.mover, ledger)
+        verify(step, tally(source.transfer, step), target.transfer, ledger)
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
 
 
@@ -85,19 +86,19 @@ def exported(store: Store, *, namespace: str | None = None, progress: Progress |
         NotFound: The store has no such namespace.
     """
     steps = [(place, part) for place in chosen(store, namespace) for part in PARTS]
-    ledger = Ledger(sum(store.mover.count(*step) for step in steps), progress)
+    ledger = Ledger(sum(store.transfer.count(*step) for step in steps), progress)
     yield {
         HEAD: FORMAT,
         "rows": ledger.total,
         "spaces": [
             {"model": s.model, "dimensions": s.dimensions, "version": s.version, "active": active}
-            for s, active in store.mover.spaces()
+            for s, active in store.transfer.spaces()
         ],
     }
     tail = []
     for place, part in steps:
         seen = Tallying()
-        for page in pages(store.mover, (place, part), None):
+        for page in pages(store.transfer, (place, part), None):
             for row in page:
                 seen.add(row)
                 yield {"part": part, "namespace": place, **row}
@@ -153,24 +154,24 @@ def bring_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
             target.add_space(space, activate=False)
 
 
-def pages(mover: Mover, step: Step, after: Cursor | None) -> Iterator[list[Line]]:
+def pages(transfer: RowTransfer, step: Step, after: Cursor | None) -> Iterator[list[Line]]:
     """Yield the rows of a part from a place on, as many at once as one transaction should hold."""
-    while found := mover.read(*step, after, PAGE):
+    while found := transfer.read(*step, after, PAGE):
         after = found[-1][0]
         yield [row for _, row in found]
 
 
-def tally(mover: Mover, step: Step, tell: Callable[[int], None] = lambda _: None) -> Tally:
+def tally(transfer: RowTransfer, step: Step, tell: Callable[[int], None] = lambda _: None) -> Tally:
     """Return how much of a part there is."""
     seen = Tallying()
-    for page in pages(mover, step, None):
+    for page in pages(transfer, step, None):
         for row in page:
             seen.add(row)
         tell(len(page))
     return seen.told()
 
 
-def verify(step: Step, expected: Tally, target: Mover, ledger: Ledger) -> None:
+def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> None:
     """Compare what should be there with what is.
 
     Raises:
@@ -192,7 +193,9 @@ def taken(step: Step) -> TargetTaken:
     )
 
 
-def _start(source: Mover, target: Mover, step: Step, count: int, ledger: Ledger) -> tuple[int, Cursor | None]:
+def _start(
+    source: RowTransfer, target: RowTransfer, step: Step, count: int, ledger: Ledger
+) -> tuple[int, Cursor | None]:
     """Return how many rows the target has and where the source goes on; they must be the source's first ones."""
     there = target.count(*step)
     if not there:
@@ -206,7 +209,7 @@ def _start(source: Mover, target: Mover, step: Step, count: int, ledger: Ledger)
     return there, after
 
 
-def _first(source: Mover, step: Step, rows: int) -> tuple[Tally, Cursor | None]:
+def _first(source: RowTransfer, step: Step, rows: int) -> tuple[Tally, Cursor | None]:
     """Return the tally of the first so many rows, and where they end."""
     seen = Tallying()
     after: Cursor | None = None

@@ -11,7 +11,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Tier
 
 
-class Gauge(NamedTuple):
+class ImportanceRow(NamedTuple):
     """One visible memory."""
 
     id: str

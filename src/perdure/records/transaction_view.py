@@ -13,7 +13,7 @@ from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 
 
-class Glimpse(Protocol):
+class TransactionView(Protocol):
     """Reads inside the transaction that writes a plan; what is read is gone if the plan is rolled back."""
 
     def search(self, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:

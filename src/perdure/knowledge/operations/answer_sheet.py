@@ -122,7 +122,7 @@ def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters
     gone = _outdated(ctx, namespace, found) if not then.looks_back else frozenset[str]()
     hits = [h.memory for h in found if h.memory.id not in gone and not _is_profile(h.memory)]
     asked = _asked(ctx, namespace, query, names)
-    about = ctx.store.around.documents_of(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
+    about = ctx.store.documents.find(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
     subjects = {names.standing(d.name) for d in about} | asked.named
     subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
     holding, over = _shared(ctx, namespace, names, sorted(subjects), then)
@@ -159,7 +159,7 @@ def _is_profile(m: Memory) -> bool:
 
 def _asked(ctx: Context, namespace: str, query: str, names: Names) -> Asked:
     forms = names_in(query)
-    known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
+    known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
     named = {names.standing(d.id) for d in known}
     called: dict[str, set[str]] = {entity: set() for entity in named}
     for form, ids in names.known.items():
@@ -200,8 +200,8 @@ def _told(ctx: Context, namespace: str, names: Names, hits: Sequence[Memory], as
     """
     if not asked.strict:
         return _Told(list(hits), frozenset(), {})
-    around = ctx.store.around
-    mentions = around.documents_of(namespace, Shelf.MENTION, [m.id for m in hits])
+    documents = ctx.store.documents
+    mentions = documents.find(namespace, Shelf.MENTION, [m.id for m in hits])
     mentioning = {d.id for d in mentions if names.standing(d.name) in asked.named}
     own = {
         m.id
@@ -211,7 +211,7 @@ def _told(ctx: Context, namespace: str, names: Names, hits: Sequence[Memory], as
     rest = [m.id for m in hits if m.id not in own]
     said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in rest}
     facts = list(dict.fromkeys(fact for some in said.values() for fact in some))
-    about = around.documents_of(namespace, Shelf.ABOUT, facts) if facts else []
+    about = documents.find(namespace, Shelf.ABOUT, facts) if facts else []
     subjects = {d.id: names.standing(d.name) for d in about}
     of_others = {i for i, subject in subjects.items() if subject not in {*asked.named, asked.speaker}}
     left_out = {m for m, some in said.items() if not of_others.isdisjoint(some)}

@@ -223,8 +223,8 @@ class Believing:
         older, newer = first.fact.id, second.fact.id
         if sides.get((older, newer), {}).get("outcome") == "both":
             return
-        around = self.knowing.ctx.store.around
-        self.knowing.edits.read(around.documents_of(self.knowing.namespace, Shelf.REVIEW, [newer]))
+        documents = self.knowing.ctx.store.documents
+        self.knowing.edits.read(documents.find(self.knowing.namespace, Shelf.REVIEW, [newer]))
         asking = Decision(Action.ASK, (first,), Strategy.ASK, first.fact.predicate, because)
         self._recorded(first, newer, asking, "open", at)
         self._ask(newer, older, because, at)

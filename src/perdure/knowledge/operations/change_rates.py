@@ -64,14 +64,14 @@ def _taught(ctx: Context, namespace: str) -> dict[str, Any]:
 def on_shelf(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:
     """Yield all documents of a shelf."""
     after = ("", "")
-    while page := ctx.store.around.documents(namespace, shelf, after, PAGE):
+    while page := ctx.store.documents.page(namespace, shelf, after, PAGE):
         after = page[-1].id, page[-1].name
         yield from page
 
 
 def _lives(ctx: Context, namespace: str, now: Instant) -> Iterator[Life]:
     after = ("", "")
-    while page := ctx.store.around.documents(namespace, Shelf.FACT, after, PAGE):
+    while page := ctx.store.documents.page(namespace, Shelf.FACT, after, PAGE):
         after = page[-1].id, page[-1].name
         states = ctx.store.states(namespace, [d.id for d in page])
         for document in page:

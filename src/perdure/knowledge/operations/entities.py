@@ -139,10 +139,10 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
         there = [
             d
             for page in _pages([m.id for m in mentions])
-            for d in ctx.store.around.documents_of(namespace, Shelf.MENTION, page)
+            for d in ctx.store.documents.find(namespace, Shelf.MENTION, page)
             if d.name in (stays, goes)
         ]
-        (document,) = (d for d in ctx.store.around.documents_of(namespace, Shelf.ENTITY, [goes]))
+        (document,) = (d for d in ctx.store.documents.find(namespace, Shelf.ENTITY, [goes]))
         changes = merged(names.entity(stays), document, aliases, there, facts)
         changes += meeting(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
         note = f"merge_entities: {goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
@@ -209,7 +209,7 @@ def _renamed(ctx: Context, namespace: str, known: Entity, form: str, because: st
     """Return the change that calls an entity by another of its names, if it loses its own."""
     if form != normal(known.name):
         return []
-    (document,) = ctx.store.around.documents_of(namespace, Shelf.ENTITY, [known.id])
+    (document,) = ctx.store.documents.find(namespace, Shelf.ENTITY, [known.id])
     after = next(written for f, written in sorted(known.aliases.items()) if f != form)
     return [shelved(Shelf.ENTITY, (known.id, ""), document.data, {**document.data, "name": after}, because)]
 
@@ -223,24 +223,24 @@ def _pages(ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _aliases(ctx: Context, namespace: str, identity: str) -> list[Document]:
-    return ctx.store.around.documents_of(namespace, Shelf.ALIAS, [identity])
+    return ctx.store.documents.find(namespace, Shelf.ALIAS, [identity])
 
 
 def _mentions(ctx: Context, namespace: str, identity: str) -> list[Document]:
-    return ctx.store.around.documents_named(namespace, Shelf.MENTION, [identity])
+    return ctx.store.documents.find_named(namespace, Shelf.MENTION, [identity])
 
 
 def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Document]:
     """Yield what all facts about some entities say, also those that are not believed any longer."""
-    about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, list(ids))
+    about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, list(ids))
     for page in _pages(sorted({d.id for d in about})):
-        yield from ctx.store.around.documents_of(namespace, Shelf.FACT, page)
+        yield from ctx.store.documents.find(namespace, Shelf.FACT, page)
 
 
 def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], facts: Sequence[str] = ()) -> EntityView:
     """Return an entity as it is told, with what was found under entities merged into it."""
     known = names.entity(family[0])
-    found = ctx.store.around.documents_named(namespace, Shelf.MENTION, family)
+    found = ctx.store.documents.find_named(namespace, Shelf.MENTION, family)
     states: list[State] = [
         state
         for page in _pages(sorted({d.id for d in found}))

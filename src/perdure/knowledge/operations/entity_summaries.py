@@ -84,7 +84,7 @@ def _one(
 def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[Record]:
     """Return the messages in view that name an entity, oldest first."""
     family = [i for i in names.entities if names.standing(i) == entity]
-    ids = sorted({d.id for d in ctx.store.around.documents_named(namespace, Shelf.MENTION, family)})
+    ids = sorted({d.id for d in ctx.store.documents.find_named(namespace, Shelf.MENTION, family)})
     found: list[Record] = []
     for start in range(0, len(ids), PAGE):
         page = ctx.store.get(namespace, ids[start : start + PAGE])
@@ -100,7 +100,7 @@ def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[R
 
 def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
     """Return what the entity's last summary was made of."""
-    documents = ctx.store.around.documents_named(namespace, Shelf.PROFILE, [entity])
+    documents = ctx.store.documents.find_named(namespace, Shelf.PROFILE, [entity])
     return max(documents, key=lambda d: (d.data["at_ms"], d.id), default=None)
 
 
@@ -139,7 +139,7 @@ def _written(
     data = {**profile.made_of, "at_ms": now, "sources": list(profile.sources), "boosted": boosted}
     knowing.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")
     # One summary stands for an entity: a plan made before another one was stored, or a second process, is refused.
-    knowing.edits.read(knowing.ctx.store.around.documents_of(knowing.namespace, Shelf.PROFILE, [profile.entity]))
+    knowing.edits.read(knowing.ctx.store.documents.find(knowing.namespace, Shelf.PROFILE, [profile.entity]))
     knowing.edits.put(Shelf.PROFILE, profile.entity, "", {"memory": identity}, "its latest summary")
     if earlier is not None:
         _superseded(knowing, earlier, identity, now)

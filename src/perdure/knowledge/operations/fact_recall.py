@@ -35,9 +35,9 @@ def facts_named(ctx: Context, namespace: str, text: str, filters: Filters) -> di
     if wanted != Filters() or (filters.kinds and Kind.FACT not in filters.kinds):
         return {}
     forms = names_in(text)
-    known = ctx.store.around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
+    known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
     entities = sorted({d.id for d in known})
-    about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, entities) if entities else []
+    about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, entities) if entities else []
     ids = sorted({d.id for d in about})[-_MOST_FACTS:]
     states = ctx.store.states(namespace, ids) if ids else {}
     believed = [i for i in ids if i in states and _is_open(states[i][0])]
@@ -61,8 +61,8 @@ def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     if not ids:
         return hits
-    around = ctx.store.around
-    known = {d.id: Fact.from_data(d.id, d.data) for d in around.documents_of(namespace, Shelf.FACT, ids)}
+    documents = ctx.store.documents
+    known = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(namespace, Shelf.FACT, ids)}
     rivals = contested(ctx, namespace, ids)
     rates, now = known_rates(ctx, namespace), ctx.clock()
     return [
@@ -73,7 +73,7 @@ def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
 
 def _told_of_trees(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits; those that cite what has moved or is gone with what the working tree showed when last looked at."""
-    checks = ctx.store.around.documents_of(namespace, Shelf.CHECK, [h.memory.id for h in hits])
+    checks = ctx.store.documents.find(namespace, Shelf.CHECK, [h.memory.id for h in hits])
     gone = {
         d.id: f"When {d.name} was last looked at: {d.data['evidence']}. Is it still right?"
         for d in checks
@@ -104,13 +104,13 @@ def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool
 
     With ``settled`` also those that it was in conflict with.
     """
-    around = ctx.store.around
-    documents = [
-        *around.documents_of(namespace, Shelf.CONFLICT, ids),
-        *around.documents_named(namespace, Shelf.CONFLICT, ids),
+    documents = ctx.store.documents
+    conflicts = [
+        *documents.find(namespace, Shelf.CONFLICT, ids),
+        *documents.find_named(namespace, Shelf.CONFLICT, ids),
     ]
     found: dict[str, list[str]] = {}
-    pairs = list(dict.fromkeys((d.id, d.name) for d in documents if settled or d.data.get("outcome") == "open"))
+    pairs = list(dict.fromkeys((d.id, d.name) for d in conflicts if settled or d.data.get("outcome") == "open"))
     if not settled:
         states = ctx.store.states(namespace, sorted({i for pair in pairs for i in pair})) if pairs else {}
         believed = {i for i, (state, _) in states.items() if state.status is Status.ACTIVE}
@@ -124,7 +124,7 @@ def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool
 def said_by(ctx: Context, namespace: str, hits: list[Hit]) -> dict[str, frozenset[str]]:
     """Return fact -> the messages that say it, of the facts among some hits."""
     facts = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
-    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
     return {d.id: frozenset(s["memory"] for s in d.data["sources"]) for d in told}
 
 
@@ -142,7 +142,7 @@ def earliest(ctx: Context, namespace: str, records: list[Record], filters: Filte
 
 def _facts_among(ctx: Context, namespace: str, records: list[Record]) -> dict[str, Fact]:
     facts = [r.id for r in records if r.state.kind is Kind.FACT]
-    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
     return {d.id: Fact.from_data(d.id, d.data) for d in told}
 
 

@@ -102,7 +102,7 @@ class Knowing:
         missing = [i for i in ids if i not in self.facts]
         for start in range(0, len(missing), PAGE):
             page = missing[start : start + PAGE]
-            documents = self.ctx.store.around.documents_of(self.namespace, Shelf.FACT, page)
+            documents = self.ctx.store.documents.find(self.namespace, Shelf.FACT, page)
             self._take_in(documents)
 
     def include(self, records: Sequence[Record]) -> None:
@@ -120,9 +120,9 @@ class Knowing:
 
     def open_conflicts(self, identity: str) -> list[tuple[str, str]]:
         """Return (older, newer) of the open conflicts in which a fact is one side; their facts are read."""
-        around = self.ctx.store.around
-        self.edits.read(around.documents_of(self.namespace, Shelf.CONFLICT, [identity]))
-        self.edits.read(around.documents_named(self.namespace, Shelf.CONFLICT, [identity]))
+        documents = self.ctx.store.documents
+        self.edits.read(documents.find(self.namespace, Shelf.CONFLICT, [identity]))
+        self.edits.read(documents.find_named(self.namespace, Shelf.CONFLICT, [identity]))
         found = [
             key
             for key, data in self.edits.shelf(Shelf.CONFLICT).items()
@@ -133,7 +133,7 @@ class Knowing:
 
     def close_reviews(self, identity: str, because: str, *, name: str | None = None) -> None:
         """Remove the open questions about a memory, or the one of a name."""
-        self.edits.read(self.ctx.store.around.documents_of(self.namespace, Shelf.REVIEW, [identity]))
+        self.edits.read(self.ctx.store.documents.find(self.namespace, Shelf.REVIEW, [identity]))
         for owner, asked in self.edits.shelf(Shelf.REVIEW):
             if owner == identity and name in (None, asked):
                 self.edits.put(Shelf.REVIEW, owner, asked, None, because)
@@ -141,7 +141,7 @@ class Knowing:
     def _read_key(self, key: str, norm: str | None) -> None:
         if key not in self._keys:
             by_norm = self._keys.setdefault(key, {})
-            documents = self.ctx.store.around.documents_named(self.namespace, Shelf.FACT, [key])
+            documents = self.ctx.store.documents.find_named(self.namespace, Shelf.FACT, [key])
             self._heard |= {key} if documents else set()
             for document in documents:
                 by_norm.setdefault(str(document.data["value"]["norm"]), []).append(document)
@@ -152,7 +152,7 @@ class Knowing:
     def _read_subject(self, subject: str) -> None:
         if subject not in self._subjects:
             self._subjects.add(subject)
-            about = self.ctx.store.around.documents_named(self.namespace, Shelf.ABOUT, [subject])
+            about = self.ctx.store.documents.find_named(self.namespace, Shelf.ABOUT, [subject])
             self.read(d.id for d in about)
 
     def _take_in(self, documents: Sequence[Document]) -> None:

@@ -97,14 +97,14 @@ def every(ctx: Context, namespace: str, names: Names, subject: str | None) -> It
     """Yield facts, also those that were: of one entity (and of those that were merged into it) or of all."""
     if subject is not None:
         family = [i for i in names.entities if names.standing(i) == subject] or [subject]
-        about = ctx.store.around.documents_named(namespace, Shelf.ABOUT, family)
+        about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, family)
         ids = sorted({d.id for d in about})
         for start in range(0, len(ids), PAGE):
-            page = ctx.store.around.documents_of(namespace, Shelf.FACT, ids[start : start + PAGE])
+            page = ctx.store.documents.find(namespace, Shelf.FACT, ids[start : start + PAGE])
             yield from (Fact.from_data(d.id, d.data) for d in page)
         return
     cursor = ("", "")
-    while documents := ctx.store.around.documents(namespace, Shelf.FACT, cursor, PAGE):
+    while documents := ctx.store.documents.page(namespace, Shelf.FACT, cursor, PAGE):
         cursor = (documents[-1].id, documents[-1].name)
         yield from (Fact.from_data(d.id, d.data) for d in documents)
 

@@ -56,7 +56,7 @@ def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
     Raises:
         NotFound: Nothing was ever said in one of them.
     """
-    gone = [s for s in sessions if not ctx.store.around.of_session(namespace, s, "", 1)]
+    gone = [s for s in sessions if not ctx.store.ids_of_session(namespace, s, "", 1)]
     if gone:
         told = ", ".join(repr(s[:_NAME]) for s in gone[:_TOLD]) + ", ..." * (len(gone) > _TOLD)
         raise NotFound(
@@ -83,7 +83,7 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
 
 def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt, list[str]]:
     """Learn from the next messages, and return the sessions that have more."""
-    documents = ctx.store.around.documents_of(namespace, Shelf.LEARNED, [*sessions, ANY])
+    documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [*sessions, ANY])
     marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
     ids, left = _next(ctx, namespace, {s: marks.get(s, {}) for s in sessions})
     if not ids:
@@ -125,7 +125,7 @@ def _next(ctx: Context, namespace: str, marks: Mapping[str, Mapping[str, Any]]) 
     found: dict[str, str] = {}
     for session, mark in marks.items():
         known = near(mark)
-        page = ctx.store.around.of_session(namespace, session, floor(mark), PAGE + len(known))
+        page = ctx.store.ids_of_session(namespace, session, floor(mark), PAGE + len(known))
         found |= dict.fromkeys((i for i in page if i not in known), session)
     ordered = sorted(found)
     return {i: found[i] for i in ordered[:PAGE]}, [s for s in marks if s in {found[i] for i in ordered[PAGE - 1 :]}]

@@ -74,9 +74,9 @@ def _counts(knowing: Knowing, identity: str) -> bool:
 
 def _beside(knowing: Knowing, fact: Fact) -> list[Fact]:
     """Return facts that are believed of the same entity and may be about the same; of one name the one said last."""
-    around, place = knowing.ctx.store.around, knowing.namespace
-    ids = sorted({d.id for d in around.documents_named(place, Shelf.ABOUT, [fact.subject])})[-_LAST:]
-    found = {d.id: Fact.from_data(d.id, d.data) for d in around.documents_of(place, Shelf.FACT, ids)} if ids else {}
+    documents, place = knowing.ctx.store.documents, knowing.namespace
+    ids = sorted({d.id for d in documents.find_named(place, Shelf.ABOUT, [fact.subject])})[-_LAST:]
+    found = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(place, Shelf.FACT, ids)} if ids else {}
     states = {i: state for i, (state, _) in knowing.ctx.store.states(place, ids).items()} if ids else {}
     states |= {i: knowing.decisions.states[i] for i in knowing.facts}
     found |= {i: f for i, f in knowing.facts.items() if f.subject == fact.subject}

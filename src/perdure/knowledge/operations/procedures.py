@@ -88,7 +88,7 @@ def _said(ctx: Context, namespace: str, now: Instant) -> list[Said]:
     filters = Filters(kinds=(Kind.EPISODE,), scopes=(Scope.LONG_TERM,), since=since)
     found: list[tuple[tuple[Any, ...], Said]] = []
     cursor: tuple[Instant, str] | None = None
-    while page := ctx.store.listed(namespace, filters, PAGE, cursor):
+    while page := ctx.store.list_records(namespace, filters, PAGE, cursor):
         cursor = page[-1].state.created_ms, page[-1].id
         spoken = [r for r in page if r.content.session is not None and may_answer(r.content.speaker)]
         named = _mentions(ctx, namespace, [r.id for r in spoken])
@@ -102,7 +102,7 @@ def _said(ctx: Context, namespace: str, now: Instant) -> list[Said]:
 def _mentions(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, list[str]]:
     """Return memory -> entities that it names; of merged ones those that stand for them."""
     found: dict[str, list[str]] = {}
-    documents = ctx.store.around.documents_of(namespace, Shelf.MENTION, ids)
+    documents = ctx.store.documents.find(namespace, Shelf.MENTION, ids)
     stand = _merged(_entities(ctx, namespace, {d.name for d in documents}))
     for d in documents:
         name, passed = d.name, {d.name}
@@ -122,7 +122,7 @@ def _entities(ctx: Context, namespace: str, ids: set[str]) -> dict[str, Document
     found: dict[str, Document] = {}
     wanted = ids
     while wanted:
-        found |= {d.id: d for d in ctx.store.around.documents_of(namespace, Shelf.ENTITY, sorted(wanted))}
+        found |= {d.id: d for d in ctx.store.documents.find(namespace, Shelf.ENTITY, sorted(wanted))}
         wanted = set(_merged(found).values()) - set(found) - wanted
     return found
 

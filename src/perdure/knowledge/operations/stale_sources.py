@@ -26,7 +26,7 @@ def overturned(ctx: Context, namespace: str, messages: Sequence[str], shown: Col
     """
     said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in messages}
     facts = sorted({fact for some in said.values() for fact in some})
-    told = ctx.store.around.documents_of(namespace, Shelf.FACT, facts) if facts else []
+    told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
     retired = {d.id for d in told if d.data.get("retired_ms") is not None}
     gone = {m: max(some) for m, some in said.items() if some and retired.issuperset(some)}
     newer = {m: _successor(ctx, namespace, fact) for m, fact in gone.items()}
@@ -44,10 +44,10 @@ def restated(ctx: Context, namespace: str, notes: Sequence[Memory]) -> dict[str,
     that holds the words of a fact that is believed is not among them. The facts of a session are left to it.
     """
     forms = sorted({form for note in notes for form in names_in(note.content)})
-    around = ctx.store.around
-    known = around.documents_named(namespace, Shelf.ALIAS, forms) if forms else []
-    about = around.documents_named(namespace, Shelf.ABOUT, sorted({USER, *(d.id for d in known)})) if notes else []
-    facts = around.documents_of(namespace, Shelf.FACT, sorted({d.id for d in about})[-_MOST_SAID:]) if about else []
+    documents = ctx.store.documents
+    known = documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
+    about = documents.find_named(namespace, Shelf.ABOUT, sorted({USER, *(d.id for d in known)})) if notes else []
+    facts = documents.find(namespace, Shelf.FACT, sorted({d.id for d in about})[-_MOST_SAID:]) if about else []
     said = [(_words(s["quote"]), d.id, d.data.get("retired_ms") is None) for d in facts for s in d.data["sources"]]
     found: dict[str, str] = {}
     for note in notes:

@@ -157,7 +157,7 @@ def _records(ctx: Context, place: str, ids: Sequence[str] | None) -> Iterator[Re
             yield from ctx.store.get(place, ids[start : start + PAGE])
         return
     after = ""
-    while page := ctx.store.every(place, after, PAGE):
+    while page := ctx.store.all_ids(place, after, PAGE):
         after = page[-1]
         yield from ctx.store.get(place, page)
 
@@ -167,7 +167,7 @@ def _records(ctx: Context, place: str, ids: Sequence[str] | None) -> Iterator[Re
 
 def _shelf(ctx: Context, place: str, shelf: Shelf) -> Iterator[Document]:
     after = ("", "")
-    while page := ctx.store.around.documents(place, shelf, after, PAGE):
+    while page := ctx.store.documents.page(place, shelf, after, PAGE):
         after = page[-1].id, page[-1].name
         yield from page
 
@@ -176,10 +176,10 @@ def _documents_of(ctx: Context, place: str, shelf: Shelf, ids: Collection[str]) 
     found: list[Document] = []
     wanted = list(ids)
     for start in range(0, len(wanted), PAGE):
-        found += ctx.store.around.documents_of(place, shelf, wanted[start : start + PAGE])
+        found += ctx.store.documents.find(place, shelf, wanted[start : start + PAGE])
     return found
 
 
 def _documents_named(ctx: Context, place: str, keys: Sequence[str]) -> Iterator[Document]:
     for start in range(0, len(keys), PAGE):
-        yield from ctx.store.around.documents_named(place, Shelf.FACT, keys[start : start + PAGE])
+        yield from ctx.store.documents.find_named(place, Shelf.FACT, keys[start : start + PAGE])

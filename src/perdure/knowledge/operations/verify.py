@@ -246,7 +246,7 @@ class _Work:
         loser = (fact.id, fact.value.text, states[fact.id].confidence)
         data = conflict_data(verdict, loser, (winner.id, winner.value.text, sure))
         first, second = sorted((fact.id, winner.id), key=self._known_since)
-        there = self.ctx.store.around.documents_of(self.place, Shelf.CONFLICT, [first])
+        there = self.ctx.store.documents.find(self.place, Shelf.CONFLICT, [first])
         before = next((d for d in there if d.name == second), None)
         self._write(Shelf.CONFLICT, first, second, before, data, because)
 
@@ -296,7 +296,7 @@ class _Work:
             self._write(Shelf.FACT, one.id, one.fact.key, None, one.fact.to_data(), why)
             self._write(Shelf.ABOUT, one.id, one.fact.subject, None, {}, why)
             self._check(one.verdict, counted=True)
-            for mention in ctx.store.around.documents_of(self.place, Shelf.MENTION, [one.like]):
+            for mention in ctx.store.documents.find(self.place, Shelf.MENTION, [one.like]):
                 self._write(Shelf.MENTION, one.id, mention.name, None, dict(mention.data), why)
 
     # --- what memories cite

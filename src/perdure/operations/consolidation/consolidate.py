@@ -155,7 +155,7 @@ def _looked(ctx: Context, asked: Asked) -> _Found:
         alike = Alike(pairs, exact=False, notes=("only pairs that were recorded when memories were stored",))
     else:
         after = ""
-        while ids := ctx.store.every(asked.namespace, after, PAGE):
+        while ids := ctx.store.all_ids(asked.namespace, after, PAGE):
             after = ids[-1]
             _read(ctx, asked.namespace, ids, corpus)
         alike = corpus.alike(asked.threshold, policy)
@@ -170,7 +170,7 @@ def _read(ctx: Context, namespace: str, ids: Sequence[str], corpus: Corpus) -> N
 
 def _links(ctx: Context, namespace: str, kind: str) -> Iterator[tuple[str, str]]:
     after = ("", "")
-    while rows := ctx.store.around.linked(namespace, kind, after, PAGE):
+    while rows := ctx.store.links_of_kind(namespace, kind, after, PAGE):
         after = rows[-1][0], rows[-1][1]
         yield from ((one, other) for one, other, _ in rows)
 
@@ -268,7 +268,7 @@ def _known(ctx: Context, asked: Asked, ids: Sequence[str]) -> tuple[set[tuple[st
     linked = {(min(pair), max(pair)) for pair in _links(ctx, asked.namespace, SIMILAR)}
     open_ones = set()
     for start in range(0, len(ids), PAGE):
-        for document in ctx.store.around.documents_of(asked.namespace, Shelf.REVIEW, ids[start : start + PAGE]):
+        for document in ctx.store.documents.find(asked.namespace, Shelf.REVIEW, ids[start : start + PAGE]):
             other = document.name.removeprefix("duplicate:")
             open_ones.add((min(document.id, other), max(document.id, other)))
     return linked, open_ones

@@ -31,7 +31,7 @@ def relate(
 
     def attempt() -> None:
         now = ctx.clock()
-        there = ctx.store.around.documents_named(place, Shelf.EDGE, [name])
+        there = ctx.store.documents.find_named(place, Shelf.EDGE, [name])
         changes = tuple(joined(name, members, there, kind=kind, weight=weight))
         if changes:
             note = f"relate: {len(changes)} memories in {name}"
@@ -79,6 +79,6 @@ def documents_around(ctx: Context, namespace: str, ids: Sequence[str]) -> list[D
     """Return all documents of the edges that some memories are in: also those of the other members."""
     names: set[str] = set()
     for start in range(0, len(ids), PAGE):
-        page = ctx.store.around.documents_of(namespace, Shelf.EDGE, ids[start : start + PAGE])
+        page = ctx.store.documents.find(namespace, Shelf.EDGE, ids[start : start + PAGE])
         names |= {document.name for document in page}
-    return ctx.store.around.documents_named(namespace, Shelf.EDGE, sorted(names)) if names else []
+    return ctx.store.documents.find_named(namespace, Shelf.EDGE, sorted(names)) if names else []

@@ -78,7 +78,7 @@ def of_session(ctx: Context, session: str, namespace: str) -> list[Record]:
     """Return all memories of a session, whatever their scope and status."""
     records: list[Record] = []
     after = ""
-    while ids := ctx.store.around.of_session(namespace, session, after, PAGE):
+    while ids := ctx.store.ids_of_session(namespace, session, after, PAGE):
         after = ids[-1]
         records += ctx.store.get(namespace, ids)
     return records
@@ -210,7 +210,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
 
 
 def _document(ctx: Context, session: str, namespace: str) -> Document | None:
-    found = ctx.store.around.documents_of(namespace, Shelf.SESSION, [session])
+    found = ctx.store.documents.find(namespace, Shelf.SESSION, [session])
     return next((document for document in found if document.name == ""), None)
 
 

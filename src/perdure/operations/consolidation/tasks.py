@@ -98,7 +98,7 @@ def _result(done: _Decided, plan: Plan, task: str, left: Sequence[Record], *, dr
 
 def _pages(ctx: Context, task: str, namespace: str) -> Iterator[list[Record]]:
     after = ""
-    while ids := ctx.store.around.of_task(namespace, task, after, PAGE):
+    while ids := ctx.store.ids_of_task(namespace, task, after, PAGE):
         after = ids[-1]
         yield ctx.store.get(namespace, ids)
 

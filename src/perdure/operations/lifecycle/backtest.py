@@ -98,7 +98,7 @@ def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Insta
             if change.target is Target.MEMORY:
                 told.setdefault(change.id, []).append((operation, change))
     after = ""
-    while ids := ctx.store.every(namespace, after, PAGE):
+    while ids := ctx.store.all_ids(namespace, after, PAGE):
         after = ids[-1]
         for r in ctx.store.get(namespace, ids):
             yield past_of(r, told.get(r.id, ()), tuple(accesses.get(r.id, ())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.operations.ports import Store
+from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import FORMAT, HEAD, TAIL, pages
 from perdure.records.memory import Tier
 from perdure.records.transfer import PARTS, Line
@@ -20,7 +20,7 @@ def vault(store: Store, place: str) -> Iterator[Line]:
     """
     spaces = [
         {"model": s.model, "dimensions": s.dimensions, "version": s.version, "active": active}
-        for s, active in store.mover.spaces()
+        for s, active in store.transfer.spaces()
     ]
     yield {HEAD: FORMAT, "rows": 0, "spaces": spaces}
     kept: set[str] = set()
@@ -39,7 +39,7 @@ def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]
     """Yield the rows of a part that belong to the vault; ``kept`` is filled while memories are read."""
     if part in _LEFT_OUT:
         return
-    for page in pages(store.mover, (place, part), None):
+    for page in pages(store.transfer, (place, part), None):
         for row in page:
             if part == "memory":
                 if row["tier"] != Tier.VAULT:

@@ -127,7 +127,7 @@ def report(ctx: Context, namespace: str, queries: int) -> CompressionReport:
     """Return what compression saves and keeps, and what became of past recalls' hits."""
     states: dict[str, State] = {}
     after = ""
-    while ids := ctx.store.every(namespace, after, PAGE):
+    while ids := ctx.store.all_ids(namespace, after, PAGE):
         after = ids[-1]
         states |= {i: s for i, (s, _) in ctx.store.states(namespace, ids).items() if s.status is Status.ACTIVE}
     ids = [i for i, s in states.items() if s.form is not Form.FULL]
@@ -157,7 +157,7 @@ def _again(ctx: Context, namespace: str, then: Instant, query: str, limit: int) 
 
 def documents(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[tuple[str, str], Document]:
     """Return what was measured of some memories' forms before: (id, form) -> the document."""
-    return {(d.id, d.name): d for d in ctx.store.around.documents_of(namespace, Shelf.FORM, ids)}
+    return {(d.id, d.name): d for d in ctx.store.documents.find(namespace, Shelf.FORM, ids)}
 
 
 def measures(identity: str, shown: Shown, now: Instant, kept: Mapping[tuple[str, str], Document]) -> Iterable[Change]:

@@ -47,12 +47,12 @@ def _page(
     """Report on the next memories, and write it down; return the report and the last id, None after the last page."""
 
     def attempt() -> tuple[Page, str | None]:
-        gauges = ctx.store.around.gauges(place, after, PAGE, PREVIEW + 1)
-        waiting = ctx.store.accesses(place, [g.id for g in gauges], now + CENTURY_MS)
+        rows = ctx.store.importance_rows(place, after, PAGE, PREVIEW + 1)
+        waiting = ctx.store.accesses(place, [g.id for g in rows], now + CENTURY_MS)
         states = {i: state for i, (state, _) in ctx.store.states(place, list(waiting)).items()} if waiting else {}
-        page = decayed(gauges, states, waiting, asked, ctx.policy, now)
+        page = decayed(rows, states, waiting, asked, ctx.policy, now)
         if page.unwritten and not dry_run:
             ctx.store.apply(decay_plan(page, asked, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now))
-        return page, gauges[-1].id if len(gauges) == PAGE else None
+        return page, rows[-1].id if len(rows) == PAGE else None
 
     return retried(attempt)

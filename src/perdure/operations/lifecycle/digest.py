@@ -36,7 +36,9 @@ def digest(
         inside: The session that reads it; its own memories are considered besides what is shared.
     """
     now = ctx.clock()
-    memories = views(ctx.store.at_hand(namespace, Filters(isolated=True, inside=inside), CONSIDERED), ctx.policy, now)
+    memories = views(
+        ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED), ctx.policy, now
+    )
     gone = _outdated(ctx, namespace, memories)
     memories = [m for m in memories if m.id not in gone]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])

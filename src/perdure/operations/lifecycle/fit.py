@@ -18,7 +18,7 @@ from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, Memory, Record, State, Status
 from perdure.records.plan import Plan
 from perdure.records.report import Held, Moved, Report
-from perdure.records.transaction_view import Glimpse
+from perdure.records.transaction_view import TransactionView
 from perdure.rules.insertion import with_due
 from perdure.rules.lifecycle.budget_fitting import Choice, Piece, chosen, is_rested, stays, within, worth_of
 from perdure.rules.lifecycle.compression_forms import LADDER, Shown, shown_as
@@ -32,7 +32,7 @@ BATCH: Final = 1000
 
 
 T = TypeVar("T")
-Check = Callable[[Glimpse], None]
+Check = Callable[[TransactionView], None]
 
 
 def fit(
@@ -65,7 +65,7 @@ def kept_within(ctx: Context, namespace: str, *, dry_run: bool = False, lease: L
     limit = ctx.policy.compression.visible_tokens
     if not limit:
         return None
-    visible, today = ctx.store.around.visible_tokens(namespace), ctx.clock() // DAY_MS
+    visible, today = ctx.store.visible_tokens(namespace), ctx.clock() // DAY_MS
     if visible <= limit or ctx.crowded.get(namespace) == (visible, today):
         return None  # where gates, or what is exempt, left too little, it is tried again after a change or a day
     result = fit(ctx, namespace, limit, dry_run=dry_run, lease=lease)
@@ -156,7 +156,7 @@ class _Fit:
             self.place,
             self.budget,
             self.before or 0,
-            choice.after if self.dry_run else self.ctx.store.around.visible_tokens(self.place),
+            choice.after if self.dry_run else self.ctx.store.visible_tokens(self.place),
             tuple(self.changed),
             dry_run=self.dry_run,
             held=self.held,
@@ -168,7 +168,7 @@ class _Fit:
         """Read what is visible, without texts: accesses that wait count, and tiers are as they are by now."""
         self.pieces = {}
         after = ""
-        while ids := self.ctx.store.every(self.place, after, PAGE):
+        while ids := self.ctx.store.all_ids(self.place, after, PAGE):
             after = ids[-1]
             stored = self.ctx.store.states(self.place, ids)
             active = {i: s for i, (s, _) in stored.items() if s.status is Status.ACTIVE}

@@ -18,7 +18,7 @@ from perdure.records.memory import Record
 from perdure.records.plan import Plan, Target
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
-from perdure.records.transaction_view import Glimpse
+from perdure.records.transaction_view import TransactionView
 from perdure.rules.lifecycle.canaries import lost, refusal, useful
 from perdure.rules.lifecycle.maintenance import Budget
 from perdure.rules.lifecycle.signals import views
@@ -32,7 +32,7 @@ STANDS_FOR: Final = "summarizes"
 _STOPPED: Final = "The plan was stopped by the "
 _OTHERWISE: Final = "Accept the loss with a reason (accept_loss, --accept-loss), or make a smaller plan."
 
-Check = Callable[[Glimpse], None]
+Check = Callable[[TransactionView], None]
 
 
 def applied(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: Lease | None = None) -> Plan:
@@ -94,7 +94,7 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
     if not before:
         return None
 
-    def check(glimpse: Glimpse) -> None:
+    def check(glimpse: TransactionView) -> None:
         gone = [x for c, q, found in before for x in lost(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
         if why := refusal(gone):
             ids = tuple(dict.fromkeys(i for x in gone for i in x.ids))
@@ -115,7 +115,7 @@ def tried(ctx: Context, plan: Plan, check: Check) -> None:
         GateStopped: The check refuses the plan.
     """
 
-    def look(glimpse: Glimpse) -> None:
+    def look(glimpse: TransactionView) -> None:
         check(glimpse)
         raise _EnoughError
 
@@ -151,7 +151,7 @@ def _canaries(ctx: Context, place: str) -> list[Canary]:
 
 def _outcomes(ctx: Context, place: str) -> Iterator[Document]:
     after = ("", "")
-    while page := ctx.store.around.documents(place, Shelf.OUTCOME, after, PAGE):
+    while page := ctx.store.documents.page(place, Shelf.OUTCOME, after, PAGE):
         after = page[-1].id, page[-1].name
         yield from page
 
@@ -168,7 +168,7 @@ def _question(ctx: Context, text: str) -> Query:
     return ctx.questions[key]
 
 
-def _answers(ctx: Context, look: Glimpse, query: Query, now: Instant) -> tuple[Answer, ...]:
+def _answers(ctx: Context, look: TransactionView, query: Query, now: Instant) -> tuple[Answer, ...]:
     """Return a canary's hits, best first, as a recall finds them; twins are not put behind: each may be the answer."""
     policy, limit = ctx.policy.recall, ctx.policy.gates.canary_limit
     pool = look.search(query, Filters(), policy.for_limit(limit))

@@ -74,7 +74,7 @@ def upkeep(
 
 def state(ctx: Context, place: str) -> dict[str, Mapping[str, Any]]:
     """Return what is written down about each task of a namespace."""
-    return {d.id: d.data for d in ctx.store.around.documents_of(place, Shelf.UPKEEP, [t.value for t in Task])}
+    return {d.id: d.data for d in ctx.store.documents.find(place, Shelf.UPKEEP, [t.value for t in Task])}
 
 
 @dataclass(slots=True)
@@ -185,7 +185,7 @@ def _report(ctx: Context, place: str) -> Outcome:
         if status == Status.ACTIVE:
             tiers[tier] = tiers.get(tier, 0) + count
     visible = sum(tiers.values())
-    sample = views(ctx.store.sampled(place, 1 + visible // SAMPLE, SAMPLE), ctx.policy, now)
+    sample = views(ctx.store.sample_records(place, 1 + visible // SAMPLE, SAMPLE), ctx.policy, now)
     report = {
         "at_ms": now,
         "memories": visible,

@@ -73,7 +73,7 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     """
     policy = ctx.policy.knowledge
     before = now - int(policy.aging_days * DAY_MS)
-    ids = ctx.store.around.unsaid(namespace, before, policy.aging_reinforcements, LONGEST)
+    ids = ctx.store.unconfirmed_facts(namespace, before, policy.aging_reinforcements, LONGEST)
     states = {i: s for i, (s, _) in ctx.store.states(namespace, ids).items() if is_aging(s, policy, now)} if ids else {}
     sure = signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
@@ -81,7 +81,7 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     found: list[Memory] = []
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
-        told = ctx.store.around.documents_of(namespace, Shelf.FACT, page)
+        told = ctx.store.documents.find(namespace, Shelf.FACT, page)
         muted = {d.id for d in told if d.data.get("asked_not")}
         found += views(ctx.store.get(namespace, [i for i in page if i not in muted]), ctx.policy, now)
         if len(found) >= most:
@@ -136,7 +136,7 @@ def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
     """Return memory id -> the open reviews of it."""
     about: dict[str, list[Document]] = {}
     cursor = ("", "")
-    while documents := ctx.store.around.documents(namespace, Shelf.REVIEW, cursor, PAGE):
+    while documents := ctx.store.documents.page(namespace, Shelf.REVIEW, cursor, PAGE):
         cursor = (documents[-1].id, documents[-1].name)
         for document in documents:
             about.setdefault(document.id, []).append(document)
@@ -181,8 +181,8 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
         InvalidInput: It is to be kept, but is hidden by now.
     """
     record = found(ctx, identity)
-    if ctx.store.around.documents_of(record.namespace, Shelf.FACT, [identity]):
-        if not ctx.store.around.documents_of(record.namespace, Shelf.REVIEW, [identity]):
+    if ctx.store.documents.find(record.namespace, Shelf.FACT, [identity]):
+        if not ctx.store.documents.find(record.namespace, Shelf.REVIEW, [identity]):
             raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
         return confirm(ctx, identity) if verdict == "keep" else deny(ctx, identity, reason)
     record = retried(lambda: _settled(ctx, identity, verdict, reason))
@@ -192,7 +192,7 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
 def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Record:
     now = ctx.clock()
     record = found(ctx, identity)
-    questions = ctx.store.around.documents_of(record.namespace, Shelf.REVIEW, [identity])
+    questions = ctx.store.documents.find(record.namespace, Shelf.REVIEW, [identity])
     if not questions:
         raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
     hidden = record.state.status is not Status.ACTIVE

@@ -12,7 +12,8 @@ from typing import Final
 from perdure.operations.lifecycle.compression import carried
 from perdure.operations.lifecycle.fit import bounded
 from perdure.operations.lifecycle.gates import budget_of, recall_gate, tried, why_of
-from perdure.operations.ports import Context, Pairs
+from perdure.operations.ports import Context
+from perdure.operations.store_protocol import Pairs
 from perdure.operations.writing import retried
 from perdure.records.errors import ConflictError, GateStopped, StoreError
 from perdure.records.instant import DAY_MS, Instant
@@ -255,16 +256,16 @@ def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[li
 
 
 def _every(ctx: Context, place: str) -> Iterator[str]:
-    return _through(lambda after: ctx.store.every(place, after, PAGE))
+    return _through(lambda after: ctx.store.all_ids(place, after, PAGE))
 
 
 def _waiting(ctx: Context, place: str, now: Instant) -> Iterator[str]:
     seen: set[str] = set()
-    for identity in _through(lambda after: ctx.store.accessed(place, now, after, PAGE)):
+    for identity in _through(lambda after: ctx.store.accessed_ids(place, now, after, PAGE)):
         seen.add(identity)
         yield identity
     cursor: tuple[Instant, int] = (-(2**62), 0)
-    while rows := ctx.store.due(place, now, cursor, PAGE):
+    while rows := ctx.store.due_ids(place, now, cursor, PAGE):
         cursor = rows[-1][1], rows[-1][2]
         yield from (identity for identity, _, _ in rows if identity not in seen)
 

@@ -108,7 +108,7 @@ def _tell(
     told: _Told,
 ) -> None:
     records = visible(ctx, place, ids)
-    earlier = {(d.id, d.name): d for d in ctx.store.around.documents_of(place, Shelf.OUTCOME, [r.id for r in records])}
+    earlier = {(d.id, d.name): d for d in ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records])}
     fresh = [r for r in records if _news(earlier.get((r.id, origins[r.id].name)), outcome)]
     if fresh:
         documents = [_outcome(r.id, outcome, origins[r.id], earlier, now) for r in fresh]
@@ -155,7 +155,7 @@ def _reviews(
     ctx: Context, place: str, ids: Sequence[str], origins: Mapping[str, _Origin], now: Instant
 ) -> list[Change]:
     """Open a review of each memory that has none of the kind."""
-    there = {d.id for d in ctx.store.around.documents_of(place, Shelf.REVIEW, ids) if d.name == WRONG}
+    there = {d.id for d in ctx.store.documents.find(place, Shelf.REVIEW, ids) if d.name == WRONG}
     return [
         Change(
             Target.DOCUMENT,

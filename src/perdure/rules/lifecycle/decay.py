@@ -13,7 +13,7 @@ import numpy as np
 
 from perdure.formulas.importance import Importance, Shape
 from perdure.records.errors import InvalidInput, given
-from perdure.records.importance_row import Gauge
+from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Tier
 from perdure.records.plan import Change, Plan, Target
@@ -59,7 +59,7 @@ class Page:
     analyzed: int
     factors: float
     decayed: list[DecayedMemory]
-    unwritten: list[tuple[Gauge, float]]
+    unwritten: list[tuple[ImportanceRow, float]]
 
 
 def asked(decay_function: Any, half_life_days: Any, min_importance: Any, access_weight: Any) -> Decay:
@@ -99,7 +99,7 @@ def preview(text: str) -> str:
 
 
 def decayed(
-    gauges: Sequence[Gauge],
+    rows: Sequence[ImportanceRow],
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     decay: Decay,
@@ -109,49 +109,49 @@ def decayed(
     """Return what decay has made of some memories.
 
     Args:
-        gauges: The memories, previews one character longer than ``PREVIEW`` where there is more.
+        rows: The memories, previews one character longer than ``PREVIEW`` where there is more.
         states: The states of those with accesses that no sweep has counted in.
         accesses: Those accesses.
         decay: The curve.
         policy: The policy in force, for counting accesses in.
         now: The instant.
     """
-    if not gauges:
+    if not rows:
         return Page(0, 0.0, [], [])
-    gauges = _counted(gauges, states, accesses, policy)
-    _, _, _, _, bases, counts, anchors, *_ = zip(*gauges, strict=True)
+    rows = _counted(rows, states, accesses, policy)
+    _, _, _, _, bases, counts, anchors, *_ = zip(*rows, strict=True)
     base = np.array(bases, dtype=np.float64)
     days = np.maximum((now - np.array(anchors, dtype=np.int64)) / DAY_MS, 0.0)
     accessed = np.array(counts, dtype=np.float64)
     curve = Importance(base, accessed, decay.half_life_days, decay.weight, decay.floor, decay.shape)
     factor, worth = curve.factor(days), curve.value(days)
-    rows = zip(gauges, worth.tolist(), factor.tolist(), days.astype(np.int64).tolist(), strict=True)
+    lines = zip(rows, worth.tolist(), factor.tolist(), days.astype(np.int64).tolist(), strict=True)
     lower = [
         DecayedMemory(g.id, preview(g.preview), g.importance, now_worth, share, age, g.access_count)
-        for g, now_worth, share, age in rows
+        for g, now_worth, share, age in lines
         if now_worth < g.importance
     ]
     unwritten = [
         (g, now_worth)
-        for g, now_worth in zip(gauges, worth.tolist(), strict=True)
+        for g, now_worth in zip(rows, worth.tolist(), strict=True)
         if now_worth != (g.importance if g.decayed is None else g.decayed) and not (g.pinned or g.tier == Tier.VAULT)
     ]
-    return Page(len(gauges), float(factor.sum()), lower, unwritten)
+    return Page(len(rows), float(factor.sum()), lower, unwritten)
 
 
 def _counted(
-    gauges: Sequence[Gauge], states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy
-) -> Sequence[Gauge]:
+    rows: Sequence[ImportanceRow], states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy
+) -> Sequence[ImportanceRow]:
     """Return the same memories with their waiting accesses counted in."""
     if not states:
-        return gauges
+        return rows
     counted = count_accesses(list(states.values()), [accesses.get(i, ()) for i in states], policy)
     after = dict(zip(states, counted, strict=True))
     return [
         g
         if (s := after.get(g.id)) is None
         else g._replace(importance=s.importance, access_count=s.access_count, anchor_ms=s.anchor_ms)
-        for g in gauges
+        for g in rows
     ]
 
 

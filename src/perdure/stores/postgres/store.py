@@ -17,20 +17,21 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
-from perdure.records.transaction_view import Glimpse
+from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
 from perdure.stores.postgres import reading as read
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import faults
-from perdure.stores.postgres.documents import PostgresAround, PostgresGlimpse
 from perdure.stores.postgres.inserting import insert_accesses
 from perdure.stores.postgres.schema import Standing, examined
 from perdure.stores.postgres.searching import PostgresSearch
 from perdure.stores.postgres.server import Address, Server, Session
 from perdure.stores.postgres.spaces import StoreSpaces
-from perdure.stores.postgres.transfer import PostgresMover
+from perdure.stores.postgres.transaction_view import PostgresTransactionView
+from perdure.stores.postgres.transfer import PostgresTransfer
 from perdure.stores.postgres.writing import AppliedBefore, apply_plan, conflict_of
 from perdure.stores.rows import change_of, content_digest, entry_of, operation_of, present
+from perdure.stores.sql_store import SqlStore
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import Stemmer
 
@@ -38,7 +39,7 @@ _TRIM_EVERY: Final = 20
 """The log of recalls is trimmed at every so many recalls of a process: it may be longer by as many for each process."""
 
 
-class PostgresStore(StoreSpaces):
+class PostgresStore(SqlStore, StoreSpaces):
     """Memories on a PostgreSQL server that many processes and machines may use at once. Safe to share between threads.
 
     Args:
@@ -71,7 +72,9 @@ class PostgresStore(StoreSpaces):
 
     # --- writing
 
-    def apply(self, plan: Plan, *, fence: Lease | None = None, check: Callable[[Glimpse], None] | None = None) -> None:
+    def apply(
+        self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
+    ) -> None:
         """Write a plan whole or not at all, durable when this returns; ``check`` looks before it is final.
 
         Raises:
@@ -85,7 +88,7 @@ class PostgresStore(StoreSpaces):
         def work(session: Session, again: bool) -> None:  # the server calls it by position
             apply_plan(session, plan, self._stemmer, fence, again=again)
             if check is not None:
-                check(PostgresGlimpse(session, self._stemmer, plan.namespace))
+                check(PostgresTransactionView(session, self._stemmer, plan.namespace))
 
         try:
             self._server.write(plan.namespace, work)
@@ -142,23 +145,25 @@ class PostgresStore(StoreSpaces):
         rows = self._server.everywhere(lambda s: s.rows("locate", id=identity))
         return self._own(rows[0][0]) if rows else None
 
-    def listed(self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None) -> list[Record]:
+    def list_records(
+        self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
+    ) -> list[Record]:
         """Return records that pass the filters, newest first; ``before`` is the last one of the previous page."""
         parts, bindings = filter_parts(filters)
         if before is not None:
             parts, bindings = (*parts, "before_page"), {**bindings, "before_ms": before[0], "before_id": before[1]}
         return self._records(namespace, "listed", parts, limit=limit, **bindings)
 
-    def at_hand(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
+    def records_by_tier(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
         """Return records that pass: hot, vault and pinned ones first, then warm, then cold; newest first."""
         parts, bindings = filter_parts(filters)
         return self._records(namespace, "at_hand", parts, limit=limit, **bindings)
 
-    def sampled(self, namespace: str, step: int, limit: int) -> list[Record]:
+    def sample_records(self, namespace: str, step: int, limit: int) -> list[Record]:
         """Return every ``step``-th visible record, at most so many."""
         return self._records(namespace, "sampled", step=step, limit=limit)
 
-    def fading(self, namespace: str, until: Instant, limit: int) -> list[Record]:
+    def records_due_for_archive(self, namespace: str, until: Instant, limit: int) -> list[Record]:
         """Return visible records in cold that fall due by an instant, soonest first: from cold, due means archived."""
         return self._records(namespace, "fading", until=until, limit=limit)
 
@@ -191,12 +196,12 @@ class PostgresStore(StoreSpaces):
         rows = self._rows(namespace, "links_to", id=identity)
         return [(other, kind, weight) for other, kind, weight in rows]
 
-    def by_digests(self, namespace: str, texts: Sequence[str]) -> list[str]:
+    def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:
         """Return memories whose text is one of these, up to case and white space, oldest first."""
         digests = [content_digest(text) for text in texts]
         return [i for (i,) in self._rows(namespace, "find_digests", digests=digests)]
 
-    def by_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
+    def ids_of_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         """Return idempotency key -> memory id for those keys that were used."""
         return dict(self._rows(namespace, "find_keys", keys=list(keys))) if keys else {}
 
@@ -216,18 +221,18 @@ class PostgresStore(StoreSpaces):
         rows = self._server.everywhere(lambda s: s.rows("due_namespaces", now=now, policy=policy))
         return sorted((self._own(n), known) for n, known in rows)
 
-    def due(
+    def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int
     ) -> list[tuple[str, Instant, int]]:
         """Return the next memories whose due instant has come: (id, due, cursor)."""
         rows = self._rows(namespace, "due_ids", now=now, due=after[0], row=after[1], limit=limit)
         return [(identity, due, row) for identity, due, row in rows]
 
-    def accessed(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
+    def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
         """Return the next memories with accesses that no sweep has counted in."""
         return [i for (i,) in self._rows(namespace, "accessed_ids", now=now, after=after, limit=limit)]
 
-    def every(self, namespace: str, after: str, limit: int) -> list[str]:
+    def all_ids(self, namespace: str, after: str, limit: int) -> list[str]:
         """Return the next memories of a namespace by id."""
         return [i for (i,) in self._rows(namespace, "all_ids", after=after, limit=limit)]
 
@@ -320,14 +325,9 @@ class PostgresStore(StoreSpaces):
         self._server.close()
 
     @property
-    def around(self) -> PostgresAround:
-        """What is around memories: documents, tasks, sessions."""
-        return PostgresAround(self._server)
-
-    @property
-    def mover(self) -> PostgresMover:
+    def transfer(self) -> PostgresTransfer:
         """What copies the store row by row."""
-        return PostgresMover(self._server, self._stemmer)
+        return PostgresTransfer(self._server, self._stemmer)
 
     @property
     def nbytes(self) -> int:
@@ -336,7 +336,7 @@ class PostgresStore(StoreSpaces):
 
     # --- how it is asked
 
-    def _rows(self, namespace: str, name: str, **bindings: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, namespace: str, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
         return self._server.read(namespace, lambda s: s.rows(name, **bindings))
 
     def _total(self, name: str, namespace: str | None, **bindings: Any) -> int:

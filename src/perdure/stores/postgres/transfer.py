@@ -25,7 +25,7 @@ _DETOURS: Final[tuple[LiteralString, ...]] = (
 """Plans that sort a whole namespace for each page. A planner without statistics, as after a copy, would take them."""
 
 
-class PostgresMover:
+class PostgresTransfer:
     """Rows of one server, page by page. See operations/ports.py.
 
     Args:

@@ -48,6 +48,12 @@ def fetched(connection: apsw.Connection, name: str, bindings: Any = ()) -> list[
     return run(connection, name, bindings).fetchall()
 
 
+def rows(connection: apsw.Connection, namespace: str, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
+    """Return all rows of a routed statement; lists are bound as JSON text."""
+    values = {key: json_list(value) if isinstance(value, list) else value for key, value in bindings.items()}
+    return run(connection, name, {"namespace": namespace, **values}).fetchall()
+
+
 def single(connection: apsw.Connection, name: str, bindings: Any = ()) -> Any:
     """Return the one value of a named statement, None where there is no row."""
     return run(connection, name, bindings).get

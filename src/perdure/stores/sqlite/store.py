@@ -19,21 +19,22 @@ from perdure.records.plan import Change, Plan
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.report import Entry, Operation
-from perdure.records.transaction_view import Glimpse
+from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
 from perdure.stores.rows import content_digest, operation_of
+from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite import reading as read
 from perdure.stores.sqlite import spaces
 from perdure.stores.sqlite.checking import faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translated, unhurried
-from perdure.stores.sqlite.documents import SqliteAround, SqliteGlimpse
 from perdure.stores.sqlite.index import save_cells, trained_cells
 from perdure.stores.sqlite.searching import Searches
-from perdure.stores.sqlite.transfer import SqliteMover
+from perdure.stores.sqlite.transaction_view import SqliteTransactionView
+from perdure.stores.sqlite.transfer import SqliteTransfer
 from perdure.stores.sqlite.writing import apply_accesses, apply_plan
 
 
-class SqliteStore(spaces.StoreSpaces):
+class SqliteStore(SqlStore, spaces.StoreSpaces):
     """Memories in one SQLite file that several processes may use at once. Safe to share between threads.
 
     Args:
@@ -52,7 +53,9 @@ class SqliteStore(spaces.StoreSpaces):
 
     # --- writing
 
-    def apply(self, plan: Plan, *, fence: Lease | None = None, check: Callable[[Glimpse], None] | None = None) -> None:
+    def apply(
+        self, plan: Plan, *, fence: Lease | None = None, check: Callable[[TransactionView], None] | None = None
+    ) -> None:
         """Write a plan whole or not at all, durable when this returns; ``check`` looks before it is final.
 
         Raises:
@@ -72,10 +75,10 @@ class SqliteStore(spaces.StoreSpaces):
                 written = self._count_waiting(connection)
             del self._waiting[:written]
 
-    def _checked(self, namespace: str, check: Callable[[Glimpse], None]) -> None:
+    def _checked(self, namespace: str, check: Callable[[TransactionView], None]) -> None:
         self._searches.forget(namespace)
         try:
-            check(SqliteGlimpse(self._connection, self._searches, namespace))
+            check(SqliteTransactionView(self._connection, self._searches, namespace))
         finally:  # what the index has seen may be rolled back
             self._searches.forget(namespace)
 
@@ -142,24 +145,26 @@ class SqliteStore(spaces.StoreSpaces):
             found = read.single(connection, "locate", {"id": identity})
         return None if found is None else str(found)
 
-    def listed(self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None) -> list[Record]:
+    def list_records(
+        self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
+    ) -> list[Record]:
         """Return records that pass the filters, newest first; ``before`` is the last one of the previous page."""
         with self._fresh() as connection:
             return read.listed(connection, namespace, filters, limit, before)
 
-    def at_hand(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
+    def records_by_tier(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
         """Return records that pass: hot, vault and pinned ones first, then warm, then cold; newest first."""
         with self._fresh() as connection:
             rows = read.filtered(connection, "at_hand", filters, {"namespace": namespace, "limit": limit})
             return read.records(connection, namespace, [i for (i,) in rows])
 
-    def sampled(self, namespace: str, step: int, limit: int) -> list[Record]:
+    def sample_records(self, namespace: str, step: int, limit: int) -> list[Record]:
         """Return every ``step``-th visible record, at most so many."""
         key = {"namespace": namespace, "step": step, "limit": limit}
         with self._fresh() as connection:
             return read.records(connection, namespace, [i for (i,) in read.run(connection, "sampled", key)])
 
-    def fading(self, namespace: str, until: Instant, limit: int) -> list[Record]:
+    def records_due_for_archive(self, namespace: str, until: Instant, limit: int) -> list[Record]:
         """Return visible records in cold that fall due by an instant, soonest first: from cold, due means archived."""
         key = {"namespace": namespace, "until": until, "limit": limit}
         with self._fresh() as connection:
@@ -193,13 +198,13 @@ class SqliteStore(spaces.StoreSpaces):
             found = read.fetched(connection, "links_to", {"namespace": namespace, "id": identity})
         return [(other, kind, weight) for other, kind, weight in found]
 
-    def by_digests(self, namespace: str, texts: Sequence[str]) -> list[str]:
+    def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:
         """Return memories whose text is one of these, up to case and white space, oldest first."""
         with self._use() as connection:
             key = {"namespace": namespace, "digests": json.dumps([content_digest(text) for text in texts])}
             return [i for (i,) in read.run(connection, "find_digests", key)]
 
-    def by_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
+    def ids_of_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         """Return idempotency key -> memory id for those keys that were used."""
         with self._use() as connection:
             found = ((k, read.single(connection, "find_key", {"namespace": namespace, "key": k})) for k in keys)
@@ -223,7 +228,7 @@ class SqliteStore(spaces.StoreSpaces):
         with self._fresh() as connection:
             return read.fetched(connection, "due_namespaces", {"now": now, "policy": policy})
 
-    def due(
+    def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int
     ) -> list[tuple[str, Instant, int]]:
         """Return the next memories whose due instant has come: (id, due, cursor)."""
@@ -231,7 +236,7 @@ class SqliteStore(spaces.StoreSpaces):
         with self._use() as connection:
             return [(identity, due, row) for identity, due, row in read.fetched(connection, "due_ids", key)]
 
-    def accessed(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
+    def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
         """Return the next memories with accesses that no sweep has counted in."""
         with self._fresh() as connection:
             return [
@@ -241,7 +246,7 @@ class SqliteStore(spaces.StoreSpaces):
                 )
             ]
 
-    def every(self, namespace: str, after: str, limit: int) -> list[str]:
+    def all_ids(self, namespace: str, after: str, limit: int) -> list[str]:
         """Return the next memories of a namespace by id."""
         with self._use() as connection:
             return [
@@ -351,19 +356,18 @@ class SqliteStore(spaces.StoreSpaces):
                 self._connection.close()
 
     @property
-    def around(self) -> SqliteAround:
-        """What is around memories: documents, tasks, sessions."""
-        return SqliteAround(self._fresh)
-
-    @property
-    def mover(self) -> SqliteMover:
+    def transfer(self) -> SqliteTransfer:
         """What copies the file row by row."""
-        return SqliteMover(self._fresh)
+        return SqliteTransfer(self._fresh)
 
     @property
     def nbytes(self) -> int:
         """Bytes that search indexes hold in memory."""
         return self._searches.nbytes
+
+    def _rows(self, namespace: str, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
+        with self._fresh() as connection:
+            return read.rows(connection, namespace, name, **bindings)
 
     @contextmanager
     def _use(self) -> Iterator[apsw.Connection]:

@@ -23,7 +23,7 @@ _LAST_ID: Final = 2**60
 """Ids of the year 10889; larger numbers would leave no room for what comes later."""
 
 
-class SqliteMover:
+class SqliteTransfer:
     """Rows of one file, page by page. See operations/ports.py.
 
     Args:
