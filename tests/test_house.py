@@ -74,6 +74,18 @@ VIOLATIONS = {
         "interfaces/cli/app.py",
         "from perdure.stores.sqlite.store import SqliteStore\n",
     ),
+    "a kernel that knows knowledge": (
+        "operations/recall.py",
+        "from perdure.knowledge.operations.learn import learn\n",
+    ),
+    "a reader that knows what is believed": (
+        "knowledge/extraction/claims.py",
+        "from perdure.knowledge.rules.fact_states import FactState\n",
+    ),
+    "a door that works on knowledge": (
+        "interfaces/views/facts.py",
+        "from perdure.knowledge.rules.fact_states import FactState\n",
+    ),
     "a ring that imports upward": ("rules/lifecycle/signals.py", "import perdure.memory\n"),
 }
 

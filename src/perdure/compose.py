@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from perdure.compose_authorities import authorities_of, predicates_of
+from perdure.compose_knowledge import extension_of
 from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder
 from perdure.compose_policy import load_policy, policy_file, toml_of
 from perdure.memory import Memory
@@ -64,7 +64,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     """
     chosen = policy if isinstance(policy, Policy) else load_policy(policy)
     maker = chosen_embedder(embedder, chosen)
-    authorities, witnesses = authorities_of(chosen)
+    extension = extension_of(chosen)
     warn = Warner()
     store = _store(url, chosen, warn)
     counts = getattr(maker, "count_tokens", None)
@@ -77,12 +77,10 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         tokens=counts or estimated_tokens,
         tokens_exact=counts is not None,
         warn=warn,
+        extension=extension,
         golden=_golden(chosen),
         backups=_backups(url, chosen),
         model=chat_model(chosen.model),
-        predicates=predicates_of(chosen),
-        authorities=authorities,
-        witnesses=witnesses,
     )
     return Memory(context)
 

@@ -7,7 +7,6 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from perdure.knowledge.operations.checked_recall import checked_recall
 from perdure.memory_entities import EntityVerbs
 from perdure.memory_extract import ExtractVerbs
 from perdure.memory_facts import FactVerbs
@@ -22,6 +21,7 @@ from perdure.operations import explain_miss as absence
 from perdure.operations.lifecycle import digest as digesting
 from perdure.operations.lifecycle import pinning_archiving as keep
 from perdure.operations.ports import Context, Progress
+from perdure.operations.recall import recall as recalling
 from perdure.records.memory import Form
 from perdure.records.memory import Memory as Remembered
 from perdure.records.plan import Plan
@@ -188,7 +188,7 @@ class Memory(
         )
         asked, most = asking.question(query), asking.limit(limit)
         place = intake.checked_namespace(namespace)
-        return checked_recall(self._context, asked, place, most, filters, touch=touch)
+        return recalling(self._context, asked, place, most, filters, touch=touch)
 
     def get(self, id: str, include_archived: bool = False) -> Remembered | None:
         """Return one memory, or None; a hidden one only with ``include_archived``. Reading it is no access."""

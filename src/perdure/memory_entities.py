@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from perdure.knowledge.operations import entities as entity_operations
-from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
+from typing import TYPE_CHECKING
+
 from perdure.operations.ports import Context
 from perdure.rules.validation import groups as grouping
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import queries as asking
 
-Entities = list[EntityView]
+if TYPE_CHECKING:
+    from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
+
+    Entities = list[EntityView]
 
 
 class EntityVerbs:
@@ -24,7 +27,9 @@ class EntityVerbs:
             namespace: Where.
             limit: How many, 1 to 1000.
         """
-        return entity_operations.entities(self._context, intake.checked_namespace(namespace), asking.limit(limit))
+        from perdure.knowledge.operations.entities import entities  # noqa: PLC0415  # loaded on the first call
+
+        return entities(self._context, intake.checked_namespace(namespace), asking.limit(limit))
 
     def entity(self, name_or_id: str, *, namespace: str = "default") -> EntityView:
         """Return an entity with its names, its facts' ids, and since when it is known. Reading is no access.
@@ -37,7 +42,9 @@ class EntityVerbs:
             NotFound: Nobody is called that.
             InvalidInput: Several are: the message names them.
         """
-        return entity_operations.entity(self._context, _name(name_or_id), intake.checked_namespace(namespace))
+        from perdure.knowledge.operations.entities import entity  # noqa: PLC0415  # loaded on the first call
+
+        return entity(self._context, _name(name_or_id), intake.checked_namespace(namespace))
 
     def alias(self, entity: str, name: str, *, namespace: str = "default", remove: bool = False) -> AliasChange:
         """Give an entity another name, or take one away. A name that two entities have is ambiguous, and that is said.
@@ -52,7 +59,9 @@ class EntityVerbs:
             NotFound: There is no such entity, or it has no such name.
             InvalidInput: It is no name (empty, ``null``, a pronoun), or what another entity is called itself.
         """
-        return entity_operations.alias(
+        from perdure.knowledge.operations.entities import alias  # noqa: PLC0415  # loaded on the first call
+
+        return alias(
             self._context,
             _name(entity),
             _name(name),
@@ -73,7 +82,9 @@ class EntityVerbs:
             InvalidInput: They are one already.
         """
         place = intake.checked_namespace(namespace)
-        return entity_operations.merge(self._context, _name(into), _name(other), place)
+        from perdure.knowledge.operations.entities import merge  # noqa: PLC0415  # loaded on the first call
+
+        return merge(self._context, _name(into), _name(other), place)
 
     def split_entity(self, entity: str, alias: str, *, namespace: str = "default") -> EntitySplit:
         """Make one name of an entity, with the mentions that used it, an entity of its own.
@@ -87,7 +98,9 @@ class EntityVerbs:
             NotFound: There is no such entity, or it has no such name.
             InvalidInput: It has no other name.
         """
-        return entity_operations.split(self._context, _name(entity), _name(alias), intake.checked_namespace(namespace))
+        from perdure.knowledge.operations.entities import split  # noqa: PLC0415  # loaded on the first call
+
+        return split(self._context, _name(entity), _name(alias), intake.checked_namespace(namespace))
 
 
 def _name(value: str) -> str:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from perdure.knowledge.operations import answer_sheet as answer_sheets
-from perdure.knowledge.operations import entity_summaries as profiles
-from perdure.knowledge.operations import facts
-from perdure.knowledge.operations import feedback as answering
-from perdure.knowledge.operations import learn as learning
-from perdure.knowledge.operations import predicate_synonyms as synonyms
-from perdure.knowledge.records.answer_results import AnswerSheet
-from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
 from perdure.operations.ports import Context
 from perdure.records.memory import Memory
 from perdure.rules.validation import groups as grouping
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import queries as asking
 
-Facts = list[FactLine]
+if TYPE_CHECKING:
+    from perdure.knowledge.records.answer_results import AnswerSheet
+    from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
+
+    Facts = list[FactLine]
 
 
 class FactVerbs:
@@ -41,7 +38,9 @@ class FactVerbs:
             NotFound: There are no messages of one of them; nothing was learned.
         """
         names = intake.checked_texts(sessions, "sessions", longest=1000)
-        return learning.learn_from(self._context, intake.checked_namespace(namespace), names)
+        from perdure.knowledge.operations.learn import learn_from  # noqa: PLC0415  # loaded on the first call
+
+        return learn_from(self._context, intake.checked_namespace(namespace), names)
 
     def facts(
         self,
@@ -65,7 +64,9 @@ class FactVerbs:
             NotFound: Nobody is called that.
             InvalidInput: Several are.
         """
-        return facts.facts(
+        from perdure.knowledge.operations.facts import facts  # noqa: PLC0415  # loaded on the first call
+
+        return facts(
             self._context,
             intake.checked_namespace(namespace),
             entity=intake.optional_text(entity, "entity"),
@@ -90,7 +91,9 @@ class FactVerbs:
         """
         name = intake.checked_text(entity, "entity", longest=1000)
         then = asking.filters(known_at=known_at, policy=self._context.policy)
-        return facts.timeline(self._context, intake.checked_namespace(namespace), name, then)
+        from perdure.knowledge.operations.facts import timeline  # noqa: PLC0415  # loaded on the first call
+
+        return timeline(self._context, intake.checked_namespace(namespace), name, then)
 
     def answer_sheet(
         self,
@@ -117,7 +120,9 @@ class FactVerbs:
         """
         place, asked = intake.checked_namespace(namespace), asking.question(query)
         then = asking.filters(as_of=as_of, known_at=known_at, policy=self._context.policy)
-        return answer_sheets.answer_sheet(self._context, place, asked, asking.budget(budget_tokens), then)
+        from perdure.knowledge.operations.answer_sheet import answer_sheet  # noqa: PLC0415  # loaded on the first call
+
+        return answer_sheet(self._context, place, asked, asking.budget(budget_tokens), then)
 
     def summarize(self, namespace: str = "default", *, dry_run: bool = False) -> Summaries:
         """Make the summaries of entities that are due: enough was said about them, or a fact has changed since.
@@ -130,7 +135,9 @@ class FactVerbs:
             namespace: Where.
             dry_run: Only tell what would be made.
         """
-        return profiles.summarize(self._context, intake.checked_namespace(namespace), dry_run=bool(dry_run))
+        from perdure.knowledge.operations.entity_summaries import summarize  # noqa: PLC0415  # loaded on the first call
+
+        return summarize(self._context, intake.checked_namespace(namespace), dry_run=bool(dry_run))
 
     def confirm(self, id: str) -> Memory:
         """Write down that a person says that a memory is still true: confidence + 0.02, counted from now.
@@ -141,7 +148,9 @@ class FactVerbs:
             NotFound: There is no such memory.
             InvalidInput: It is hidden, or not believed any longer.
         """
-        return answering.confirm(self._context, asking.identity(id))
+        from perdure.knowledge.operations.feedback import confirm  # noqa: PLC0415  # loaded on the first call
+
+        return confirm(self._context, asking.identity(id))
 
     def deny(self, id: str, reason: str | None = None) -> Memory:
         """Write down that a person says that a memory is wrong: it is invalidated, for good; ``undo`` takes it back.
@@ -155,7 +164,9 @@ class FactVerbs:
             InvalidInput: It is hidden, or not believed any longer.
         """
         why = None if reason is None else intake.checked_text(reason, "reason", longest=1000)
-        return answering.deny(self._context, asking.identity(id), why)
+        from perdure.knowledge.operations.feedback import deny  # noqa: PLC0415  # loaded on the first call
+
+        return deny(self._context, asking.identity(id), why)
 
     def correct(self, id: str, value: str) -> Memory:
         """Write down what a person says is true instead, and return the memory that says so.
@@ -172,7 +183,9 @@ class FactVerbs:
         """
         policy = self._context.policy
         text = intake.checked_text(value, "value", longest=policy.limits.content_bytes)
-        return answering.correct(self._context, asking.identity(id), text)
+        from perdure.knowledge.operations.feedback import correct  # noqa: PLC0415  # loaded on the first call
+
+        return correct(self._context, asking.identity(id), text)
 
     def both(self, id: str) -> Memory:
         """Write down that a person says that a fact and what contradicts it both hold: they are no longer contested.
@@ -184,7 +197,9 @@ class FactVerbs:
             NotFound: There is no such memory.
             InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
         """
-        return answering.both(self._context, asking.identity(id))
+        from perdure.knowledge.operations.feedback import both  # noqa: PLC0415  # loaded on the first call
+
+        return both(self._context, asking.identity(id))
 
     def same(self, id: str, yes: bool = True) -> Memory:
         """Write down whether the two predicates that ``review`` asked about with a fact are the same.
@@ -200,7 +215,9 @@ class FactVerbs:
             NotFound: There is no such memory, or no such open question about it.
             InvalidInput: It is hidden, or not believed any longer.
         """
-        return synonyms.same(self._context, asking.identity(id), yes=grouping.checked_flag(yes, "yes"))
+        from perdure.knowledge.operations.predicate_synonyms import same  # noqa: PLC0415  # loaded on the first call
+
+        return same(self._context, asking.identity(id), yes=grouping.checked_flag(yes, "yes"))
 
     def mute(self, id: str) -> Memory:
         """Do not ask about a fact again; it is still believed, and still fades.
@@ -209,4 +226,6 @@ class FactVerbs:
             NotFound: There is no such memory.
             InvalidInput: It is no fact, is hidden, or is not believed any longer.
         """
-        return answering.mute(self._context, asking.identity(id))
+        from perdure.knowledge.operations.feedback import mute  # noqa: PLC0415  # loaded on the first call
+
+        return mute(self._context, asking.identity(id))

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perdure.knowledge.operations import change_rates as rates
-from perdure.knowledge.operations import procedures
-from perdure.knowledge.records.learning_results import BacktestResult, ProceduresResult, RatesResult
 from perdure.operations.lifecycle import backtest
 from perdure.operations.ports import Context
+from perdure.records.backtest_results import BacktestResult
 from perdure.records.errors import InvalidInput
 from perdure.records.policy import Policy
 from perdure.rules.policy_check import policy_from
 from perdure.rules.validation import groups as grouping
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import queries as asking
+
+if TYPE_CHECKING:
+    from perdure.knowledge.records.learning_results import ProceduresResult, RatesResult
 
 
 class LearningVerbs:
@@ -29,7 +30,9 @@ class LearningVerbs:
         Each sort has its number of facts, changes and days watched, the rate at which confidence is lost, its 90 %
         interval, and why it is in use or not. Nothing is written.
         """
-        return rates.rates(self._context, intake.checked_namespace(namespace))
+        from perdure.knowledge.operations.change_rates import rates  # noqa: PLC0415  # loaded on the first call
+
+        return rates(self._context, intake.checked_namespace(namespace))
 
     def learn_rates(self, namespace: str = "default") -> RatesResult:
         """Write down how fast facts of each sort change: confidence then falls by those rates that are sure enough.
@@ -37,7 +40,9 @@ class LearningVerbs:
         A rate is used from ``knowledge.rate_changes`` changes on, if the upper end of its interval is at most
         ``knowledge.rate_width`` times the lower. ``undo`` takes it back.
         """
-        return rates.learn_rates(self._context, intake.checked_namespace(namespace))
+        from perdure.knowledge.operations.change_rates import learn_rates  # noqa: PLC0415  # loaded on the first call
+
+        return learn_rates(self._context, intake.checked_namespace(namespace))
 
     def learn_procedures(
         self, namespace: str = "default", dry_run: bool = True, *, accept_loss: str | None = None
@@ -57,7 +62,9 @@ class LearningVerbs:
         Raises:
             GateStopped: It would archive too much; nothing was written.
         """
-        return procedures.learn_procedures(
+        from perdure.knowledge.operations.procedures import learn_procedures  # noqa: PLC0415  # loaded on the first call
+
+        return learn_procedures(
             self._context,
             intake.checked_namespace(namespace),
             dry_run=grouping.checked_flag(dry_run, "dry_run"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from perdure.knowledge.operations import verify
-from perdure.knowledge.records.verification_results import Verified
 from perdure.operations.ports import Context
 from perdure.rules.lifecycle.reinforcement import identities
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import queries as asking
+
+if TYPE_CHECKING:
+    from perdure.knowledge.records.verification_results import Verified
 
 
 class VerifyVerbs:
@@ -22,7 +24,7 @@ class VerifyVerbs:
         namespace: str = "default",
         ids: Sequence[str] | None = None,
         *,
-        limit: int = verify.LIMIT,
+        limit: int = 1000,
         accept_loss: str | None = None,
     ) -> Verified:
         """Ask the authorities of the knowledge file about facts and citations, and act on it; ``undo`` takes it back.
@@ -42,7 +44,9 @@ class VerifyVerbs:
             GateStopped: More facts disagree than the loss budget lets go; nothing was written.
         """
         reason = None if accept_loss is None else intake.checked_text(accept_loss, "accept_loss", longest=1000)
-        return verify.verify(
+        from perdure.knowledge.operations.verify import verify  # noqa: PLC0415  # loaded on the first call
+
+        return verify(
             self._context,
             intake.checked_namespace(namespace),
             None if ids is None else identities(list(ids) if isinstance(ids, tuple | set | frozenset) else ids),

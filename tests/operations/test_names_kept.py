@@ -9,7 +9,7 @@ import pytest
 from conftest import WORDS_ONLY, finished, in_processes, python
 from perdure.knowledge.extraction.entity_names import Names, Resolved
 from perdure.knowledge.operations.alias_index import NAMESPACES, names_of
-from perdure.knowledge.operations.change_rates import on_shelf
+from perdure.operations.documents import all_documents
 from perdure.records.document import Shelf
 
 FIRMS = ("Nova", "Delta", "Quint", "Borel", "Hydra", "Ixion", "Juno", "Laurel", "Mistral", "Onyx")
@@ -25,7 +25,7 @@ def told(names):
 
 def anew(memory, namespace="default"):
     ctx = memory._context
-    return Names(on_shelf(ctx, namespace, Shelf.ENTITY), on_shelf(ctx, namespace, Shelf.ALIAS))
+    return Names(all_documents(ctx, namespace, Shelf.ENTITY), all_documents(ctx, namespace, Shelf.ALIAS))
 
 
 def right(memory):
@@ -113,7 +113,7 @@ def test_the_names_of_few_namespaces_are_kept(opening):
     for n in range(NAMESPACES + 3):
         memory.ingest([{"content": "Remember that Gai Media prefers Friday deliveries."}], f"n{n}", session="s")
         assert memory.entity("gai media", namespace=f"n{n}").id == "gai-media"
-    assert len(memory._context.names) == NAMESPACES
+    assert len(memory._context.extension.resources.names) == NAMESPACES
 
 
 def test_threads_that_learn_at_once_share_no_names(opening):
@@ -165,4 +165,4 @@ def test_few_names_are_not_kept(opening, monkeypatch):
     for count, firm in enumerate(FIRMS[:4], 1):
         say(memory, f"Remember that {firm} Ltd prefers Friday deliveries.")
         right(memory)
-        assert ("default" in memory._context.names) == (count >= 3)
+        assert ("default" in memory._context.extension.resources.names) == (count >= 3)

@@ -13,12 +13,13 @@ from conftest import WORDS_ONLY, Clock, HashEmbedder, logical, opened, tables
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import Outcome, Sight
-from perdure.knowledge.records.facts import Fact, Learned, Trust, Value, ValueKind, fact_key
+from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind, fact_key
 from perdure.knowledge.rules.verification import Values
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
 from perdure.records.memory import Status
+from perdure.records.trust import Trust
 from stores.planning import applied, document
 
 pytest.importorskip("sqlalchemy")
@@ -355,8 +356,10 @@ class Meddling:
 def test_what_is_archived_while_the_authority_is_asked_stays_archived(memory, domain):
     domain.says("Gai Media", "Thursday")
     fact = believed(memory, "gai-media", DAY, "Friday")
-    memory._context.authorities = {
-        "crm": Meddling(memory._context.authorities["crm"], lambda: memory.archive(fact, "meanwhile"))
+    memory._context.extension.resources.authorities = {
+        "crm": Meddling(
+            memory._context.extension.resources.authorities["crm"], lambda: memory.archive(fact, "meanwhile")
+        )
     }
     assert memory.verify().operations == ()
     assert state_of(memory, fact).status is Status.ARCHIVED
@@ -372,8 +375,8 @@ def test_what_is_corrected_while_the_authority_is_asked_is_read_again(memory, do
         new = replace(was, value=Value("Thursday", ValueKind.TEXT, "thursday"))
         applied(memory, document(Shelf.FACT, fact, was.key, was.to_data(), new.to_data()))
 
-    meddling = Meddling(memory._context.authorities["crm"], corrected)
-    memory._context.authorities = {"crm": meddling}
+    meddling = Meddling(memory._context.extension.resources.authorities["crm"], corrected)
+    memory._context.extension.resources.authorities = {"crm": meddling}
     assert [v.outcome for v in memory.verify().verdicts] == [Outcome.AGREES]
     assert state_of(memory, fact).status is Status.ACTIVE
     assert fact_of(memory, fact).value.text == "Thursday"

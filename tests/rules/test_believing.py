@@ -8,10 +8,11 @@ import pytest
 
 from perdure.formulas.confidence import reinforced
 from perdure.knowledge.extraction.predicates import Predicates
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Trust, Value, ValueKind
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value, ValueKind
 from perdure.knowledge.rules.claim_resolution import Action, Known, Strategy, believed, meant
 from perdure.records.memory import Kind
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.trust import Trust
 from rules.builders import DAY, START, state
 
 POLICY = KnowledgePolicy()

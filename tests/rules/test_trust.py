@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from conftest import Clock, opened
 from perdure import copy
-from perdure.knowledge.records.facts import Trust
 from perdure.records.message import Message
+from perdure.records.trust import Trust
 from perdure.rules.consolidation.merging import Strategy, merged
 from perdure.rules.consolidation.session_summaries import sketches
 from perdure.rules.escaping import remove_invisible

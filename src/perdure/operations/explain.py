@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.operations.fact_recall import contested
-from perdure.knowledge.records.fact_reasons import FactReasons
-from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_explanation import reasons
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
-from perdure.records.document import Document, Shelf
-from perdure.records.instant import DAY_MS, Instant
+from perdure.records.instant import DAY_MS
 from perdure.records.memory import Memory, Status
 from perdure.records.recall import Filters
-from perdure.records.report import Entry, Explanation, Stats
+from perdure.records.report import Explanation, Stats
 from perdure.rules.explanation import explanation, led_here
 from perdure.rules.lifecycle.signals import views
 from perdure.rules.statistics import at_risk, percentiles
@@ -70,39 +64,7 @@ def why(ctx: Context, identity: str) -> Explanation:
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
     told = explanation(memory, history, shown, ctx.policy, now)
-    return replace(told, says=memory.content, fact=_reasons(ctx, memory, history, now))
-
-
-def _reasons(ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant) -> FactReasons | None:
-    """Return why a fact is believed or not; None of what is no fact."""
-    documents, place = ctx.store.documents, memory.namespace
-    stored = documents.find(place, Shelf.FACT, [memory.id])
-    if not stored:
-        return None
-    fact = Fact.from_data(memory.id, stored[0].data)
-    sources = ctx.store.get(place, list(dict.fromkeys(s.memory for s in fact.sources))) if fact.sources else []
-    conflicts = [
-        *documents.find(place, Shelf.CONFLICT, [memory.id]),
-        *documents.find_named(place, Shelf.CONFLICT, [memory.id]),
-    ]
-    return reasons(
-        memory,
-        fact,
-        sources={r.id: r for r in sources},
-        history=history,
-        conflicts=[_as_it_stands(ctx, place, c) for c in conflicts],
-        checks=documents.find(place, Shelf.CHECK, [memory.id]),
-        policy=ctx.policy.knowledge,
-        now=now,
-    )
-
-
-def _as_it_stands(ctx: Context, namespace: str, conflict: Document) -> Document:
-    """Return a conflict that is open on paper as lapsed while one side of it is hidden."""
-    sides = [conflict.id, conflict.name]
-    if conflict.data.get("outcome") != "open" or contested(ctx, namespace, sides[:1]).get(sides[0], []).count(sides[1]):
-        return conflict
-    return replace(conflict, data={**conflict.data, "outcome": "lapsed"})
+    return replace(told, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
 
 
 def stats(ctx: Context, namespace: str | None) -> Stats:

@@ -8,9 +8,9 @@ from perdure.operations.ports import Context
 from perdure.operations.recall import asked, best
 from perdure.operations.writing import found
 from perdure.records.memory import Memory, Status
-from perdure.records.recall import Absence, Filters, Pool, Query
+from perdure.records.recall import Absence, Filters, Pool, Query, Ranked
 from perdure.rules.lifecycle.signals import views
-from perdure.rules.ranking import Ranked, nothing_known, ranked, relevant
+from perdure.rules.ranking import nothing_known, ranked, relevant
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from perdure.knowledge.records.facts import Trust
 from perdure.operations.ports import Context
 from perdure.operations.remember import remember, vectors_of
 from perdure.records.errors import PerdureError
 from perdure.records.extraction_results import ExtractedMemory, ExtractResult
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.new_memory import Draft
+from perdure.records.trust import Trust
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
 from perdure.rules.pattern_extraction import Candidate, candidates

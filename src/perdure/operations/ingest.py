@@ -9,11 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any
 
-from perdure.knowledge.extraction.event_types import event_importance, event_of
-from perdure.knowledge.extraction.mentions import mentions
-from perdure.knowledge.operations.learn import learn
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
 from perdure.operations.usage_detection import marked, noticed
@@ -27,8 +24,6 @@ from perdure.rules.redaction import redacted_key
 from perdure.rules.source_trust import trust_of, with_trust
 from perdure.rules.usage_detection import REPLYING
 from perdure.rules.validation import inputs as intake
-
-_PEOPLE: Final = frozenset({"user", "human"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +81,10 @@ def ingest(
     used = marked(ctx, seen)  # before the replies are stored: if this is interrupted, the next time notices them again
     new = [d for d in fresh if d.key not in seen.echoes]
     _, operations = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
-    learnt = learnt_from(ctx, namespace, said.drafts)  # what an interrupted run left, too
     sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
+    learnt = ctx.extension.learn(ctx, namespace, sessions)  # what an interrupted run left, too
     echoes = len(fresh) - len(new) + said.injected
     return Ingested(len(new), len(read) - len(new) - echoes, sessions, (*operations, *learnt), used, echoes)
-
-
-def learnt_from(ctx: Context, namespace: str, new: Sequence[Draft]) -> tuple[str, ...]:
-    """Learn facts from messages, where the policy says so, and return the ids of the operations."""
-    if ctx.policy.knowledge.learn == "off":
-        return ()
-    sessions = dict.fromkeys(d.session for d in new if d.session is not None)
-    return learn(ctx, namespace, sessions).operations
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:
@@ -164,21 +151,11 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
             raise InvalidInput(
                 f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
-        drafts.append(_weighed(ctx, replace(checked, key=_key(checked, message, repeats)), message.role))
+        drafts.append(ctx.extension.weigh(ctx, replace(checked, key=_key(checked, message, repeats)), message.role))
         if message.role.lower() in REPLYING:
             replies.add(drafts[-1].key)
     marked_hot = _last_ones(unique_in_batch(drafts), ctx.policy.tiers.hot_messages)
     return _Said(marked_hot, frozenset(replies), len(messages) - len(drafts))
-
-
-def _weighed(ctx: Context, draft: Draft, role: str) -> Draft:
-    """Return a message with what it does and how much that matters (seed 002, stage 1), where facts are learned."""
-    if ctx.policy.knowledge.learn == "off" or role.lower() not in _PEOPLE:
-        return draft
-    event = event_of(draft.text)
-    named = len({mention.name for mention in mentions(draft.text)})
-    importance = event_importance(event, named, grounded=False)
-    return replace(draft, importance=importance, metadata={**draft.metadata, "event": event.value})
 
 
 def _last_ones(drafts: Sequence[Draft], count: int) -> list[Draft]:

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.operations.conflict_detection import contradicted
-from perdure.knowledge.rules.fact_records import DERIVED
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
 from perdure.records.instant import DAY_MS, Instant
+from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Kind, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
@@ -80,7 +79,7 @@ def _contested(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
         states = ctx.store.states(plan.namespace, back[start : start + _PAGE])
         facts = [i for i, (state, _) in states.items() if state.kind is Kind.FACT]
         for record in ctx.store.get(plan.namespace, facts):
-            found += contradicted(ctx, record, now)
+            found += ctx.extension.conflicts(ctx, record, now)
     return found
 
 

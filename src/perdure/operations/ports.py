@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from perdure.knowledge.extraction.entity_names import Names
-from perdure.knowledge.extraction.predicates import Predicates
-from perdure.knowledge.records.authority import Answer, Citation, Question, Sighting
+from perdure.operations.extension import Extension
 from perdure.operations.store_protocol import Store
 from perdure.records.canary import Canary
 from perdure.records.instant import Instant
@@ -46,40 +44,6 @@ class Model(Protocol):
         ...
 
 
-class Authority(Protocol):
-    """Who knows better than a fact: a database. It reads, never writes, and never decides what becomes of a memory."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in answers."""
-        ...
-
-    def knows(self, predicate: str, namespace: str) -> bool:
-        """Whether it answers for a predicate in a namespace."""
-        ...
-
-    def answers(self, questions: Sequence[Question]) -> list[Answer]:
-        """Return an answer to each question, within a time for each; never raises: what fails is ``unreachable``."""
-        ...
-
-
-class Witness(Protocol):
-    """Who sees whether what memories cite is there: a working tree."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in answers."""
-        ...
-
-    def covers(self, namespace: str) -> bool:
-        """Whether memories of a namespace cite it."""
-        ...
-
-    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[Sighting]]:
-        """Return what became of what each of several memories cites; never raises."""
-        ...
-
-
 class Backups(Protocol):
     """Where backups are kept."""
 
@@ -108,13 +72,9 @@ class Context:
         questions: (text, space) -> query, so that a canary's vector is made once.
         backups: Where backups go; None where the store has no place for them.
         model: A language model, or None; it is asked only where the policy says so.
-        predicates: What is known of predicates: their names, their sorts (``knowledge.file``).
         crowded: Namespace -> (tokens, day) at which it could not be brought within the policy's budget.
         previews: What a caller asked to see -> a digest of what it would do.
-        authorities: Name -> a database that knows better, in the order in which they decide.
-        witnesses: Name -> a working tree that memories cite.
-        directions: (space, predicate) -> the vector of its name.
-        names: Namespace -> (the operation up to which they were read, its names).
+        extension: What learns from conversations, or what holds where nothing does.
     """
 
     store: Store
@@ -125,14 +85,10 @@ class Context:
     tokens: Callable[[str], int]
     tokens_exact: bool
     warn: Callable[[str], None]
+    extension: Extension[Context]
     golden: tuple[Canary, ...] = ()
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
     backups: Backups | None = None
     model: Model | None = None
-    predicates: Predicates = field(default_factory=Predicates)
     previews: dict[object, str] = field(default_factory=dict)
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
-    authorities: Mapping[str, Authority] = field(default_factory=dict)
-    witnesses: Mapping[str, Witness] = field(default_factory=dict)
-    directions: dict[tuple[str, str], Vector] = field(default_factory=dict)
-    names: dict[str, tuple[str, Names]] = field(default_factory=dict)

@@ -5,23 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.operations.fact_recall import (
-    earliest,
-    facts_named,
-    known_procedures,
-    of_then,
-    said_by,
-    told_of_facts,
-)
-from perdure.knowledge.rules.procedures import widen
 from perdure.operations.ports import Context
 from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant, text_of
+from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters, Hit, Query, Recall
+from perdure.records.recall import Filters, Hit, Query, Ranked, Recall
 from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle.signals import views
-from perdure.rules.ranking import Ranked, diversified, nothing_known, ranked, relevant, with_facts, with_signals
+from perdure.rules.point_in_time import begins, was_there
+from perdure.rules.ranking import diversified, nothing_known, ranked, relevant, with_signals
 from perdure.rules.redaction import cleaned
 from perdure.rules.updates.recency_ranking import latest_first
 from perdure.rules.updates.update_detection import WATCHED, watched
@@ -35,6 +28,9 @@ SPARE: Final = 3
 def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters, *, touch: bool) -> Recall:
     """Return the memories that answer a question, best first.
 
+    Stale ones are verified first where they count as accessed: whoever only looks changes nothing, and a question
+    about another time is about what was known then.
+
     Args:
         ctx: Store, policy, clock, ids, embedder.
         text: The question.
@@ -43,31 +39,40 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
         filters: What the search is limited to.
         touch: Count the hits as accessed.
     """
+    found = _search(ctx, text, namespace, limit, filters)
+    if not touch:
+        return found
+    checks = not filters.looks_back and not ctx.store.read_only
+    if checks and ctx.extension.refresh(ctx, namespace, found.hits):
+        found = _search(ctx, text, namespace, limit, filters)
+    if found.nothing_known:
+        return found
+    identity, problem = counted(ctx, text, namespace, list(found.hits), ctx.clock())
+    return replace(found, note=_joined(found.note, problem), id=identity)
+
+
+def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
+    """Return the memories that answer a question, not counted as accessed."""
     now = ctx.clock()
     query, note = asked(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
     if why := nothing_known(pool, query, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"nothing known: {why}"
-        return Recall(text, (), nothing_known=True, note="; ".join(n for n in (why, note) if n))
+        return Recall(text, (), nothing_known=True, note=_joined(why, note))
     order = ranked(pool, query, ctx.policy.recall)
-    if ctx.policy.knowledge.learn != "off":
-        meant = ctx.predicates.asked(query.words)
-        about = facts_named(ctx, namespace, text, filters)
-        order = with_facts(order, about, query, pool, ctx.policy.recall, meant)
-    order = relevant(order, ctx.policy.recall)
-    hits = best(ctx, order, text, namespace, limit, filters, now)
+    order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
+    hits = best(ctx, relevant(order, ctx.policy.recall), text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
         why = why or f"everything related is less sure than {filters.min_confidence:g}"
-        return Recall(text, (), nothing_known=True, note="; ".join(n for n in (why, note) if n))
+        return Recall(text, (), nothing_known=True, note=_joined(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
-    hits = told_of_facts(ctx, namespace, hits)
-    identity = ""
-    if touch:
-        identity, problem = counted(ctx, text, namespace, hits, now)
-        note = "; ".join(n for n in (note, problem) if n)
-    return Recall(text, tuple(hits), nothing_known=False, note=note, id=identity)
+    return Recall(text, tuple(ctx.extension.mark(ctx, namespace, hits)), nothing_known=False, note=note)
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
 
 
 def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filters: Filters) -> str:
@@ -84,11 +89,12 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
         return ""
     order = relevant(ranked(pool, query, policy), policy)[: limit + SPARE]
     records = ctx.store.get(namespace, [r.id for r in order])
-    if not records or of_then(ctx, namespace, records, filters):
+    if not records or _of_then(ctx, namespace, records, filters):
         return ""
     asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
     told = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
-    first = earliest(ctx, namespace, records, filters)
+    known = ctx.extension.validity(ctx, namespace, records)
+    first = min(begins(r, known.get(r.id), filters) for r in records)
     later = first > min(at for _, at in asked_of)
     return f"nothing related was {told}" + (f"; the earliest is of {text_of(first)}" if later else "")
 
@@ -97,13 +103,9 @@ def widened(
     ctx: Context, namespace: str, query: Query, hits: list[Hit], limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return hits with one about what usually follows: in the last place, where a procedure knows what that is."""
-    if (
-        limit < _ROOM
-        or ctx.policy.knowledge.learn == "off"
-        or replace(filters, isolated=False, inside=None) != Filters()
-    ):
+    if limit < _ROOM or replace(filters, isolated=False, inside=None) != Filters():
         return hits
-    words = widen(query.words, known_procedures(ctx, namespace))
+    words = ctx.extension.follow_ups(ctx, namespace, query)
     if not words:
         return hits
     policy = ctx.policy.recall
@@ -158,7 +160,7 @@ def best(
         ahead = 0
     hits.sort(key=lambda h: -h.score)
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
-    chosen = diversified(hits, vectors, limit, ctx.policy.recall, said_by(ctx, namespace, hits))
+    chosen = diversified(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
     if not watching:
         return chosen
     there = {h.memory.id for h in chosen}
@@ -170,13 +172,19 @@ def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, no
     """Read a part of an order in full, without what is less sure than asked for."""
     records = ctx.store.get(namespace, [r.id for r in page]) if page else []
     if filters.looks_back:
-        records = of_then(ctx, namespace, records, filters)
+        records = _of_then(ctx, namespace, records, filters)
     by_id = {m.id: m for m in views(records, ctx.policy, now)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
         for r in page
         if r.id in by_id and by_id[r.id].confidence >= filters.min_confidence
     ]
+
+
+def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> list[Record]:
+    """Return those that are answers to a question about another time."""
+    known = ctx.extension.validity(ctx, namespace, records)
+    return [r for r in records if was_there(r, known.get(r.id), filters)]
 
 
 def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:

@@ -90,6 +90,16 @@ class Candidate(NamedTuple):
     """Its words hold a question mark."""
 
 
+class Ranked(NamedTuple):
+    """A candidate with its score parts, before signals."""
+
+    id: str
+    score: float
+    """The sum of the parts."""
+    parts: Mapping[str, float]
+    cosine: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """What the searches brought up, before ranking.

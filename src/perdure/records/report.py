@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from perdure.knowledge.records.fact_reasons import FactReasons
+from perdure.records.fact_reasons import FactReasons
 from perdure.records.plan import Plan
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,11 @@ from numpy.typing import NDArray
 from perdure.formulas.fusion import Fusion, Ints, contextual, fused
 from perdure.records.memory import Memory
 from perdure.records.policy import RecallPolicy
-from perdure.records.recall import Candidate, Hit, Pool, Query
+from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
-from perdure.rules.language.words import is_named, may_answer, named_in, query_words
+from perdure.rules.language.words import is_named, may_answer, named_in
 
 OWN: Final = ("meaning", "words", "neighbour")
-
-
-class Ranked(NamedTuple):
-    """A candidate with its score parts, before signals."""
-
-    id: str
-    score: float
-    """The sum of the parts."""
-    parts: Mapping[str, float]
-    cosine: float | None
 
 
 def nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
@@ -87,45 +77,6 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
         Ranked(candidates[i].id, float(total[i]), kept[i], candidates[i].cosine)
         for i in np.argsort(-total, kind="stable").tolist()
     ]
-
-
-def with_facts(
-    order: Sequence[Ranked],
-    facts: Mapping[str, str],
-    query: Query,
-    pool: Pool,
-    policy: RecallPolicy,
-    meant: frozenset[str] = frozenset(),
-) -> list[Ranked]:
-    """Return an order with the facts about whom the question names, best first.
-
-    A fact counts where it shares a word with the question besides the name: ``Gai Media: delivery day preference`` is
-    about "delivery for Gai Media". It gets the part of a named speaker, and for words the share of the question's words
-    that it has, if that is more than its own: in a store about one customer the customer's name is no rare word.
-
-    Args:
-        order: As ranked.
-        facts: Id -> words, of the facts about whom the question names.
-        query: The question.
-        pool: What was searched.
-        policy: The weights.
-        meant: Words of the predicates that the question may mean by others ("live" is a home).
-    """
-    asked = {word.rstrip("s") for word in query.words}
-    wanted = asked | meant
-    weight = policy.lexical_weight + policy.lexical_by_coverage * pool.coverage if pool.vectors else 1.0
-    found = {entry.id: entry for entry in order}
-    for identity, text in facts.items():
-        name, _, rest = text.partition(": ")
-        said = {word.rstrip("s") for word in query_words(rest)}
-        if not wanted & said:
-            continue
-        named = {word.rstrip("s") for word in query_words(name)}
-        share = min(1.0, (len(asked & (said | named)) + len((meant - asked) & said)) / len(asked))
-        entry = found.get(identity, Ranked(identity, 0.0, {}, None))
-        parts = {**entry.parts, "named": policy.named, "words": max(entry.parts.get("words", 0.0), weight * share)}
-        found[identity] = Ranked(identity, sum(parts.values()), parts, entry.cosine)
-    return sorted(found.values(), key=lambda entry: -entry.score)
 
 
 def relevant(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from perdure.knowledge.records.facts import Trust
+from perdure.records.trust import Trust
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import listed
 from perdure.rules.pattern_extraction import Candidate, candidates

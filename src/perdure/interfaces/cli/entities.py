@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli.call import Call, verb
-from perdure.knowledge.rules.learning_hint import untaught
+from perdure.rules.learning_hint import untaught
 
 EntityName = Annotated[str, typer.Argument(metavar="ENTITY", help="Its id, or a name.")]
 

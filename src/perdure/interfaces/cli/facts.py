@@ -11,7 +11,7 @@ import typer
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.entities import EntityName
 from perdure.interfaces.cli.options import Apply, AsOf, Identity, KnownAt, text_or_input
-from perdure.knowledge.rules.learning_hint import untaught
+from perdure.rules.learning_hint import untaught
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,8 @@ import typer
 
 from perdure.interfaces.cli.call import Call
 from perdure.interfaces.cli.options import AcceptLoss, Apply
-from perdure.knowledge.rules.learning_hint import untaught
 from perdure.records.errors import InvalidInput
+from perdure.rules.learning_hint import untaught
 
 
 def rates(

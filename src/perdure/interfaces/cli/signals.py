@@ -10,7 +10,7 @@ import typer
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.options import Apply, Identities, Identity
 from perdure.interfaces.cli.write import decide
-from perdure.knowledge.rules.learning_hint import untaught
+from perdure.rules.learning_hint import untaught
 
 
 class Curve(StrEnum):

@@ -9,7 +9,7 @@ import typer
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.options import Profile
 from perdure.interfaces.files import digest_file
-from perdure.knowledge.rules.learning_hint import untaught
+from perdure.rules.learning_hint import untaught
 
 
 def sweep(

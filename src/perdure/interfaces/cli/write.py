@@ -9,8 +9,8 @@ import typer
 from perdure.interfaces.cli.call import Call
 from perdure.interfaces.cli.options import At, Identity, Zone, json_object, text_or_input
 from perdure.interfaces.files.readers import Format, files, read
-from perdure.knowledge.rules.learning_hint import untaught
 from perdure.records.memory import Form, Kind
+from perdure.rules.learning_hint import untaught
 
 
 def remember(

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from perdure.interfaces.mcp.arguments import Namespace, Opened
 from perdure.interfaces.mcp.texts import answer, plural, quoted
-from perdure.knowledge.rules.learning_hint import untaught
 from perdure.records.errors import InvalidInput
+from perdure.rules.learning_hint import untaught
 
 if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.knowledge.records.entity_results import EntityView

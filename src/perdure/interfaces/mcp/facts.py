@@ -15,8 +15,8 @@ from perdure.interfaces.mcp.results import decided, iso_of
 from perdure.interfaces.mcp.schemas import Decided
 from perdure.interfaces.mcp.texts import answer, plural, quoted
 from perdure.interfaces.mcp.texts import decided as told_decided
-from perdure.knowledge.rules.learning_hint import untaught
 from perdure.records.errors import InvalidInput
+from perdure.rules.learning_hint import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.knowledge.records.fact_results import FactLine

@@ -26,7 +26,7 @@ from perdure.interfaces.mcp.arguments import (
 )
 from perdure.interfaces.mcp.schemas import Decided
 from perdure.interfaces.mcp.texts import answer
-from perdure.knowledge.rules.learning_hint import untaught
+from perdure.rules.learning_hint import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.records.memory import Memory as Remembered

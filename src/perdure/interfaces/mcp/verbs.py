@@ -41,8 +41,8 @@ from perdure.interfaces.mcp.groups import GroupTools
 from perdure.interfaces.mcp.learning import LearningTools
 from perdure.interfaces.mcp.signals import SignalTools
 from perdure.interfaces.mcp.texts import answer
-from perdure.knowledge.rules.learning_hint import untaught
 from perdure.records.errors import NotFound
+from perdure.rules.learning_hint import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.records.report import Entry, Operation

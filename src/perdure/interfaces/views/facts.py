@@ -9,8 +9,8 @@ from rich.text import Text
 
 from perdure.interfaces.views.rendering import brief, counted, new_table, show_undo, shown
 from perdure.knowledge.records.answer_results import AnswerSheet
-from perdure.knowledge.records.fact_reasons import FactReasons
 from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
+from perdure.records.fact_reasons import FactReasons
 
 _QUOTE = 40
 _VALUE = 40

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from perdure.interfaces.views.rendering import brief, counted, new_table, show_undo, shown
 from perdure.interfaces.views.signals import show_rest
-from perdure.knowledge.records.learning_results import BacktestResult, ProceduresResult, RatesResult
+from perdure.knowledge.records.learning_results import ProceduresResult, RatesResult
+from perdure.records.backtest_results import BacktestResult
 
 _SHOWN: Final = 20
 _QUERY: Final = 50

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names
-from perdure.knowledge.operations.change_rates import on_shelf
+from perdure.knowledge.operations.ports import resources
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.plan import Target
@@ -28,26 +29,26 @@ def names_of(ctx: Context, namespace: str) -> Names:
     Only what was learned is added to what is kept. After anything else that touches a name (a merge, an alias, an
     undo), or after more than is worth it, all are read anew.
     """
-    if namespace not in ctx.names and len((few := _read(ctx, namespace)).entities) < MANY:
+    if namespace not in resources(ctx).names and len((few := _read(ctx, namespace)).entities) < MANY:
         return few
     last = ctx.store.operations(namespace, _RECENT)  # first: what comes while names are read is read again later
     if not last:
         return _read(ctx, namespace)
-    kept = ctx.names.get(namespace)
+    kept = resources(ctx).names.get(namespace)
     new = None if kept is None else _since(ctx, namespace, kept, last)
     if kept is None or new is None:
         names = _read(ctx, namespace)
     else:
         names = kept[1].copy() if new else kept[1]
         names.learn(*([d for d in new if d.shelf is shelf] for shelf in (Shelf.ENTITY, Shelf.ALIAS)))
-    if namespace not in ctx.names and len(ctx.names) >= NAMESPACES:
-        ctx.names.pop(next(iter(ctx.names), ""), None)
-    ctx.names[namespace] = (last[0].id, names)
+    if namespace not in resources(ctx).names and len(resources(ctx).names) >= NAMESPACES:
+        resources(ctx).names.pop(next(iter(resources(ctx).names), ""), None)
+    resources(ctx).names[namespace] = (last[0].id, names)
     return names.copy()
 
 
 def _read(ctx: Context, namespace: str) -> Names:
-    return Names(on_shelf(ctx, namespace, Shelf.ENTITY), on_shelf(ctx, namespace, Shelf.ALIAS))
+    return Names(all_documents(ctx, namespace, Shelf.ENTITY), all_documents(ctx, namespace, Shelf.ALIAS))
 
 
 def _since(ctx: Context, namespace: str, kept: tuple[str, Names], last: Sequence[Operation]) -> list[Document] | None:

@@ -12,6 +12,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
 from perdure.knowledge.operations.fact_recall import contested
 from perdure.knowledge.operations.facts import every, lines
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.stale_sources import overturned
 from perdure.knowledge.records.answer_results import AnswerSheet, Quoted, Statement
 from perdure.knowledge.records.fact_results import FactLine
@@ -30,11 +31,11 @@ from perdure.knowledge.rules.fact_answers import (
     stems,
 )
 from perdure.knowledge.rules.fact_history import as_then
-from perdure.knowledge.rules.fact_records import DERIVED
 from perdure.operations.ports import Context
 from perdure.operations.recall import recall
 from perdure.records.document import Shelf
 from perdure.records.instant import text_of
+from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Kind, Memory, Record, Scope
 from perdure.records.recall import Filters, Hit
 
@@ -166,7 +167,7 @@ def _asked(ctx: Context, namespace: str, query: str, names: Names) -> Asked:
         for entity in named.intersection(map(names.standing, ids)):
             called[entity].add(form)
     user = names.standing(USER) if USER in names.entities else None
-    return asked_of(query, called, user, ctx.predicates.asked)
+    return asked_of(query, called, user, resources(ctx).predicates.asked)
 
 
 def _shared(
@@ -266,7 +267,7 @@ def _memory(m: Memory) -> Statement:
 
 def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     """Return what is not known, in sentences: about whom nothing answers, and which words nothing covers."""
-    asked, meant = found.asked, ctx.predicates.asked
+    asked, meant = found.asked, resources(ctx).predicates.asked
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.told]
     texts += [words for f in found.told for _, words in f.sources]
@@ -279,7 +280,7 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
         if _was_said(found, asked, entity):
             sentences.append(f"No fact is believed that answers this about {one.name}.")
             continue
-        sentence, words = nothing_about(one, asked, ctx.predicates.table, meant)
+        sentence, words = nothing_about(one, asked, resources(ctx).predicates.table, meant)
         sentences.append(sentence)
         covered |= words
     if not texts:

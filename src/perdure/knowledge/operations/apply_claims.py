@@ -6,14 +6,17 @@ from dataclasses import dataclass, field, replace
 
 from perdure.formulas.confidence import reinforced
 from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.fact_results import Learnt
-from perdure.knowledge.records.facts import Claim, Fact, Source, Trust
+from perdure.knowledge.records.facts import Claim, Fact, Source
 from perdure.knowledge.rules.claim_resolution import Action, Decision, Known, Strategy
-from perdure.knowledge.rules.fact_records import DERIVED, SUPERSEDES, draft_of, fact_of, link
+from perdure.knowledge.rules.fact_records import draft_of, fact_of, link
 from perdure.knowledge.rules.fact_states import Event, allowed, state_of, status_after
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
+from perdure.records.link_kinds import DERIVED, SUPERSEDES
 from perdure.records.memory import Scope, Status
+from perdure.records.trust import Trust
 from perdure.rules.lifecycle.reinforcement import validated
 from perdure.rules.lifecycle.unarchive import restored
 from perdure.rules.source_trust import least
@@ -188,7 +191,7 @@ class Believing:
         for side in sorted(sides):
             fact = self.knowing.facts[side]
             self._affirmed(side, at, because)
-            if not self.knowing.ctx.predicates.has(fact.predicate):
+            if not resources(self.knowing.ctx).predicates.has(fact.predicate):
                 self.knowing.rewrite(replace(fact, many=True), because)
             for older, newer in self.knowing.open_conflicts(side):
                 if older in sides and newer in sides:

@@ -12,9 +12,10 @@ from perdure.knowledge.rules.change_rates import Life, life, rates_in_use, writt
 from perdure.knowledge.rules.change_rates import rates as rates_of
 from perdure.knowledge.rules.predicate_cardinality import taught
 from perdure.knowledge.rules.predicate_synonyms import alike
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
-from perdure.records.document import Document, Shelf
+from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.plan import Plan
 
@@ -34,7 +35,7 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
     def attempt() -> RatesResult:
         now = ctx.clock()
         found = rates_of(_lives(ctx, namespace, now), ctx.policy)
-        there = {d.id: d for d in on_shelf(ctx, namespace, Shelf.RATE)}
+        there = {d.id: d for d in all_documents(ctx, namespace, Shelf.RATE)}
         changes = tuple(written(found, there, now))
         operations: tuple[str, ...] = ()
         if changes:
@@ -52,21 +53,13 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
 
 def known_rates(ctx: Context, namespace: str) -> dict[str, float]:
     """Return sort of predicate -> loss of confidence a day, of the learned rates that are in use."""
-    return rates_in_use(on_shelf(ctx, namespace, Shelf.RATE))
+    return rates_in_use(all_documents(ctx, namespace, Shelf.RATE))
 
 
 def _taught(ctx: Context, namespace: str) -> dict[str, Any]:
     """Return what answers taught about predicates, as fields of the result."""
-    lessons = list(on_shelf(ctx, namespace, Shelf.LESSON))
+    lessons = list(all_documents(ctx, namespace, Shelf.LESSON))
     return {"predicates": taught(lessons, ctx.policy.knowledge.lessons), "alike": alike(lessons)}
-
-
-def on_shelf(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:
-    """Yield all documents of a shelf."""
-    after = ("", "")
-    while page := ctx.store.documents.page(namespace, shelf, after, PAGE):
-        after = page[-1].id, page[-1].name
-        yield from page
 
 
 def _lives(ctx: Context, namespace: str, now: Instant) -> Iterator[Life]:

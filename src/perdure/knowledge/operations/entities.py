@@ -11,13 +11,13 @@ from perdure.knowledge.operations.conflict_detection import meeting
 from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.rules.entities import born, merged, moved, named, parted, shelved, sources_use, unnamed
-from perdure.knowledge.rules.learning_hint import untaught
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import State, Status
 from perdure.records.plan import Change, Plan
+from perdure.rules.learning_hint import untaught
 
 PAGE: Final = 2000
 

@@ -12,13 +12,14 @@ from perdure.knowledge.operations.fact_session import Knowing
 from perdure.knowledge.operations.facts import every, lines
 from perdure.knowledge.records.fact_results import EntitySummary, FactLine, Summaries
 from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of
-from perdure.knowledge.rules.fact_records import SUPERSEDES, link
+from perdure.knowledge.rules.fact_records import link
 from perdure.knowledge.rules.fact_states import FactState
 from perdure.operations.lifecycle.model_summaries import written
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant, text_of
+from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Plan

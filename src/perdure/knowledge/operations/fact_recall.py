@@ -7,18 +7,20 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import names_in
-from perdure.knowledge.operations.change_rates import known_rates, on_shelf
+from perdure.knowledge.operations.change_rates import known_rates
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.stale_sources import overturned, restated
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import ready_question
-from perdure.knowledge.rules.fact_states import begins, learned_confidence, validated_at, was_there
+from perdure.knowledge.rules.fact_states import learned_confidence
 from perdure.knowledge.rules.procedures import Procedure
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
+from perdure.rules.lifecycle.stale_facts import confirmation_question, validated_at
 from perdure.rules.updates.recency_ranking import replaced_after
 
 _MOST_FACTS: Final = 200
@@ -56,7 +58,7 @@ def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
         since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
         since |= restated(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
         hits = replaced_after([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
-    if ctx.witnesses:
+    if resources(ctx).witnesses:
         hits = _told_of_trees(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     if not ids:
@@ -77,7 +79,7 @@ def _told_of_trees(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     gone = {
         d.id: f"When {d.name} was last looked at: {d.data['evidence']}. Is it still right?"
         for d in checks
-        if d.name in ctx.witnesses and d.data.get("outcome") in (Sight.MOVED, Sight.STALE)
+        if d.name in resources(ctx).witnesses and d.data.get("outcome") in (Sight.MOVED, Sight.STALE)
     }
     return [replace(h, question=h.question or gone.get(h.memory.id, "")) for h in hits]
 
@@ -88,7 +90,7 @@ def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float
     return replace(
         hit,
         memory=memory,
-        question=ready_question(memory, validated_at(memory.state)) if asked else hit.question,
+        question=confirmation_question(memory, validated_at(memory.state)) if asked else hit.question,
         contested_with=tuple(dict.fromkeys((*hit.contested_with, *rivals))),
     )
 
@@ -121,26 +123,15 @@ def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool
     return found
 
 
-def said_by(ctx: Context, namespace: str, hits: list[Hit]) -> dict[str, frozenset[str]]:
+def said_by(ctx: Context, namespace: str, hits: Sequence[Hit]) -> dict[str, frozenset[str]]:
     """Return fact -> the messages that say it, of the facts among some hits."""
     facts = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
     return {d.id: frozenset(s["memory"] for s in d.data["sources"]) for d in told}
 
 
-def of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> list[Record]:
-    """Return those that are answers to a question about another time."""
-    known = _facts_among(ctx, namespace, records)
-    return [r for r in records if was_there(r, known.get(r.id), filters)]
-
-
-def earliest(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> Instant:
-    """Return since when one of some memories, at least, could have been an answer to a question about another time."""
-    known = _facts_among(ctx, namespace, records)
-    return min(begins(r, known.get(r.id), filters) for r in records)
-
-
-def _facts_among(ctx: Context, namespace: str, records: list[Record]) -> dict[str, Fact]:
+def facts_among(ctx: Context, namespace: str, records: Sequence[Record]) -> dict[str, Fact]:
+    """Return memory -> the fact that it holds, of those that were learned."""
     facts = [r.id for r in records if r.state.kind is Kind.FACT]
     told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
     return {d.id: Fact.from_data(d.id, d.data) for d in told}
@@ -148,7 +139,7 @@ def _facts_among(ctx: Context, namespace: str, records: list[Record]) -> dict[st
 
 def known_procedures(ctx: Context, namespace: str) -> list[Procedure]:
     """Return the procedures of a namespace that hold and are in view: what ``widen`` takes."""
-    found = {d.id: Procedure.from_document(d) for d in on_shelf(ctx, namespace, Shelf.PROCEDURE)}
+    found = {d.id: Procedure.from_document(d) for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
     states = ctx.store.states(namespace, list(found)) if found else {}
     seen = [p for i, p in found.items() if i in states and states[i][0].status is Status.ACTIVE]
     return [replace(p, retired=False) for p in seen]  # whoever restores one vouches for it

@@ -37,13 +37,14 @@ class Knowing:
         ctx: Store, policy, ids, embedder.
         namespace: Where.
         now: The instant of the operation.
+        decisions: What else is decided in the operation; none if None.
     """
 
-    def __init__(self, ctx: Context, namespace: str, now: Instant) -> None:
+    def __init__(self, ctx: Context, namespace: str, now: Instant, decisions: Decisions | None = None) -> None:
         self.ctx, self.namespace, self.now = ctx, namespace, now
         self.edits = DocumentEdits()
         self.lessons = Lessons(ctx, namespace, self.edits)
-        self.decisions = Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
+        self.decisions = decisions or Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
         self.facts: dict[str, Fact] = {}
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
         self._keys: dict[str, dict[str, list[Document]]] = {}
@@ -201,9 +202,13 @@ class Knowing:
         self.decisions.admit(_as_born(records))
         return [record.id for record in records]
 
+    def changes(self) -> list[Change]:
+        """Return what is written after the memories: documents, then links."""
+        return [*self.edits.changes(), *self._links.values()]
+
     def plan(self, operation: str, note: str) -> Plan:
         """Return everything that was decided, as one plan."""
-        self.decisions.add([*self.edits.changes(), *self._links.values()])
+        self.decisions.add(self.changes())
         return self.decisions.plan(operation, note, self.namespace)
 
 

@@ -11,19 +11,22 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.entities import which
 from perdure.knowledge.operations.fact_recall import by_rate, contested
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_cardinality import Lessons
 from perdure.knowledge.records.fact_results import FactLine, Timeline
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_history import as_then
-from perdure.knowledge.rules.fact_records import SUPERSEDES, ready_question
-from perdure.knowledge.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
+from perdure.knowledge.rules.fact_states import FactState, state_of
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
+from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Memory, Scope
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
+from perdure.rules.point_in_time import believed_until
 
 PAGE: Final = 1000
 
@@ -51,13 +54,13 @@ def facts(
     names = names_of(ctx, namespace)
     subject = None if entity is None else which(ctx, names, entity, namespace)
     lessons = Lessons(ctx, namespace, DocumentEdits())
-    wanted = None if predicate is None else lessons.name(ctx.predicates.name(predicate))
+    wanted = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
     chosen = [
         fact
         for fact in every(ctx, namespace, names, subject)
         if wanted is None
         or fact.predicate == wanted
-        or (wanted != UNNAMED and ctx.predicates.akin(wanted, fact.predicate))
+        or (wanted != UNNAMED and resources(ctx).predicates.akin(wanted, fact.predicate))
     ]
     told = lines(ctx, namespace, chosen, names)
     shown = [line for line in told if past or line.state in (FactState.ACTIVE, FactState.AGING)]
@@ -153,7 +156,7 @@ def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequen
         superseded_by=tuple(o for k, o in linked if (o, k) in incoming),
         contested=tuple(rivals),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
-        question=ready_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
+        question=confirmation_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
     )
 

@@ -11,12 +11,13 @@ from perdure.knowledge.operations.apply_claims import Believing, Said
 from perdure.knowledge.operations.fact_session import Knowing
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, Decision, Strategy
-from perdure.knowledge.rules.fact_records import SUPERSEDES, link
+from perdure.knowledge.rules.fact_records import link
 from perdure.knowledge.rules.fact_states import Event
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
+from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Kind, Memory, Record, Status
 from perdure.records.new_memory import Draft
 from perdure.rules.lifecycle.reinforcement import validated

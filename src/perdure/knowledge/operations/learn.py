@@ -23,9 +23,10 @@ from perdure.knowledge.operations.apply_claims import Believing, Said, Tally
 from perdure.knowledge.operations.conflict_detection import sees_same
 from perdure.knowledge.operations.entity_linking import Naming
 from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_synonyms import propose
 from perdure.knowledge.records.fact_results import Learnt
-from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned, Trust
+from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
 from perdure.knowledge.rules.claim_resolution import Action, Known, believed, meant
 from perdure.knowledge.rules.fact_states import Event
 from perdure.knowledge.rules.ingest_watermark import floor, marked, near
@@ -35,6 +36,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Status
+from perdure.records.trust import Trust
 from perdure.rules.source_trust import trust_in
 
 PAGE: Final = 500
@@ -195,7 +197,9 @@ class _Listener:
 
     def _claims(self, record: Record) -> list[Claim]:
         text, at = record.content.text, record.state.created_ms
-        found = claims(text, at, self.ctx.predicates, speaker=record.content.speaker, policy=self.ctx.policy.knowledge)
+        found = claims(
+            text, at, resources(self.ctx).predicates, speaker=record.content.speaker, policy=self.ctx.policy.knowledge
+        )
         known = {(c.predicate, c.value.norm) for c in found}
         return found + [c for c in self._by_model(record) if (c.predicate, c.value.norm) not in known]
 
@@ -211,7 +215,7 @@ class _Listener:
             self.model_failed = True
             return []
         self._typed(record, judged(event_of(text), claim_replies.event_in(reply)))
-        named = self.ctx.predicates
+        named = resources(self.ctx).predicates
         return [
             replace(c, predicate=named.name(c.predicate), many=named.row(named.name(c.predicate)).many)
             for c in claim_replies.claims_of(reply, text, at, value_of)
@@ -243,8 +247,8 @@ class _Listener:
             return
         subject, claim = self._relative(subject, claim, at)
         if (name := self.knowing.lessons.name(claim.predicate)) != claim.predicate:
-            row = self.ctx.predicates.row(name)
-            named = self.ctx.predicates.has(name)
+            row = resources(self.ctx).predicates.row(name)
+            named = resources(self.ctx).predicates.has(name)
             claim = replace(
                 claim, predicate=name, type=row.type if named else claim.type, many=row.many if named else claim.many
             )
@@ -256,7 +260,7 @@ class _Listener:
             known = self.knowing.about(subject.id, None, at)
         known = [k for k in known if self._beside(k, record)]
         told = replace(claim, many=many)  # what is written down of it is as it was said
-        decision = believed(told, known, at, self.ctx.policy.knowledge, self.ctx.predicates.akin)
+        decision = believed(told, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
         said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
         faded = self.knowing.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
         if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
@@ -288,7 +292,7 @@ class _Listener:
         """
         if claim.learned is not Learned.CORRECTION or not may_refer(claim.subject):
             return None
-        akin = self.ctx.predicates.akin
+        akin = resources(self.ctx).predicates.akin
         for record in reversed(self.elsewhere):
             found = [
                 entity

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from perdure.knowledge.operations.change_rates import on_shelf
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.predicate_cardinality import VALUES, Lesson, lessons_of, several
 from perdure.knowledge.rules.predicate_synonyms import Pair, pairs_of, renamed
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
@@ -33,14 +34,14 @@ class Lessons:
             predicate: In normal form.
             otherwise: What was said of it in words, which holds where a table names it or too little was answered.
         """
-        if self._ctx.predicates.has(predicate):
+        if resources(self._ctx).predicates.has(predicate):
             return otherwise
         known = lessons_of(self._read().get(predicate, {}).values())
         return several(known, subject, self._ctx.policy.knowledge.lessons, otherwise=otherwise)
 
     def note(self, fact: Fact, at: Instant, because: str, *, many: bool) -> None:
         """Write down what an answer about a fact says of its predicate; nothing where a table names that."""
-        if self._ctx.predicates.has(fact.predicate):
+        if resources(self._ctx).predicates.has(fact.predicate):
             return
         said = Document(Shelf.LESSON, fact.predicate, VALUES + fact.id, Lesson(fact.subject, many, at).to_data())
         self.put(said, because)
@@ -61,7 +62,7 @@ class Lessons:
     def _read(self) -> dict[str, dict[str, Document]]:
         if self._of is None:
             self._of = {}
-            for document in on_shelf(self._ctx, self._namespace, Shelf.LESSON):
+            for document in all_documents(self._ctx, self._namespace, Shelf.LESSON):
                 self._edits.read([document])
                 self._of.setdefault(document.id, {})[document.name] = document
         return self._of

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from perdure.knowledge.operations.apply_claims import Believing
-from perdure.knowledge.operations.change_rates import on_shelf
 from perdure.knowledge.operations.fact_session import Knowing
 from perdure.knowledge.operations.feedback import answered
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.predicate_synonyms import Pair, Said, comparable, nearest, paired, words
+from perdure.knowledge.rules.predicate_synonyms import Pair, Said, comparable, nearest, paired, pairs_of, words
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.errors import NotFound, PerdureError
-from perdure.records.instant import Instant
+from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Memory, Record, Scope, Status
+from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
+from perdure.rules.lifecycle.decay import preview
+from perdure.rules.lifecycle.signals import views
 
 OPEN: Final = 3
 """So many questions about names are open at a time."""
@@ -53,7 +57,7 @@ def propose(knowing: Knowing, created: Iterable[str]) -> None:
             continue
         found = nearest(vectors[fact.predicate], known, ctx.policy.knowledge.synonym_at)
         if found is not None:
-            pair = paired(fact, others[found[0]], found[1], knowing.now, ctx.predicates)
+            pair = paired(fact, others[found[0]], found[1], knowing.now, resources(ctx).predicates)
             pairs[pair.key] = pair
             knowing.lessons.put(pair.document(), f"alike in meaning: {found[1]:.2f}")
             room -= 1
@@ -85,7 +89,7 @@ def _beside(knowing: Knowing, fact: Fact) -> list[Fact]:
         for i, f in sorted(found.items())
         if i != fact.id and i in states and (states[i].status, states[i].scope) == (Status.ACTIVE, Scope.LONG_TERM)
     ]
-    return [f for f in seen if comparable(fact, f, knowing.ctx.predicates)]
+    return [f for f in seen if comparable(fact, f, resources(knowing.ctx).predicates)]
 
 
 def _vectors(ctx: Context, names: Iterable[str]) -> dict[str, Vector]:
@@ -94,16 +98,16 @@ def _vectors(ctx: Context, names: Iterable[str]) -> dict[str, Vector]:
         return {}
     space = ctx.embedder.space.name
     wanted = sorted(set(names))
-    missing = [name for name in wanted if (space, name) not in ctx.directions]
+    missing = [name for name in wanted if (space, name) not in resources(ctx).directions]
     try:
         made: Sequence[Vector] = ctx.embedder.embed([words(n) for n in missing], purpose="document") if missing else []
     except PerdureError as error:
         ctx.warn(f"Nobody is asked which predicates are the same: {error}")
         return {}
-    while len(ctx.directions) + len(made) > _KEPT and ctx.directions:
-        ctx.directions.pop(next(iter(ctx.directions)))
-    ctx.directions.update({(space, n): v for n, v in zip(missing, made, strict=True)})
-    return {n: ctx.directions[space, n] for n in wanted}
+    while len(resources(ctx).directions) + len(made) > _KEPT and resources(ctx).directions:
+        resources(ctx).directions.pop(next(iter(resources(ctx).directions)))
+    resources(ctx).directions.update({(space, n): v for n, v in zip(missing, made, strict=True)})
+    return {n: resources(ctx).directions[space, n] for n in wanted}
 
 
 def same(ctx: Context, identity: str, *, yes: bool) -> Memory:
@@ -137,7 +141,7 @@ def same(ctx: Context, identity: str, *, yes: bool) -> Memory:
 def _joined(believing: Believing, pair: Pair, now: Instant, because: str) -> None:
     """Give every fact of the one name the other, and let those of one entity meet."""
     knowing = believing.knowing
-    shelf = on_shelf(knowing.ctx, knowing.namespace, Shelf.FACT)
+    shelf = all_documents(knowing.ctx, knowing.namespace, Shelf.FACT)
     ids = [d.id for d in shelf if d.data["predicate"] == pair.goes]
     knowing.read(ids)
     for identity in ids:
@@ -145,8 +149,8 @@ def _joined(believing: Believing, pair: Pair, now: Instant, because: str) -> Non
         if fact is None:
             continue
         beside = [k.fact.id for k in knowing.about(fact.subject, pair.stays, now) if k.fact.id not in ids]
-        row = knowing.ctx.predicates.row(pair.stays)
-        sort = row.type if knowing.ctx.predicates.has(pair.stays) else fact.type
+        row = resources(knowing.ctx).predicates.row(pair.stays)
+        sort = row.type if resources(knowing.ctx).predicates.has(pair.stays) else fact.type
         knowing.rewrite(replace(fact, predicate=pair.stays, type=sort), because)
         if _counts(knowing, identity):
             _meets(believing, identity, beside, now, because)
@@ -164,3 +168,23 @@ def _meets(believing: Believing, identity: str, beside: Sequence[str], now: Inst
             believing.absorb(goes, keeper, now, because)
         elif not (own.fact.many and there.fact.many):
             believing.contest(own, there, now, because)
+
+
+def synonym_questions(ctx: Context, namespace: str, now: Instant) -> Iterator[Question]:
+    """Yield the questions whether two predicates are the same."""
+    pairs = [p for p in pairs_of(all_documents(ctx, namespace, Shelf.LESSON)) if p.said is Said.OPEN]
+    ids = sorted({i for p in pairs for i in (p.fact, p.other)})
+    there = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
+    for p in pairs:
+        new, other = there.get(p.fact), there.get(p.other)
+        if new is not None and other is not None and new.status is other.status is Status.ACTIVE:
+            yield Question(
+                id=new.id,
+                namespace=namespace,
+                question=f"Are '{words(p.goes)}' and '{words(p.stays)}' the same? Noted are "
+                f"'{preview(other.content)}' and '{preview(new.content)}'.",
+                why=f"the names are alike in meaning ({p.cosine:.2f})",
+                since=text_of(p.at),
+                value_at_risk=new.value * (1.0 - new.confidence),
+                same=(p.goes, p.stays),
+            )

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.operations.change_rates import on_shelf
 from perdure.knowledge.records.learning_results import Learnt, ProceduresResult
 from perdure.knowledge.rules.procedures import Conversations, Procedure, Verdict, decided
 from perdure.knowledge.rules.topics import ENTITY, Said, topics_of
 from perdure.operations.consolidation.summary_memories import brought_in
+from perdure.operations.documents import all_documents
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried, unshortened
@@ -49,7 +49,7 @@ def learn_procedures(
     def attempt() -> ProceduresResult:
         now = ctx.clock()
         talk = Conversations(_said(ctx, namespace, now), ctx.policy.knowledge.procedure_sessions)
-        there = {d.id: d for d in on_shelf(ctx, namespace, Shelf.PROCEDURE)}
+        there = {d.id: d for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
         records = {r.id: r for r in _records(ctx, namespace, list(there))}
         known = [Procedure.from_document(d) for i, d in there.items() if i in records]
         found = decided(talk, known, ctx.policy.knowledge)

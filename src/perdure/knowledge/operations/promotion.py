@@ -7,27 +7,35 @@ from dataclasses import replace
 
 from perdure.knowledge.operations.apply_claims import Believing, Said
 from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source, Span
 from perdure.knowledge.rules.claim_resolution import Action, Known, believed
-from perdure.knowledge.rules.fact_states import validated_at
+from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import Scope, State, Status
+from perdure.rules.consolidation.merge_plan import Decisions
+from perdure.rules.lifecycle.stale_facts import validated_at
 
 
-def meet(knowing: Knowing, ids: Iterable[str]) -> list[str]:
-    """Decide what becomes of facts of a session beside those of long term, and return those that are to be promoted.
+def meet(ctx: Context, namespace: str, decisions: Decisions, ids: Iterable[str]) -> list[str]:
+    """Decide what becomes of facts of a session beside those of long term, and return those that are not promoted.
 
     What long term says already is confirmed there, and stands for the session's fact. What contradicts it is decided
     by the ladder, or asked about. What loses is superseded, and stays where it was.
 
     Args:
-        knowing: The facts, those of the session read.
-        ids: Facts of one session that are believed.
+        ctx: Store, policy, ids, embedder.
+        namespace: Where.
+        decisions: What is decided in the same operation; the memories are before it.
+        ids: Memories of kind fact of one session that are in view; those that were not learned are left alone.
     """
-    believing, mine = Believing(knowing), sorted(ids)
+    knowing = Knowing(ctx, namespace, decisions.now, decisions)
+    knowing.read(ids)
+    believing, mine = Believing(knowing), sorted(knowing.facts)
     for identity in mine:
         _met(believing, identity, frozenset(mine))
-    return [i for i in mine if knowing.decisions.states[i].status is Status.ACTIVE]
+    decisions.add(knowing.changes())
+    return [i for i in mine if decisions.states[i].status is not Status.ACTIVE]
 
 
 def _met(believing: Believing, identity: str, mine: frozenset[str]) -> None:
@@ -38,7 +46,7 @@ def _met(believing: Believing, identity: str, mine: frozenset[str]) -> None:
     claim = _claim(fact, state)
     known = [k for k in knowing.about(fact.subject, fact.predicate, at) if k.fact.id not in mine and _is_shared(k)]
     ctx = knowing.ctx
-    decision = believed(claim, known, at, ctx.policy.knowledge, ctx.predicates.akin)
+    decision = believed(claim, known, at, ctx.policy.knowledge, resources(ctx).predicates.akin)
     faded = knowing.faded(fact.subject, fact.predicate, fact.value.norm)
     if decision.action is Action.REINFORCE:
         _stands_for(believing, decision.about[0].fact.id, fact, at)

@@ -8,9 +8,9 @@ from typing import Final
 
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.references import USER
-from perdure.knowledge.rules.fact_records import DERIVED, SUPERSEDES
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
+from perdure.records.link_kinds import DERIVED, SUPERSEDES
 from perdure.records.memory import Memory, Scope
 
 _MOST_SAID: Final = 1000

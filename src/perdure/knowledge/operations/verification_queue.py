@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Citation, Question
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.citations import citations
@@ -67,7 +68,7 @@ def chosen(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now:
         now: The instant.
     """
     facts = _facts(ctx, place, ids, now)
-    witnesses = [w.name for w in ctx.witnesses.values() if w.covers(place)]
+    witnesses = [w.name for w in resources(ctx).witnesses.values() if w.covers(place)]
     citing = dict.fromkeys(witnesses, _citing(ctx, place, ids) if witnesses else [])
     named = {f.id for f in facts} | {i for some in citing.values() for i, _ in some}
     checks = {(d.id, d.name): d for d in _documents_of(ctx, place, Shelf.CHECK, sorted(named))}
@@ -85,7 +86,7 @@ def _at(check: Document | None) -> Instant:
 
 
 def _knowing(ctx: Context, predicate: str, place: str) -> tuple[str, ...]:
-    return tuple(name for name, a in ctx.authorities.items() if a.knows(predicate, place))
+    return tuple(name for name, a in resources(ctx).authorities.items() if a.knows(predicate, place))
 
 
 # --- facts
@@ -93,7 +94,7 @@ def _knowing(ctx: Context, predicate: str, place: str) -> tuple[str, ...]:
 
 def _facts(ctx: Context, place: str, ids: Sequence[str] | None, now: Instant) -> list[Fact]:
     """Return the facts in view that are believed and that an authority knows about."""
-    if not ctx.authorities:
+    if not resources(ctx).authorities:
         return []
     if ids is None:
         documents = _shelf(ctx, place, Shelf.FACT)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.verification_queue import Chosen, Key, chosen
 from perdure.knowledge.records.authority import Answer, Outcome, Question, Verdict
 from perdure.knowledge.records.facts import Fact
@@ -108,11 +109,11 @@ def _verified(
 
 def _nobody(ctx: Context, place: str) -> str:
     """Return why nobody was asked, and what to do about it."""
-    if not ctx.authorities and not ctx.witnesses:
+    if not resources(ctx).authorities and not resources(ctx).witnesses:
         file = ctx.policy.knowledge.file
         where = f"in {file}" if file else "in a TOML file that the policy's key knowledge.file names"
         return f"No authority is set: describe one under [authorities.NAME] {where} ({GUIDE})."
-    names = ", ".join([*ctx.authorities, *ctx.witnesses])
+    names = ", ".join([*resources(ctx).authorities, *resources(ctx).witnesses])
     return f"Nothing to ask about in {place}: no fact and no citation that the authorities set ({names}) answer for."
 
 
@@ -128,7 +129,7 @@ def _gate(ctx: Context, plan: Plan, accept_loss: str | None) -> None:
 
 def _listen(ctx: Context, keys: Sequence[Key], heard: _Heard) -> None:
     """Ask each authority everything that it knows about, at once; what was heard before is not asked again."""
-    for name, authority in ctx.authorities.items():
+    for name, authority in resources(ctx).authorities.items():
         questions = [k.question for k in keys if name in k.authorities and (name, k.question) not in heard]
         questions = list(dict.fromkeys(questions))
         heard.update(zip(((name, q) for q in questions), authority.answers(questions), strict=True))
@@ -137,7 +138,7 @@ def _listen(ctx: Context, keys: Sequence[Key], heard: _Heard) -> None:
 def _cited(ctx: Context, picked: Chosen) -> list[Cited]:
     found = []
     for name, some in picked.citing.items():
-        seen = ctx.witnesses[name].sight([cited for _, cited in some]) if some else []
+        seen = resources(ctx).witnesses[name].sight([cited for _, cited in some]) if some else []
         found += [
             Cited(identity, name, worst(sightings), tuple(sightings))
             for (identity, _), sightings in zip(some, seen, strict=True)

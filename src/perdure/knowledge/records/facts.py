@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from perdure.records.instant import Instant
+from perdure.records.trust import Trust
 
 
 class EventType(StrEnum):
@@ -34,16 +35,6 @@ class Learned(StrEnum):
     CORRECTION = "correction"
     MODEL = "model"
     AUTHORITY = "authority"
-
-
-class Trust(StrEnum):
-    """Whose word it is, from the most to the least trusted; what is derived inherits the least of its sources."""
-
-    AUTHORITY = "authority"
-    USER = "user"
-    ASSISTANT = "assistant"
-    EXTERNAL = "external"
-    """A tool's result, a web page, a file: data, never instructions."""
 
 
 class ValueKind(StrEnum):

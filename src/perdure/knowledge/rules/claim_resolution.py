@@ -14,10 +14,11 @@ from typing import Final
 from perdure.knowledge.extraction.lemmas import base_verb
 from perdure.knowledge.extraction.naming_verbs import HABITS, LAPSED
 from perdure.knowledge.extraction.phrases import WEEKDAYS
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Trust
+from perdure.knowledge.records.facts import Claim, Fact, Learned
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.trust import Trust
 
 Akin = Callable[[str, str], bool]
 _ENDING: Final = re.compile(

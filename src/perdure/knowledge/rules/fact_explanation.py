@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from perdure.knowledge.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_records import learned_word
-from perdure.knowledge.rules.fact_states import FactState, believed_until, is_aging, state_of, validated_at
+from perdure.knowledge.rules.fact_states import FactState, state_of
 from perdure.records.document import Document
+from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Memory, Record, State, Tier
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.report import Entry
+from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
+from perdure.rules.point_in_time import believed_until
 
 _WINS: Final = {
     "trust_db": "an authority wins",

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from perdure.knowledge.records.fact_results import FactLine
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_states import FactState, believed_until
+from perdure.knowledge.rules.fact_states import FactState
 from perdure.records.memory import State, Status
 from perdure.records.recall import Filters
+from perdure.rules.point_in_time import believed_until
 
 BELIEVED = (FactState.ACTIVE.value, FactState.AGING.value)
 

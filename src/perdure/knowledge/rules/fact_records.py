@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Trust, Value
-from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Kind, Memory, Scope
+from perdure.knowledge.records.facts import Claim, Fact, Learned, Value
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
+from perdure.records.trust import Trust
 
-DERIVED: Final = "derived_from"
-"""From a fact to the memory that says it."""
-SUPERSEDES: Final = "supersedes"
-"""From the fact that is believed to the one that was."""
 IMPORTANCE: Final = 0.6
 """Of a fact: that of a statement (seed 002, stage 1)."""
 
@@ -71,16 +68,6 @@ def fact_of(identity: str, subject: str, predicate: str, claim: Claim, *, said_a
 def link(kind: str, source: str, target: str, because: str) -> Change:
     """Return the change that links two memories."""
     return Change(Target.LINK, source, None, {"kind": kind, "other": target, "weight": 1.0}, because)
-
-
-def ready_question(memory: Memory, said: Instant) -> str:
-    """Return the question that an ageing fact comes with: it names the day and the value (seed 002, stage 6).
-
-    Args:
-        memory: The fact.
-        said: When it was last said or confirmed.
-    """
-    return f"I have a note from {text_of(said).partition(' ')[0]}: {memory.content}. Is that still right?"
 
 
 def learned_word(learned: Learned) -> str:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from perdure.knowledge.records.facts import Fact
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Kind, Record, State, Status
+from perdure.records.memory import State, Status
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.records.recall import Filters
+from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 
 
 class FactState(StrEnum):
@@ -108,21 +107,6 @@ def status_after(state: FactState, event: Event) -> Status:
     return Status.ACTIVE if target is FactState.AGING else Status(target.value)
 
 
-def validated_at(state: State) -> Instant:
-    """Return where a fact's truth clock starts: its last validation, else when it was said."""
-    return state.created_ms if state.validated_ms is None else state.validated_ms
-
-
-def is_aging(state: State, policy: KnowledgePolicy, now: Instant) -> bool:
-    """Whether a fact is to be asked about (seed 002, stage 6, with design 5's numbers)."""
-    return (
-        state.kind is Kind.FACT
-        and state.status is Status.ACTIVE
-        and state.reinforcements < policy.aging_reinforcements
-        and now - validated_at(state) > policy.aging_days * DAY_MS
-    )
-
-
 def learned_confidence(
     state: State,
     sort: str,
@@ -143,49 +127,3 @@ def learned_confidence(
     if sort not in rates:
         return otherwise
     return state.confidence * math.exp(-rates[sort] * max(0.0, (now - validated_at(state)) / DAY_MS))
-
-
-def believed_until(fact: Fact, state: State) -> Instant | None:
-    """Return when a fact was no longer believed; None while it is. It is never before the fact was known.
-
-    Belief is counted from the instant at which something was learned to the instant at which it was unlearned, whatever
-    days the messages are of: talk that is taken in later was known to nobody before (design 5).
-    """
-    return None if fact.retired is None else max(fact.retired, state.recorded_ms)
-
-
-def was_there(record: Record, fact: Fact | None, filters: Filters) -> bool:
-    """Whether a memory is an answer to a question about another time (design 5: two time axes).
-
-    Args:
-        record: The memory, which may be hidden by now.
-        fact: What it says, if it is a fact that was learned.
-        filters: ``as_of`` asks when it was true, ``known_at`` when it was believed.
-    """
-    state, then = record.state, filters.known_at
-    if then is not None and state.recorded_ms > then:
-        return False
-    retired = None if fact is None else believed_until(fact, state)
-    hidden = state.status_ms if retired is None else retired
-    seen = state.status is Status.ACTIVE or filters.include_archived or (then is not None and hidden > then)
-    if filters.as_of is None or state.kind is not Kind.FACT:
-        return seen and (filters.as_of is None or state.recorded_ms <= filters.as_of)
-    # What was replaced by then was still known to have been true before; what was denied never was.
-    if state.status is Status.INVALIDATED and not seen:
-        return False
-    begin = _true_from(record, fact)
-    end = None if fact is None else fact.valid_to
-    if then is not None and (retired or 0) > then:
-        end = None  # nobody knew then that it would end
-    return begin <= filters.as_of and (end is None or filters.as_of < end)
-
-
-def begins(record: Record, fact: Fact | None, filters: Filters) -> Instant:
-    """Return since when a memory could be an answer to a question about another time."""
-    if filters.known_at is not None or record.state.kind is not Kind.FACT:
-        return record.state.recorded_ms
-    return _true_from(record, fact)
-
-
-def _true_from(record: Record, fact: Fact | None) -> Instant:
-    return record.state.created_ms if fact is None or fact.valid_from is None else fact.valid_from

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from perdure.knowledge.extraction.values import same_value, value_of
 from perdure.knowledge.records.authority import Answer, Outcome, Question, Sighting, Standing, Verdict
-from perdure.knowledge.records.facts import Fact, Learned, Trust, Value
+from perdure.knowledge.records.facts import Fact, Learned, Value
 from perdure.knowledge.rules.citations import worst
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import HOUR_MS, Instant
@@ -19,6 +19,7 @@ from perdure.records.memory import Kind, Record, State
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
+from perdure.records.trust import Trust
 from perdure.rules.lifecycle.reinforcement import validated
 
 AGAIN_MS: Final = 12 * HOUR_MS

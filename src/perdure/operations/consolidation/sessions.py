@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from perdure.knowledge.operations.fact_session import Knowing
-from perdure.knowledge.operations.promotion import meet
 from perdure.operations.consolidation.relate import documents_around
 from perdure.operations.consolidation.summary_memories import brought_in
 from perdure.operations.consolidation.tasks import complete_task
@@ -66,7 +64,7 @@ def promote(
             )
         done = _decided(ctx, records, session, namespace, least, now)
         note = f"promote {session}: {len(done.promoted)} to long term, {len(done.sketches)} summaries"
-        plan = done.knowing.plan("promote", note)
+        plan = done.decisions.plan("promote", note, namespace)
         if plan.changes and confirm:
             applied(ctx, plan, accept_loss=accept_loss)
         return _promotion(done, plan, session, least, confirm=confirm)
@@ -88,7 +86,7 @@ def of_session(ctx: Context, session: str, namespace: str) -> list[Record]:
 class _Decided:
     """What is to be done."""
 
-    knowing: Knowing
+    decisions: Decisions
     promoted: tuple[str, ...]
     median: float
     sketches: Mapping[str, Sketch]
@@ -116,18 +114,16 @@ def _decided(
     ctx: Context, records: Sequence[Record], session: str, namespace: str, least: float, now: Instant
 ) -> _Decided:
     seen = [r for r in records if r.state.status is Status.ACTIVE]
-    knowing = Knowing(ctx, namespace, now)
-    decisions = knowing.decisions
     mine = [r for r in seen if r.state.scope is not Scope.TASK]
-    knowing.read(r.id for r in mine if r.state.kind is Kind.FACT)
-    decisions.admit(settled((r for r in mine if r.id not in knowing.facts), unshortened(ctx.policy), now))
+    decisions = Decisions(settled(mine, unshortened(ctx.policy), now), ctx.policy, now, ctx.ids(now))
     there = sorted(decisions.found.records.values(), key=lambda r: r.id)
     whole = [r for r in there if r.state.status is Status.ACTIVE]
     inside = [r for r in whole if r.state.scope is Scope.SESSION]
     earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
     chosen, middle = promotable(inside, earlier, least, ctx.policy, now)
-    kept = set(meet(knowing, (r.id for r in chosen if r.id in knowing.facts)))
-    chosen = [r for r in chosen if r.id in kept or r.id not in knowing.facts]
+    facts = [r.id for r in chosen if r.state.kind is Kind.FACT]
+    stay = ctx.extension.promote(ctx, namespace, decisions, facts)
+    chosen = [r for r in chosen if r.id not in stay]
     states = [decisions.states[r.id] for r in chosen]
     sure = dict(zip((r.id for r in chosen), signals(states, ctx.policy, now).confidence.tolist(), strict=True))
     for r in chosen:
@@ -139,7 +135,7 @@ def _decided(
     pairs = _connected(ctx, namespace, chosen)
     found = _reworded(ctx, chosen, sketches(chosen, pairs, sure, session=session, policy=ctx.policy, now=now))
     ids = _crystallised(ctx, namespace, decisions, found)
-    return _Decided(knowing, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
+    return _Decided(decisions, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
 
 
 def _connected(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.knowledge.operations.change_rates import on_shelf
-from perdure.knowledge.records.learning_results import BacktestResult, Lived, Missed
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
+from perdure.records.backtest_results import BacktestResult, Lived, Missed
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, Status
@@ -106,7 +106,7 @@ def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Insta
 
 def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Asked]:
     outcomes: dict[str, dict[str, str]] = {}
-    for d in on_shelf(ctx, namespace, Shelf.OUTCOME):
+    for d in all_documents(ctx, namespace, Shelf.OUTCOME):
         outcomes.setdefault(d.name, {})[d.id] = str(d.data.get("outcome"))
     found = []
     for identity, at, query, hits in log:

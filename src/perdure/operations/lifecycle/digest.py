@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from perdure.knowledge.operations.stale_sources import overturned, restated
 from perdure.operations.ports import Context
-from perdure.records.memory import Kind, Memory
+from perdure.records.memory import Memory
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.digest import Digest, digest_of
 from perdure.rules.lifecycle.signals import views
@@ -62,7 +61,5 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[Memory]) -> froze
     gone: set[str] = set()
     if ctx.policy.knowledge.watch:
         gone |= compared(sorted(memories, key=lambda m: (-m.value, m.id))[:WATCHED]).updates.keys()
-    if ctx.policy.knowledge.learn != "off":
-        gone |= overturned(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE]).keys()
-        gone |= restated(ctx, namespace, [m for m in memories if m.kind is Kind.NOTE]).keys()
+    gone.update(ctx.extension.outdated(ctx, namespace, memories))
     return frozenset(gone.difference(m.id for m in memories if m.pinned))

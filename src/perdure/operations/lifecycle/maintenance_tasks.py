@@ -7,10 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from perdure.knowledge.operations.change_rates import learn_rates
-from perdure.knowledge.operations.entity_summaries import summarize
-from perdure.knowledge.operations.procedures import learn_procedures
-from perdure.knowledge.operations.verify import verify
+from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
@@ -28,9 +25,6 @@ from perdure.rules.statistics import percentiles
 SAMPLE: Final = 1000
 SOON_DAYS: Final = 30
 _log = logging.getLogger(__name__)
-
-Outcome = tuple[str, Data]
-"""(one line for people, what else is kept)"""
 
 
 def upkeep(
@@ -68,7 +62,9 @@ def upkeep(
         if stop():
             break
         if quiet.get(place, ctx.clock()) <= ctx.clock():
-            quiet[place] = min(turns.run(place, task, work) for task, work in _work(ctx).items())
+            quiet[place] = min(
+                turns.run(place, task, work) for task, work in {**_WORK, **ctx.extension.tasks(ctx)}.items()
+            )
     return Upkept(swept, tuple(turns.runs))
 
 
@@ -95,13 +91,13 @@ class _Turns:
         """Write down how a sweep ended."""
         self._ended(place, Task.SWEEP, problem, ("swept", {}))
 
-    def run(self, place: str, task: Task, work: Callable[[Context, str], Outcome]) -> Instant:
+    def run(self, place: str, task: Task, work: Callable[[Context, str], TaskResult]) -> Instant:
         """Run a task if it is due, and return when it next is."""
         waits = self._claimed(place, task)
         if waits is not None:
             return waits
         problem = ""
-        outcome: Outcome = ("", {})
+        outcome: TaskResult = ("", {})
         try:
             outcome = work(self.ctx, place)
         except StoreUnavailable:
@@ -140,7 +136,7 @@ class _Turns:
         self.begun[place, task] = running
         return None
 
-    def _ended(self, place: str, task: Task, problem: str, outcome: Outcome) -> Instant:
+    def _ended(self, place: str, task: Task, problem: str, outcome: TaskResult) -> Instant:
         running, policy = self.begun.pop((place, task)), self.ctx.policy.upkeep
         note, more = outcome
         if problem:
@@ -175,7 +171,7 @@ class _Turns:
         return True
 
 
-def _report(ctx: Context, place: str) -> Outcome:
+def _report(ctx: Context, place: str) -> TaskResult:
     """Count a namespace by tier, say how much of it fades, and keep that."""
     now = ctx.clock()
     tiers: dict[str, int] = {}
@@ -199,7 +195,7 @@ def _report(ctx: Context, place: str) -> Outcome:
     return f"{visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days", {"report": report}
 
 
-def _backup(ctx: Context, place: str) -> Outcome:
+def _backup(ctx: Context, place: str) -> TaskResult:
     """Write the vault of a namespace to where backups go."""
     count = sum(n for _, _, tier, _, n in ctx.store.tally(place) if tier == Tier.VAULT)
     if not count:
@@ -210,30 +206,4 @@ def _backup(ctx: Context, place: str) -> Outcome:
     return f"{count} memories in {file}", {"file": file, "memories": count}
 
 
-def _verify(ctx: Context, place: str) -> Outcome:
-    """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
-    found = verify(ctx, place)
-    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to ask about"
-    more = f"; {found.left} left for the next time" if found.left else ""
-    return f"{told}{more}", {"counts": found.counts, "operations": list(found.operations)}
-
-
-_WORK: Final[dict[Task, Callable[[Context, str], Outcome]]] = {Task.REPORT: _report, Task.BACKUP: _backup}
-
-
-def _learn(ctx: Context, place: str) -> Outcome:
-    """Sum entities up, and learn how fast facts change and what follows what."""
-    made = summarize(ctx, place, dry_run=False)
-    rates = learn_rates(ctx, place)
-    learned = learn_procedures(ctx, place, dry_run=False)
-    told = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
-    return told, {"operations": [*made.operations, *rates.operations, *learned.operations]}
-
-
-def _work(ctx: Context) -> dict[Task, Callable[[Context, str], Outcome]]:
-    work = dict(_WORK)
-    if ctx.policy.knowledge.learn != "off":
-        work[Task.LEARN] = _learn
-    if ctx.authorities or ctx.witnesses:
-        work[Task.VERIFY] = _verify
-    return work
+_WORK: Final[dict[Task, Callable[[Context, str], TaskResult]]] = {Task.REPORT: _report, Task.BACKUP: _backup}

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from perdure.knowledge.operations.conflict_detection import contradicted
 from perdure.operations.ports import Context
 from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
@@ -108,7 +107,7 @@ def _decided(
 ) -> Memory:
     def attempt() -> Record:
         record = found(ctx, identity)
-        documents = contradicted(ctx, record, ctx.clock()) if operation == "restore" else ()
+        documents = ctx.extension.conflicts(ctx, record, ctx.clock()) if operation == "restore" else ()
         return decided(ctx, record, operation, decide, because, shown=shown, documents=documents)
 
     return views([retried(attempt)], ctx.policy, ctx.clock())[0]

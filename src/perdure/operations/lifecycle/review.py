@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from perdure.knowledge.operations.change_rates import on_shelf
-from perdure.knowledge.operations.feedback import confirm, deny
-from perdure.knowledge.rules.fact_records import ready_question
-from perdure.knowledge.rules.fact_states import is_aging, validated_at
-from perdure.knowledge.rules.predicate_synonyms import Said, pairs_of, words
 from perdure.operations.consolidation.state_changes import Verdict, decided_all
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
 from perdure.records.document import Document, Shelf
@@ -24,6 +20,7 @@ from perdure.records.signal_results import Question
 from perdure.rules.lifecycle.decay import preview
 from perdure.rules.lifecycle.reinforcement import validated
 from perdure.rules.lifecycle.signals import signals, views
+from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
 
 PAGE: Final = 1000
 LONGEST: Final = 5000
@@ -61,7 +58,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
         asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
-    asked += _alike(ctx, namespace, now)
+    asked += ctx.extension.questions(ctx, namespace, now)
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
     return asked[:most]
 
@@ -89,26 +86,6 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     return found
 
 
-def _alike(ctx: Context, namespace: str, now: Instant) -> Iterator[Question]:
-    """Yield the questions whether two predicates are the same."""
-    pairs = [p for p in pairs_of(on_shelf(ctx, namespace, Shelf.LESSON)) if p.said is Said.OPEN]
-    ids = sorted({i for p in pairs for i in (p.fact, p.other)})
-    there = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
-    for p in pairs:
-        new, other = there.get(p.fact), there.get(p.other)
-        if new is not None and other is not None and new.status is other.status is Status.ACTIVE:
-            yield Question(
-                id=new.id,
-                namespace=namespace,
-                question=f"Are '{words(p.goes)}' and '{words(p.stays)}' the same? Noted are "
-                f"'{preview(other.content)}' and '{preview(new.content)}'.",
-                why=f"the names are alike in meaning ({p.cosine:.2f})",
-                since=text_of(p.at),
-                value_at_risk=new.value * (1.0 - new.confidence),
-                same=(p.goes, p.stays),
-            )
-
-
 def left_today(ctx: Context, namespace: str) -> int:
     """Return how many questions may still be put to a person today: those that were answered count."""
     today = text_of(ctx.clock()).partition(" ")[0]
@@ -125,7 +102,7 @@ def _aged(memory: Memory, policy: KnowledgePolicy) -> Question:
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=ready_question(memory, said),
+        question=confirmation_question(memory, said),
         why=f"nobody has said for {policy.aging_days:g} days that it is still true",
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
@@ -135,11 +112,8 @@ def _aged(memory: Memory, policy: KnowledgePolicy) -> Question:
 def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
     """Return memory id -> the open reviews of it."""
     about: dict[str, list[Document]] = {}
-    cursor = ("", "")
-    while documents := ctx.store.documents.page(namespace, Shelf.REVIEW, cursor, PAGE):
-        cursor = (documents[-1].id, documents[-1].name)
-        for document in documents:
-            about.setdefault(document.id, []).append(document)
+    for document in all_documents(ctx, namespace, Shelf.REVIEW):
+        about.setdefault(document.id, []).append(document)
     return about
 
 
@@ -181,10 +155,9 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
         InvalidInput: It is to be kept, but is hidden by now.
     """
     record = found(ctx, identity)
-    if ctx.store.documents.find(record.namespace, Shelf.FACT, [identity]):
-        if not ctx.store.documents.find(record.namespace, Shelf.REVIEW, [identity]):
-            raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
-        return confirm(ctx, identity) if verdict == "keep" else deny(ctx, identity, reason)
+    _open_about(ctx, record)
+    if (learned := ctx.extension.answer(ctx, record, verdict, reason)) is not None:
+        return learned
     record = retried(lambda: _settled(ctx, identity, verdict, reason))
     return views([record], ctx.policy, ctx.clock())[0]
 
@@ -192,9 +165,7 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
 def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Record:
     now = ctx.clock()
     record = found(ctx, identity)
-    questions = ctx.store.documents.find(record.namespace, Shelf.REVIEW, [identity])
-    if not questions:
-        raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
+    questions = _open_about(ctx, record)
     hidden = record.state.status is not Status.ACTIVE
     if hidden and verdict == "keep":
         raise InvalidInput(
@@ -223,6 +194,18 @@ def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -
         documents=closed,
     )
     return found(ctx, identity, record.namespace)
+
+
+def _open_about(ctx: Context, record: Record) -> list[Document]:
+    """Return the open questions about a memory.
+
+    Raises:
+        NotFound: There is none.
+    """
+    questions = ctx.store.documents.find(record.namespace, Shelf.REVIEW, [record.id])
+    if not questions:
+        raise NotFound(f"There is no open question about {record.id}.", remedy="`review` lists the open ones.")
+    return questions
 
 
 def _validating(now: Instant) -> Callable[[list[State]], list[Verdict]]:

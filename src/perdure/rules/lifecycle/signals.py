@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from perdure.formulas.curve import Array, ages
-from perdure.knowledge.rules.fact_states import is_aging
 from perdure.records.instant import DAY_MS, Instant, from_instant
 from perdure.records.memory import Memory, Record, State
 from perdure.records.policy import Policy
+from perdure.rules.lifecycle.stale_facts import is_aging
 from perdure.rules.lifecycle.state_arrays import (
     Columns,
     confidence_curve,

@@ -9,12 +9,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from perdure.knowledge.records.facts import Trust
 from perdure.records.errors import InvalidInput, given
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
+from perdure.records.trust import Trust
 from perdure.rules.redaction import cleaned, without_secrets
 from perdure.rules.source_trust import least, takes_over, trust_in, trust_of, with_trust
 

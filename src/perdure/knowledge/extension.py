@@ -1,0 +1,195 @@
+"""What knowledge adds to the other operations: its side of the seams of ``operations/extension.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from perdure.knowledge.extraction.event_types import event_importance, event_of
+from perdure.knowledge.extraction.mentions import mentions
+from perdure.knowledge.extraction.predicates import predicates_from
+from perdure.knowledge.operations.change_rates import learn_rates
+from perdure.knowledge.operations.conflict_detection import contradicted
+from perdure.knowledge.operations.entity_summaries import summarize
+from perdure.knowledge.operations.explain import fact_reasons
+from perdure.knowledge.operations.fact_recall import (
+    facts_among,
+    facts_named,
+    known_procedures,
+    said_by,
+    told_of_facts,
+)
+from perdure.knowledge.operations.feedback import confirm, deny
+from perdure.knowledge.operations.learn import learn
+from perdure.knowledge.operations.ports import Resources
+from perdure.knowledge.operations.predicate_synonyms import synonym_questions
+from perdure.knowledge.operations.procedures import learn_procedures
+from perdure.knowledge.operations.promotion import meet
+from perdure.knowledge.operations.stale_sources import overturned, restated
+from perdure.knowledge.operations.verify import verify
+from perdure.knowledge.records.authority import SqlConfig, TreeConfig
+from perdure.knowledge.rules.authority_config import authorities_from
+from perdure.knowledge.rules.fact_ranking import with_facts
+from perdure.knowledge.rules.procedures import widen
+from perdure.operations.extension import TaskResult
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.errors import GateStopped
+from perdure.records.fact_reasons import FactReasons
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Memory, Record
+from perdure.records.new_memory import Draft
+from perdure.records.plan import Change
+from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
+from perdure.records.report import Entry
+from perdure.records.signal_results import Question
+from perdure.rules.consolidation.merge_plan import Decisions
+from perdure.rules.lifecycle.schedule import Task
+from perdure.rules.point_in_time import Validity
+
+_PEOPLE: Final = frozenset({"user", "human"})
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Facts, entities and procedures, learned from conversations; ``perdure.operations.extension.Extension``.
+
+    Attributes:
+        resources: Predicates, authorities, and what is kept between operations.
+    """
+
+    resources: Resources
+
+    def weigh(self, ctx: Context, draft: Draft, role: str, /) -> Draft:
+        """Return a message with what it does, and its importance by that, where facts are learned."""
+        if not _learns(ctx) or role.lower() not in _PEOPLE:
+            return draft
+        event = event_of(draft.text)
+        named = len({mention.name for mention in mentions(draft.text)})
+        importance = event_importance(event, named, grounded=False)
+        return replace(draft, importance=importance, metadata={**draft.metadata, "event": event.value})
+
+    def learn(self, ctx: Context, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
+        """Learn facts from the messages of sessions, where the policy says so."""
+        return learn(ctx, namespace, sessions).operations if _learns(ctx) else ()
+
+    def rank(
+        self, ctx: Context, namespace: str, query: Query, pool: Pool, order: list[Ranked], filters: Filters, /
+    ) -> list[Ranked]:
+        """Return the candidates with the facts about those whom the question names."""
+        if not _learns(ctx):
+            return order
+        about = facts_named(ctx, namespace, query.text, filters)
+        meant = self.resources.predicates.asked(query.words)
+        return with_facts(order, about, query, pool, ctx.policy.recall, meant)
+
+    def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:
+        """Return the words that a procedure adds to those of a question."""
+        return widen(query.words, known_procedures(ctx, namespace)) if _learns(ctx) else ()
+
+    def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
+        """Return the facts among some memories."""
+        return facts_among(ctx, namespace, records)
+
+    def sources(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
+        """Return fact -> the messages that say it."""
+        return said_by(ctx, namespace, hits)
+
+    def mark(self, ctx: Context, namespace: str, hits: list[Hit], /) -> list[Hit]:
+        """Return hits, the facts among them with how sure they are, what is to be asked, what contradicts them."""
+        return told_of_facts(ctx, namespace, hits)
+
+    def refresh(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> bool:
+        """Hold the stale facts among some hits against the authorities."""
+        stale = [h.memory.id for h in hits if h.memory.aging] if self.resources.authorities else []
+        if not stale:
+            return False
+        try:
+            verify(ctx, namespace, stale)
+        except GateStopped as stopped:
+            ctx.warn(f"Ageing facts were not replaced by what an authority says: {stopped}")
+            return False
+        return True
+
+    def outdated(self, ctx: Context, namespace: str, memories: Sequence[Memory], /) -> Collection[str]:
+        """Return the messages and notes that say what is not believed any longer."""
+        if not _learns(ctx):
+            return ()
+        messages = overturned(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
+        return messages.keys() | restated(ctx, namespace, [m for m in memories if m.kind is Kind.NOTE]).keys()
+
+    def explain(self, ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant, /) -> FactReasons | None:
+        """Return why a fact is believed or not."""
+        return fact_reasons(ctx, memory, history, now)
+
+    def questions(self, ctx: Context, namespace: str, now: Instant, /) -> Iterator[Question]:
+        """Return the questions whether two predicates are the same."""
+        return synonym_questions(ctx, namespace, now)
+
+    def answer(
+        self, ctx: Context, record: Record, verdict: Literal["keep", "drop"], reason: str | None, /
+    ) -> Memory | None:
+        """Confirm or deny a fact."""
+        if not ctx.store.documents.find(record.namespace, Shelf.FACT, [record.id]):
+            return None
+        return confirm(ctx, record.id) if verdict == "keep" else deny(ctx, record.id, reason)
+
+    def tasks(self, ctx: Context, /) -> Mapping[Task, Callable[[Context, str], TaskResult]]:
+        """Return what is learned at leisure, and verification where there are authorities."""
+        work: dict[Task, Callable[[Context, str], TaskResult]] = {Task.LEARN: _learn} if _learns(ctx) else {}
+        if self.resources.authorities or self.resources.witnesses:
+            work[Task.VERIFY] = _verify
+        return work
+
+    def conflicts(self, ctx: Context, record: Record, now: Instant, /) -> list[Change]:
+        """Return the conflicts and questions that bringing a fact back opens."""
+        return contradicted(ctx, record, now)
+
+    def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
+        """Decide what becomes of a session's facts beside those of long term."""
+        return meet(ctx, namespace, decisions, ids)
+
+
+def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledge:
+    """Return the extension with what a knowledge file says; no database is opened, and no tree is looked at.
+
+    Args:
+        data: The parsed file; empty for none.
+        name: The file, for messages.
+        folder: Where it is: relative paths in it start there.
+
+    Raises:
+        PolicyError: Something in it is refused; all faults are listed.
+    """
+    found, predicates = authorities_from(data, name), predicates_from(data, name)
+    if not found:
+        return Knowledge(Resources(predicates))
+    from perdure.knowledge.authorities.sql import SqlAuthority  # noqa: PLC0415  # only where it is used
+    from perdure.knowledge.authorities.working_tree import WorkingTree  # noqa: PLC0415  # only where it is used
+
+    databases = {c.name: SqlAuthority(c, folder) for c in found if isinstance(c, SqlConfig)}
+    trees = {c.name: WorkingTree(c, folder) for c in found if isinstance(c, TreeConfig)}
+    return Knowledge(Resources(predicates, databases, trees))
+
+
+def _learns(ctx: Context) -> bool:
+    return ctx.policy.knowledge.learn != "off"
+
+
+def _learn(ctx: Context, place: str) -> TaskResult:
+    """Sum entities up, and learn how fast facts change and what follows what."""
+    made = summarize(ctx, place, dry_run=False)
+    rates = learn_rates(ctx, place)
+    learned = learn_procedures(ctx, place, dry_run=False)
+    told = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
+    return told, {"operations": [*made.operations, *rates.operations, *learned.operations]}
+
+
+def _verify(ctx: Context, place: str) -> TaskResult:
+    """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
+    found = verify(ctx, place)
+    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to ask about"
+    more = f"; {found.left} left for the next time" if found.left else ""
+    return f"{told}{more}", {"counts": found.counts, "operations": list(found.operations)}

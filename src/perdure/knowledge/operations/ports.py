@@ -1,0 +1,72 @@
+"""What operations on knowledge need from the world besides a context: databases and working trees that know better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from perdure.knowledge.extraction.entity_names import Names
+from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.records.authority import Answer, Citation, Question, Sighting
+from perdure.operations.ports import Context
+from perdure.records.vector import Vector
+
+
+class Authority(Protocol):
+    """Who knows better than a fact: a database. It reads, never writes, and never decides what becomes of a memory."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in answers."""
+        ...
+
+    def knows(self, predicate: str, namespace: str) -> bool:
+        """Whether it answers for a predicate in a namespace."""
+        ...
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        """Return an answer to each question, within a time for each; never raises: what fails is ``unreachable``."""
+        ...
+
+
+class Witness(Protocol):
+    """Who sees whether what memories cite is there: a working tree."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in answers."""
+        ...
+
+    def covers(self, namespace: str) -> bool:
+        """Whether memories of a namespace cite it."""
+        ...
+
+    def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[Sighting]]:
+        """Return what became of what each of several memories cites; never raises."""
+        ...
+
+
+@dataclass(slots=True)
+class Resources:
+    """What is kept for one open store.
+
+    Attributes:
+        predicates: What is known of predicates: their names, their sorts (``knowledge.file``).
+        authorities: Name -> a database that knows better, in the order in which they decide.
+        witnesses: Name -> a working tree that memories cite.
+        directions: (space, predicate) -> the vector of its name.
+        names: Namespace -> (the operation up to which they were read, its names).
+    """
+
+    predicates: Predicates = field(default_factory=Predicates)
+    authorities: Mapping[str, Authority] = field(default_factory=dict)
+    witnesses: Mapping[str, Witness] = field(default_factory=dict)
+    directions: dict[tuple[str, str], Vector] = field(default_factory=dict)
+    names: dict[str, tuple[str, Names]] = field(default_factory=dict)
+
+
+def resources(ctx: Context) -> Resources:
+    """Return what is kept for the open store of a context."""
+    found: Resources = ctx.extension.resources
+    return found

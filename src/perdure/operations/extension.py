@@ -1,0 +1,176 @@
+"""Where what is learned from conversations joins the other operations: one protocol, and what holds without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from perdure.records.fact_reasons import FactReasons
+from perdure.records.instant import Instant
+from perdure.records.memory import Memory, Record
+from perdure.records.new_memory import Draft
+from perdure.records.plan import Change
+from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
+from perdure.records.report import Entry
+from perdure.records.signal_results import Question
+from perdure.rules.lifecycle.schedule import Data, Task
+from perdure.rules.point_in_time import Validity
+
+if TYPE_CHECKING:
+    from perdure.rules.consolidation.merge_plan import Decisions  # loads numpy
+
+Ctx_contra = TypeVar("Ctx_contra", contravariant=True)
+"""The context of operations; a parameter, because the context itself holds an extension."""
+
+TaskResult = tuple[str, Data]
+"""(one line for people, what else is kept about the run)"""
+
+
+class Extension(Protocol[Ctx_contra]):
+    """What a part that learns adds to the other operations. Each seam is called whether anything was learned or not."""
+
+    @property
+    def resources(self) -> Any:
+        """What the extension keeps for one open store; only its own operations look at it."""
+        ...
+
+    def weigh(self, ctx: Ctx_contra, draft: Draft, role: str, /) -> Draft:
+        """Return a message that is taken in, with its importance by what it does."""
+        ...
+
+    def learn(self, ctx: Ctx_contra, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
+        """Learn from the messages of sessions after they were taken in, and return the ids of the operations."""
+        ...
+
+    def rank(
+        self, ctx: Ctx_contra, namespace: str, query: Query, pool: Pool, order: list[Ranked], filters: Filters, /
+    ) -> list[Ranked]:
+        """Return the candidates of a recall, best first, with those that the searches do not bring up."""
+        ...
+
+    def follow_ups(self, ctx: Ctx_contra, namespace: str, query: Query, /) -> tuple[str, ...]:
+        """Return words that usually come up after those of a question."""
+        ...
+
+    def validity(self, ctx: Ctx_contra, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
+        """Return memory -> when it was true, of those of which that is known."""
+        ...
+
+    def sources(self, ctx: Ctx_contra, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
+        """Return memory -> the messages that say the same, of those that were learned from messages."""
+        ...
+
+    def mark(self, ctx: Ctx_contra, namespace: str, hits: list[Hit], /) -> list[Hit]:
+        """Return the hits of a recall with what is to be asked about them and what contradicts or replaced them."""
+        ...
+
+    def refresh(self, ctx: Ctx_contra, namespace: str, hits: Sequence[Hit], /) -> bool:
+        """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
+        ...
+
+    def outdated(self, ctx: Ctx_contra, namespace: str, memories: Sequence[Memory], /) -> Collection[str]:
+        """Return those of some memories that say what is not believed any longer."""
+        ...
+
+    def explain(self, ctx: Ctx_contra, memory: Memory, history: Sequence[Entry], now: Instant, /) -> FactReasons | None:
+        """Return why a memory is believed or not; None of what was not learned."""
+        ...
+
+    def questions(self, ctx: Ctx_contra, namespace: str, now: Instant, /) -> Iterable[Question]:
+        """Return open questions to a person besides those about one memory."""
+        ...
+
+    def answer(
+        self, ctx: Ctx_contra, record: Record, verdict: Literal["keep", "drop"], reason: str | None, /
+    ) -> Memory | None:
+        """Carry out a person's answer about a memory that was learned; None of what was not, with nothing done."""
+        ...
+
+    def tasks(self, ctx: Ctx_contra, /) -> Mapping[Task, Callable[[Ctx_contra, str], TaskResult]]:
+        """Return the tasks that maintenance runs besides its own in each namespace."""
+        ...
+
+    def conflicts(self, ctx: Ctx_contra, record: Record, now: Instant, /) -> list[Change]:
+        """Return the conflicts and questions that bringing back a hidden memory opens."""
+        ...
+
+    def promote(self, ctx: Ctx_contra, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
+        """Decide what becomes of a session's facts beside those of long term; return those not to be promoted."""
+        ...
+
+
+class NoExtension(Generic[Ctx_contra]):
+    """Nothing was learned: memories are what was stored, and no more is known of them."""
+
+    @property
+    def resources(self) -> Any:
+        """Nothing."""
+        return None
+
+    def weigh(self, _ctx: Ctx_contra, draft: Draft, _role: str, /) -> Draft:
+        """Return the message as it is."""
+        return draft
+
+    def learn(self, _ctx: Ctx_contra, _namespace: str, _sessions: Iterable[str], /) -> tuple[str, ...]:
+        """Learn nothing."""
+        return ()
+
+    def rank(
+        self, _ctx: Ctx_contra, _namespace: str, _query: Query, _pool: Pool, order: list[Ranked], _filters: Filters, /
+    ) -> list[Ranked]:
+        """Return the candidates as they are."""
+        return order
+
+    def follow_ups(self, _ctx: Ctx_contra, _namespace: str, _query: Query, /) -> tuple[str, ...]:
+        """Return no words."""
+        return ()
+
+    def validity(self, _ctx: Ctx_contra, _namespace: str, _records: Sequence[Record], /) -> Mapping[str, Validity]:
+        """Return nothing: a memory is valid since it was stored."""
+        return {}
+
+    def sources(self, _ctx: Ctx_contra, _namespace: str, _hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
+        """Return nothing: no memory rests on others."""
+        return {}
+
+    def mark(self, _ctx: Ctx_contra, _namespace: str, hits: list[Hit], /) -> list[Hit]:
+        """Return the hits as they are."""
+        return hits
+
+    def refresh(self, _ctx: Ctx_contra, _namespace: str, _hits: Sequence[Hit], /) -> bool:
+        """Verify nothing."""
+        return False
+
+    def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[Memory], /) -> Collection[str]:
+        """Return none."""
+        return ()
+
+    def explain(
+        self, _ctx: Ctx_contra, _memory: Memory, _history: Sequence[Entry], _now: Instant, /
+    ) -> FactReasons | None:
+        """Return no reasons."""
+        return None
+
+    def questions(self, _ctx: Ctx_contra, _namespace: str, _now: Instant, /) -> Iterable[Question]:
+        """Return no questions."""
+        return ()
+
+    def answer(
+        self, _ctx: Ctx_contra, _record: Record, _verdict: Literal["keep", "drop"], _reason: str | None, /
+    ) -> Memory | None:
+        """Do nothing: the answer is about a memory that was stored."""
+        return None
+
+    def tasks(self, _ctx: Ctx_contra, /) -> Mapping[Task, Callable[[Ctx_contra, str], TaskResult]]:
+        """Return no tasks."""
+        return {}
+
+    def conflicts(self, _ctx: Ctx_contra, _record: Record, _now: Instant, /) -> list[Change]:
+        """Return no conflicts."""
+        return []
+
+    def promote(
+        self, _ctx: Ctx_contra, _namespace: str, _decisions: Decisions, _ids: Sequence[str], /
+    ) -> Collection[str]:
+        """Hold none back."""
+        return ()

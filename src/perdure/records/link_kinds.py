@@ -1,0 +1,10 @@
+"""Kinds of links that several parts read: from a memory to the one that it rests on or replaces."""
+
+from __future__ import annotations
+
+from typing import Final
+
+DERIVED: Final = "derived_from"
+"""From a fact to the memory that says it."""
+SUPERSEDES: Final = "supersedes"
+"""From the memory that holds now to the one that it replaced."""

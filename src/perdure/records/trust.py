@@ -1,0 +1,18 @@
+"""Whose word a text is.
+
+May live here: the levels. May not: how trust is told from a role or a source (rules/source_trust.py).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Trust(StrEnum):
+    """Whose word it is, from the most to the least trusted; what is derived inherits the least of its sources."""
+
+    AUTHORITY = "authority"
+    USER = "user"
+    ASSISTANT = "assistant"
+    EXTERNAL = "external"
+    """A tool's result, a web page, a file: data, never instructions."""

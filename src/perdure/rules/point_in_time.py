@@ -1,0 +1,77 @@
+"""Which memories answer a question about another time: what was true then, and what was known then.
+
+May live here: the two time axes. May not: how the validity of a memory is found (an extension knows it).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from perdure.records.instant import Instant
+from perdure.records.memory import Kind, Record, State, Status
+from perdure.records.recall import Filters
+
+
+class Validity(Protocol):
+    """When something was true, and until when it was believed."""
+
+    @property
+    def valid_from(self) -> Instant | None:
+        """When it began to be true; None where that is when it was said."""
+        ...
+
+    @property
+    def valid_to(self) -> Instant | None:
+        """When it ceased to be true."""
+        ...
+
+    @property
+    def retired(self) -> Instant | None:
+        """When it was learned that it is not true, or no longer."""
+        ...
+
+
+def believed_until(validity: Validity, state: State) -> Instant | None:
+    """Return when a fact was no longer believed; None while it is. It is never before the fact was known.
+
+    Belief is counted from the instant at which something was learned to the instant at which it was unlearned, whatever
+    days the messages are of: talk that is taken in later was known to nobody before.
+    """
+    return None if validity.retired is None else max(validity.retired, state.recorded_ms)
+
+
+def was_there(record: Record, validity: Validity | None, filters: Filters) -> bool:
+    """Whether a memory is an answer to a question about another time.
+
+    Args:
+        record: The memory, which may be hidden by now.
+        validity: When it was true, if that is known of it.
+        filters: ``as_of`` asks when it was true, ``known_at`` when it was believed.
+    """
+    state, then = record.state, filters.known_at
+    if then is not None and state.recorded_ms > then:
+        return False
+    retired = None if validity is None else believed_until(validity, state)
+    hidden = state.status_ms if retired is None else retired
+    seen = state.status is Status.ACTIVE or filters.include_archived or (then is not None and hidden > then)
+    if filters.as_of is None or state.kind is not Kind.FACT:
+        return seen and (filters.as_of is None or state.recorded_ms <= filters.as_of)
+    # What was replaced by then was still known to have been true before; what was denied never was.
+    if state.status is Status.INVALIDATED and not seen:
+        return False
+    begin = _true_from(record, validity)
+    end = None if validity is None else validity.valid_to
+    if then is not None and (retired or 0) > then:
+        end = None  # nobody knew then that it would end
+    return begin <= filters.as_of and (end is None or filters.as_of < end)
+
+
+def begins(record: Record, validity: Validity | None, filters: Filters) -> Instant:
+    """Return since when a memory could be an answer to a question about another time."""
+    if filters.known_at is not None or record.state.kind is not Kind.FACT:
+        return record.state.recorded_ms
+    return _true_from(record, validity)
+
+
+def _true_from(record: Record, validity: Validity | None) -> Instant:
+    return record.state.created_ms if validity is None or validity.valid_from is None else validity.valid_from
