@@ -10,15 +10,17 @@ import shlex
 import shutil
 import sqlite3
 import sys
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
+import numpy as np
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from typer.main import get_command
@@ -26,7 +28,9 @@ from typer.testing import CliRunner
 
 # The public doors; whoever moves one changes these lines only.
 import perdure
-from golden.tour import CONVERSATIONS, FILES, SAME, TOUR, UNKNOWN, Step
+from conftest import HashEmbedder
+from golden.tour import CONVERSATIONS, FILES, SAME, UNKNOWN, Step
+from models.answering import Server, send
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.mcp.run import build
 
@@ -44,17 +48,43 @@ DIGEST: Final = re.compile(r"^[0-9a-f]{24}$")
 """Of what a summary was made from, ids among it."""
 
 
-def walk(door: str, store: str, folder: Path) -> dict[str, Any]:
+def walk(door: str, store: str, folder: Path, steps: Sequence[Step], policy: str) -> dict[str, Any]:
     """Return step -> answer, over one empty store.
 
     Args:
         door: One of ``DOORS``.
         store: A file or a URL.
         folder: The working folder.
+        steps: What to do.
+        policy: The policy's text; ``{port}`` in it becomes that of a server that embeds texts.
     """
     _write_files(folder)
-    with fixed_environment(HOME=str(folder), PERDURE_STORE=store, PERDURE_POLICY=str(folder / "policy.toml")):
-        return DOORS[door](Walk(store, folder))
+    with _embedding_server() as port, fixed_environment(HOME=str(folder), PERDURE_STORE=store, OPENAI_API_KEY="none"):
+        file = folder / "policy.toml"
+        file.write_text(policy.replace("{port}", str(port)), "utf-8")
+        os.environ["PERDURE_POLICY"] = str(file)
+        return DOORS[door](Walk(store, folder, steps))
+
+
+@contextmanager
+def _embedding_server() -> Iterator[int]:
+    """Serve an embedder for which words mean themselves, but a beverage is a drink."""
+    embedder = HashEmbedder()
+
+    def embed(handler: Any, asked: dict[str, Any]) -> None:
+        texts = [text.replace("beverage", "drink") for text in asked["input"]]
+        vectors = [np.frombuffer(vector, "<f4").tolist() for vector in embedder.embed(texts, purpose="document")]
+        rows = [{"index": number, "embedding": vector} for number, vector in enumerate(vectors)]
+        send(200, {"data": rows})(handler, asked)
+
+    with Server([embed]) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def _write_files(folder: Path) -> None:
@@ -86,8 +116,9 @@ def _read_time_zone() -> None:
 class Walk:
     """The state of one walk: the time, what steps kept, and which ids were made when."""
 
-    def __init__(self, store: str, folder: Path) -> None:
+    def __init__(self, store: str, folder: Path, steps: Sequence[Step]) -> None:
         self.now = START
+        self._walked = steps
         self.folder = folder
         self.on_a_file = Path(store).is_relative_to(folder)
         self.kept: dict[str, str] = {"store": store}
@@ -115,12 +146,14 @@ class Walk:
         """Return the time of the step as ``time.time_ns`` does."""
         return self.milliseconds() * 1_000_000
 
-    def begin(self, step: Step) -> None:
-        """Let time pass until a step."""
-        if step.days:
-            self.now = self.now.replace(hour=9, minute=0, second=0) + timedelta(days=step.days)
-        self.now += timedelta(seconds=1)
-        self._steps[self.milliseconds()] = step.name
+    def steps(self) -> Iterator[Step]:
+        """Return the steps, letting time pass before each."""
+        for step in self._walked:
+            if step.days:
+                self.now = self.now.replace(hour=9, minute=0, second=0) + timedelta(days=step.days)
+            self.now += timedelta(seconds=1)
+            self._steps[self.milliseconds()] = step.name
+            yield step
 
     def given(self, value: Any) -> Any:
         """Return an argument with what earlier steps kept in the place of their names."""
@@ -193,12 +226,6 @@ def _records(answer: Any) -> Iterator[dict[str, Any]]:
             yield from _records(item)
 
 
-def _steps(walk: Walk) -> Iterator[Step]:
-    for step in TOUR:
-        walk.begin(step)
-        yield step
-
-
 # --- the command line
 
 
@@ -206,7 +233,7 @@ def by_cli(walk: Walk) -> dict[str, Any]:
     """Answers of the command line: as JSON, and over a file also as people see them."""
     answers = {}
     with _command_line(walk):
-        for step in _steps(walk):
+        for step in walk.steps():
             if step.cli:
                 shown = {"terminal": _answer_in_words(walk, step)} if walk.on_a_file else {}
                 answers[step.name] = {**_answer_in_json(walk, step), **shown}
@@ -262,7 +289,7 @@ def by_python(walk: Walk) -> dict[str, Any]:
     """What methods return, as their to_dict tells it."""
     answers = {}
     with perdure.open(walk.kept["store"], os.environ["PERDURE_POLICY"], walk.clock) as memory:
-        for step in _steps(walk):
+        for step in walk.steps():
             if step.py is None:
                 continue
             answer = _returned(memory, *step.py, walk)
@@ -306,7 +333,7 @@ def by_mcp(walk: Walk) -> dict[str, Any]:
 async def _talk(walk: Walk, server: Any) -> dict[str, Any]:
     answers = {}
     async with Client(server) as client:
-        for step in _steps(walk):
+        for step in walk.steps():
             asked = step.py if step.mcp is SAME else step.mcp
             if asked is not None:
                 answer = await _called(client, asked[0], walk.given(asked[1]))

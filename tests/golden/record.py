@@ -31,6 +31,7 @@ from typer.testing import CliRunner
 
 from conftest import places
 from golden import doors
+from golden.tour import TOURS
 
 HERE = Path(__file__).parent
 ACCEPT = "python tests/golden/record.py"
@@ -158,9 +159,12 @@ def _changes(before: Any, after: Any) -> list[str]:
 
 @cache
 def tour(store: str, door: str) -> dict[str, Any]:
-    """Return step -> answer of one door, over an empty store of its own."""
-    with _folder() as folder, places(store, folder) as place:
-        return doors.walk(door, str(place()), folder)
+    """Return step -> answer of one door, over an empty store for each part of the tour."""
+    answers: dict[str, Any] = {}
+    for steps, policy in TOURS:
+        with _folder() as folder, places(store, folder) as place:
+            answers |= doors.walk(door, str(place()), folder, steps, policy)
+    return answers
 
 
 @contextmanager

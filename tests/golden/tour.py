@@ -28,13 +28,21 @@ file = "knowledge.toml"
 background = false
 jitter = 0.0
 """
+MEANING_POLICY: Final = """\
+preset = "knowledge"
+[embedder]
+model = "endpoint"
+base_url = "http://127.0.0.1:{port}/v1"
+name = "tour"
+[upkeep]
+background = false
+"""
 OTHER_POLICY: Final = {
     "embedder": {"model": "none"},
     "archive": {"rule": "value", "value_below": 1.0, "cold_days": 0.5},
     "tiers": {"hot_entry_value": 1.0, "warm_quiet_days": 0.5, "hot_messages": 0},
 }
 FILES: Final = {
-    "policy.toml": POLICY,
     "knowledge.toml": """\
 [authorities.crm]
 url = "sqlite:///crm.db"
@@ -114,6 +122,8 @@ AUTUMN: Final = messages(
     ("2026-02-25T10:01:00+00:00", "Correction: Gai Media's payment terms are NET60."),
     ("2026-02-25T10:02:00+00:00", "Acme Corp prefers Monday deliveries."),
 )
+DRINK: Final = messages("drink", ("2026-02-27T10:00:00+00:00", "My favorite drink is tea."))
+BEVERAGE: Final = messages("beverage", ("2026-02-27T10:01:00+00:00", "My favorite beverage is coffee."))
 WORDS: Final = ("barkling", "cliffwood", "duneford", "ferngate", "gorgewood", "marshling", "barkford", "dunegate")
 
 
@@ -129,7 +139,14 @@ def _routine() -> list[dict[str, str]]:
 
 
 ROUTINE: Final = _routine()
-CONVERSATIONS: Final = {"spring": SPRING, "summer": SUMMER, "autumn": AUTUMN, "routine": ROUTINE}
+CONVERSATIONS: Final = {
+    "spring": SPRING,
+    "summer": SUMMER,
+    "autumn": AUTUMN,
+    "routine": ROUTINE,
+    "drink": DRINK,
+    "beverage": BEVERAGE,
+}
 
 DEPLOYS: Final = "Deploys happen on Tuesdays at 10:00."
 LONG: Final = (
@@ -885,3 +902,92 @@ TOUR: Final = (
     *TAKE_BACK,
     *MOVE,
 )
+
+
+BACKUPS: Final = (
+    "The backup of the billing database runs every night at two.",
+    "Every night at two the backup of the billing database runs.",
+    "The backup of the billing database runs every night, at two!",
+)
+RELEASES: Final = (
+    "The release of the shop is cut on Thursday from main.",
+    "The release of the shop is tested on Friday by the shop team.",
+    "The release of the shop goes out on Monday to the first customers.",
+)
+
+MEANING: Final = (
+    *(
+        Step(
+            f"meaning-backup-{n}",
+            f"remember '{text}' --importance 0.{n + 4}",
+            verb("remember", content=text, importance=(n + 4) / 10),
+            keep={f"backup-{n}": {"kind": "note"}},
+        )
+        for n, text in enumerate(BACKUPS)
+    ),
+    *(
+        Step(
+            f"meaning-release-{n}",
+            f"remember '{text}' --session release --task shop --confidence 0.95",
+            verb("remember", content=text, session="release", task="shop", confidence=0.95),
+            keep={f"release-{n}": {"kind": "note"}},
+        )
+        for n, text in enumerate(RELEASES)
+    ),
+    Step(
+        "meaning-long",
+        f"remember '{LONG}' --at 2026-01-05T10:00:00+00:00 --importance 0.1",
+        verb("remember", content=LONG, at="2026-01-05T10:00:00+00:00", importance=0.1),
+        keep={"long": {"content": LONG}},
+    ),
+    Step("meaning-drink", "ingest drink.jsonl", verb("ingest", messages=DRINK)),
+    Step("meaning-beverage", "ingest beverage.jsonl", verb("ingest", messages=BEVERAGE)),
+    Step("meaning-recall", "recall 'nightly billing backup'", verb("recall", query="nightly billing backup")),
+    Step("meaning-recall-nothing", "recall 'zebra stripes'", verb("recall", query="zebra stripes")),
+    Step(
+        "meaning-why-not",
+        "why-not $long 'nightly billing backup' --limit 1",
+        verb("why_not", id="$long", query="nightly billing backup", limit=1),
+    ),
+    Step("meaning-review", "review", verb("review"), keep={"names": {"why": "the names are alike in meaning (1.00)"}}),
+    Step("meaning-same", "same $names", verb("same", id="$names"), verb("answer", id="$names", verdict="same")),
+    Step("meaning-rates", "rates", verb("rates"), verb("rates")),
+    Step("meaning-plan", "plan consolidate --threshold 0.8 -o merge.json", mcp=None),
+    Step(
+        "meaning-consolidate-preview",
+        "consolidate --threshold 0.8",
+        verb("consolidate", namespace="default", similarity_threshold=0.8),
+    ),
+    Step(
+        "meaning-consolidate",
+        "consolidate --threshold 0.8 --apply",
+        verb("consolidate", namespace="default", similarity_threshold=0.8, dry_run=False),
+    ),
+    Step("meaning-apply-stale", "apply merge.json", mcp=None),
+    Step("meaning-why-merged", "why $backup-0", verb("why", id="$backup-0")),
+    Step(
+        "meaning-relate",
+        "relate $release-0 $release-1 $release-2 --kind release",
+        verb("relate", members=["$release-0", "$release-1", "$release-2"], kind="release"),
+    ),
+    Step("meaning-task", "complete-task shop", verb("complete_task", task_id="shop")),
+    Step(
+        "meaning-promote",
+        "promote release --confirm",
+        verb("promote", session_id="release", confirm=True),
+    ),
+    Step("meaning-end", "end-session release", verb("end_session", session_id="release"), days=1),
+    Step("meaning-list", "list", verb("list")),
+    Step("meaning-plan-fit", "plan fit --tokens 60 -o fit.json", mcp=None),
+    Step("meaning-apply", "apply fit.json", mcp=None),
+    Step("meaning-fit", py=verb("fit", tokens=60), mcp=verb("fit", tokens=60, dry_run=False)),
+    Step("meaning-compression", "compression", verb("compression")),
+    Step("meaning-reembed", "reembed", verb("reembed"), mcp=None),
+    Step("meaning-optimize", "optimize", verb("optimize"), mcp=None),
+    Step("meaning-stats", "stats", verb("stats")),
+    Step("meaning-history", "history", verb("history")),
+)
+"""The same with an embedder: what rests on likeness of meaning."""
+
+TOURS: Final = ((TOUR, POLICY), (MEANING, MEANING_POLICY))
+"""Each with its policy, in which ``{port}`` is that of the embedder's server."""
