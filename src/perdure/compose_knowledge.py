@@ -96,7 +96,7 @@ class OnDemand(NoExtension[Context]):
 
     def answer(
         self, ctx: Context, record: Record, verdict: Literal["keep", "drop"], reason: str | None, /
-    ) -> Memory | None:
+    ) -> Outcome | None:
         """Carry out an answer about a fact."""
         fact = record.state.kind is Kind.FACT
         return self._loaded.answer(ctx, record, verdict, reason) if fact else None

@@ -24,6 +24,7 @@ from perdure.operations.ports import Context, Progress
 from perdure.operations.recall import recall as recalling
 from perdure.records.memory import Form
 from perdure.records.memory import Memory as Remembered
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Absence, Recall
@@ -34,6 +35,7 @@ from perdure.rules.validation import queries as asking
 
 # Inside the class, ``list`` is the verb.
 Listed = list[Remembered]
+Outcomes = list[Outcome]
 Texts = list[str]
 Entries = list[Entry]
 Operations = list[Operation]
@@ -77,7 +79,7 @@ class Memory(
         at: datetime | None = None,
         pinned: bool = False,
         idempotency_key: str | None = None,
-    ) -> Remembered:
+    ) -> Outcome:
         """Store one memory; it is durable when this returns.
 
         The same words (case and white space aside) return the memory that is there; an archived one is shown again.
@@ -120,7 +122,7 @@ class Memory(
         *,
         embed: Literal["now", "later"] = "now",
         progress: Progress | None = None,
-    ) -> Listed:
+    ) -> Outcomes:
         """Store several memories; all are checked before the first is stored, and each 500 are one transaction.
 
         Args:
@@ -130,12 +132,12 @@ class Memory(
             progress: Called with (done, total).
 
         Returns:
-            The memories in the order of the items.
+            What became of each item, in their order.
         """
         place = intake.checked_namespace(namespace)
         embed = asking.when(embed)
         drafts = intake.drafts(items, policy=self._context.policy, now=self._context.clock())
-        return remember.remember(self._context, drafts, place, embed=embed, progress=progress)[0]
+        return remember.remember(self._context, drafts, place, embed=embed, progress=progress)
 
     # --- asking
 
@@ -264,19 +266,19 @@ class Memory(
 
     # --- deciding about one memory
 
-    def pin(self, id: str) -> Remembered:
+    def pin(self, id: str) -> Outcome:
         """Exempt a memory from every move."""
         return keep.pin(self._context, asking.identity(id), pinned=True)
 
-    def unpin(self, id: str) -> Remembered:
+    def unpin(self, id: str) -> Outcome:
         """Let the rules apply to a memory again."""
         return keep.pin(self._context, asking.identity(id), pinned=False)
 
-    def archive(self, id: str, reason: str) -> Remembered:
+    def archive(self, id: str, reason: str) -> Outcome:
         """Hide a memory; nothing is deleted."""
         return keep.archive(self._context, asking.identity(id), intake.checked_reason(reason, self.policy))
 
-    def restore(self, id: str, level: str | None = None) -> Remembered:
+    def restore(self, id: str, level: str | None = None) -> Outcome:
         """Show an archived memory again; the next sweep does not take it back.
 
         Of a fact beside which another value is believed by now both are contested, and a person is asked.

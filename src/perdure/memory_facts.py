@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from perdure.operations.ports import Context
-from perdure.records.memory import Memory
+from perdure.records.outcome import Outcome
 from perdure.rules.validation import groups as grouping
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import queries as asking
@@ -139,7 +139,7 @@ class FactVerbs:
 
         return summarize(self._context, intake.checked_namespace(namespace), dry_run=bool(dry_run))
 
-    def confirm(self, id: str) -> Memory:
+    def confirm(self, id: str) -> Outcome:
         """Write down that a person says that a memory is still true: confidence + 0.02, counted from now.
 
         What contradicts it is superseded, and the questions about it are closed.
@@ -152,7 +152,7 @@ class FactVerbs:
 
         return confirm(self._context, asking.identity(id))
 
-    def deny(self, id: str, reason: str | None = None) -> Memory:
+    def deny(self, id: str, reason: str | None = None) -> Outcome:
         """Write down that a person says that a memory is wrong: it is invalidated, for good; ``undo`` takes it back.
 
         Args:
@@ -168,7 +168,7 @@ class FactVerbs:
 
         return deny(self._context, asking.identity(id), why)
 
-    def correct(self, id: str, value: str) -> Memory:
+    def correct(self, id: str, value: str) -> Outcome:
         """Write down what a person says is true instead, and return the memory that says so.
 
         What was believed is superseded; ``why`` and ``timeline`` show both.
@@ -187,7 +187,7 @@ class FactVerbs:
 
         return correct(self._context, asking.identity(id), text)
 
-    def both(self, id: str) -> Memory:
+    def both(self, id: str) -> Outcome:
         """Write down that a person says that a fact and what contradicts it both hold: they are no longer contested.
 
         After ``knowledge.lessons`` such answers, none against, a predicate that no table names has several values for
@@ -201,7 +201,7 @@ class FactVerbs:
 
         return both(self._context, asking.identity(id))
 
-    def same(self, id: str, yes: bool = True) -> Memory:
+    def same(self, id: str, yes: bool = True) -> Outcome:
         """Write down whether the two predicates that ``review`` asked about with a fact are the same.
 
         If they are, all facts of the one get the name of the other, now and later; what then contradicts each other is
@@ -219,7 +219,7 @@ class FactVerbs:
 
         return same(self._context, asking.identity(id), yes=grouping.checked_flag(yes, "yes"))
 
-    def mute(self, id: str) -> Memory:
+    def mute(self, id: str) -> Outcome:
         """Do not ask about a fact again; it is still believed, and still fades.
 
         Raises:

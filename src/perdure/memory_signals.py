@@ -10,7 +10,8 @@ from perdure.operations.lifecycle import manual_tiering as overrides
 from perdure.operations.lifecycle import usage_feedback as use
 from perdure.operations.ports import Context
 from perdure.records.errors import InvalidInput, given
-from perdure.records.memory import Memory, Tier
+from perdure.records.memory import Tier
+from perdure.records.outcome import Outcome
 from perdure.records.signal_results import DecayResult, Question, ReinforceResult, Used, WeakenResult
 from perdure.rules.lifecycle import decay as decaying
 from perdure.rules.lifecycle import reinforcement as reinforcing
@@ -127,7 +128,7 @@ class SignalVerbs:
         most = None if limit is None else asking.limit(limit)
         return review.review(self._context, intake.checked_namespace(namespace), most)
 
-    def settle(self, id: str, verdict: Literal["keep", "drop"] = "keep", reason: str | None = None) -> Memory:
+    def settle(self, id: str, verdict: Literal["keep", "drop"] = "keep", reason: str | None = None) -> Outcome:
         """Close the open questions about a memory: ``keep`` validates it, ``drop`` archives it.
 
         Args:
@@ -142,7 +143,7 @@ class SignalVerbs:
         why = None if reason is None else intake.checked_reason(reason, self._context.policy)
         return review.settle(self._context, asking.identity(id), cast("review.Answer", told), why)
 
-    def move(self, id: str, tier: Literal["hot", "warm", "cold", "vault"], reason: str) -> Memory:
+    def move(self, id: str, tier: Literal["hot", "warm", "cold", "vault"], reason: str) -> Outcome:
         """Move a memory to a tier by hand, into the vault or out of it too; the journal keeps it as an override.
 
         Nearer, or out of the vault, its ages start anew. The rules go on from there.

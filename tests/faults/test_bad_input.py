@@ -234,7 +234,7 @@ def test_just_inside_the_limits_is_accepted(memory):
 
 
 def test_a_timestamp_a_little_ahead_counts_as_now(memory):
-    assert memory.remember("x", at=START + timedelta(minutes=4)).created_at == START
+    assert memory.remember("x", at=START + timedelta(minutes=4)).memory.created_at == START
 
 
 TEXT = st.text(st.characters(), min_size=0, max_size=60)  # with surrogates and NUL
@@ -254,7 +254,7 @@ def test_any_text_is_kept_exactly_or_refused_whole(content, tags, session, key, 
         assert memory.stats().memories == count
         return
     kept = memory.get(given_.id)
-    assert kept == given_
+    assert kept == given_.memory
     if memory.stats().memories > count:
         assert (kept.content, kept.session, kept.metadata) == (content, session, {"data": data})
         assert kept.tags == tuple(dict.fromkeys(tags))

@@ -94,7 +94,7 @@ def test_a_fault_leaves_what_was_found_by_rule_and_changes_nothing_else(talking,
         done = memory.extract(TALK)
     assert done.memories_created == 2
     after = tables(path)
-    assert memory.get(kept.id).content == kept.content
+    assert memory.get(kept.id).content == kept.memory.content
     assert [row for row in before["content"] if row not in after["content"]] == []
     use = memory.stats().model
     assert (use.calls, use.failures) == (1, 1)

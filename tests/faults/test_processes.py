@@ -212,7 +212,7 @@ def test_a_conflict_with_another_process_is_tried_again(opening, path):
         real(plan)
 
     store.apply = slow
-    assert memory.archive(kept.id, "test").status == "archived"
+    assert memory.archive(kept.id, "test").memory.status == "archived"
     assert len(calls) == 4
     entries = [e.operation for e in memory.history(kept.id)]
     assert sorted(entries) == ["archive", "pin", "pin", "remember", "unpin"]
@@ -346,7 +346,7 @@ def test_a_clock_that_steps_back_ages_nothing_and_breaks_nothing(opening, clock)
     assert after.access_count == 1
     assert after.state.anchor_ms >= fresh.state.anchor_ms  # not rejuvenated, not aged
     early = memory.remember("earlier by the clock")
-    assert early.created_at < fresh.created_at
+    assert early.memory.created_at < fresh.created_at
     memory.archive(kept.id, "test")
     memory.restore(kept.id)
     memory.pin(early.id)

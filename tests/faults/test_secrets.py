@@ -85,12 +85,12 @@ def test_twice_adds_nothing(memory):
         one = memory.remember(f"Deploy with {TOKEN}.")
         assert memory.remember(f"Deploy with {TOKEN}.").id == one.id
         assert memory.remember("Deploy with [redacted: github token].").id == one.id
-        assert one.content == "Deploy with [redacted: github token]."
+        assert one.memory.content == "Deploy with [redacted: github token]."
 
 
 def test_a_policy_may_keep_secrets(opening):
     memory = opening({**WORDS_ONLY, "knowledge": {"redact": False}})
-    assert memory.remember(f"Deploy with {TOKEN}.").content == f"Deploy with {TOKEN}."
+    assert memory.remember(f"Deploy with {TOKEN}.").memory.content == f"Deploy with {TOKEN}."
 
 
 def test_a_caller_is_warned_once_with_kinds_and_counts(memory):

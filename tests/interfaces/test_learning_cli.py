@@ -68,7 +68,7 @@ def test_rates(memory):
     assert "Nothing was written; --learn does it." in told
     written = data("rates", "--learn")
     assert [(r["type"], r["in_use"]) for r in written["rates"]] == [("contact", True), ("terms", False)]
-    assert f"Take it back with: perdure undo {written['operations'][0]}" not in done("rates")
+    assert f"Undo: perdure undo {written['operations'][0]}" not in done("rates")
     assert memory.history(limit=1)[0].id == written["operations"][0]
 
 

@@ -80,7 +80,7 @@ def test_used_takes_the_recall_that_recall_names():
     text = done("used", identity, "nothing", "--outcome", "wrong", "--recall", recall)
     assert "Counted as wrong for 1 memory" in text
     assert "Not found, or hidden: nothing" in text
-    assert "Take it back with: perdure undo" in text
+    assert "Undo: perdure undo" in text
 
 
 def test_doubt_is_asked_about_and_settled():

@@ -171,7 +171,7 @@ def test_restore_sticks(world: Callable[..., World], preset):
     assert len(gone) >= 5
     for identity in gone:
         back = memory.restore(identity)
-        assert (back.status, back.tier) == ("active", "warm")
+        assert (back.memory.status, back.memory.tier) == ("active", "warm")
     for day in range(1, 101):
         memory.sweep()
         if day <= 30:
@@ -350,7 +350,7 @@ def test_unpinning_lets_the_rules_apply_from_now_on(world: Callable[..., World])
     each = world(policy={"archive": {"rule": "confidence"}, "confidence": {"daily_factor": 0.95}})
     kept = each.memory.remember("pinned thing", pinned=True)
     each.clock.forward(days=100)
-    unpinned = each.memory.unpin(kept.id).state.tier_ms
+    unpinned = each.memory.unpin(kept.id).memory.state.tier_ms
     each.clock.forward(hours=1)
     each.memory.sweep()
     after = each.memory.get(kept.id, include_archived=True)

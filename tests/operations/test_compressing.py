@@ -105,7 +105,8 @@ def test_pinned_and_vault_memories_are_never_shortened(opening, clock):
     assert memory.get(vault.id).tier is Tier.VAULT
     clock.passes(days=400)
     memory.sweep()
-    assert [shows(memory, m.id)[:2] for m in (pinned, vault)] == [(Form.FULL, m.content) for m in (pinned, vault)]
+    spared = (pinned.memory, vault.memory)
+    assert [shows(memory, m.id)[:2] for m in spared] == [(Form.FULL, m.content) for m in spared]
 
 
 TEXTS = [
@@ -128,9 +129,9 @@ def test_the_full_text_comes_back_byte_for_byte(opening, clock, text):
     if short.form is Form.FULL:
         return
     back = memory.restore(stored.id, level="full")
-    assert back.content.encode() == stored.content.encode()
-    assert (back.form, back.tokens) == (Form.FULL, stored.tokens)
-    assert memory.get(stored.id) == back
+    assert back.memory.content.encode() == stored.memory.content.encode()
+    assert (back.memory.form, back.memory.tokens) == (Form.FULL, stored.memory.tokens)
+    assert memory.get(stored.id) == back.memory
 
 
 @on_a_file
@@ -148,8 +149,8 @@ def test_any_full_text_comes_back_byte_for_byte(opening, clock):
         short = memory.get(stored.id, include_archived=True)
         assert short.form is not Form.FULL or short.status == "archived"
         back = memory.restore(stored.id, level="full")
-        assert back.content.encode() == stored.content.encode()
-        assert (back.form, back.status) == (Form.FULL, "active")
+        assert back.memory.content.encode() == stored.memory.content.encode()
+        assert (back.memory.form, back.memory.status) == (Form.FULL, "active")
         clock.passes(days=2)
 
     comes_back()
@@ -317,7 +318,7 @@ def test_chinese_talk_is_shortened_and_comes_back(opening, clock):
     memory.sweep()
     short = [m for m in (memory.get(s.id) for s in stored) if m.form is not Form.FULL]
     assert short
-    assert all(m.tokens < s.tokens for m in short for s in stored if s.id == m.id)
-    whole = {s.id: s.content for s in stored}
+    assert all(m.tokens < s.memory.tokens for m in short for s in stored if s.id == m.id)
+    whole = {s.id: s.memory.content for s in stored}
     for one in short[:20]:
-        assert memory.restore(one.id, level="full").content == whole[one.id]
+        assert memory.restore(one.id, level="full").memory.content == whole[one.id]

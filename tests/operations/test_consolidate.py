@@ -75,24 +75,24 @@ def test_consolidate_actual_merge(free, clock, strategy):
     assert [(g.representative_id, g.action_taken) for g in done.groups] == [(keeper.id, "merged")]
     assert (done.memories_merged, done.memories_deleted, done.plans) == (1, 0, ())
     kept = free.get(keeper.id)
-    assert kept.content == keeper.content
+    assert kept.content == keeper.memory.content
     assert set(kept.tags) == {"ops", "old"}
     assert kept.metadata == {
-        "from": keeper.metadata["from"],
+        "from": keeper.memory.metadata["from"],
         "by": "Ann",
         "consolidated_from": [first.id, second.id],
     }
     assert kept.access_count == 2
-    assert kept.created_at == first.created_at
+    assert kept.created_at == first.memory.created_at
     assert kept.state.accessed_ms is not None
     # The most important one was accessed (0.02), then boosted (0.1, diminished by what the access gave).
     assert kept.state.importance == pytest.approx(0.6 + 0.02 + 0.1 * 0.9**0.2)
     gone = hidden(free, loser.id)
-    assert (gone.status, gone.content, gone.tags) == ("consolidated", loser.content, loser.tags)
+    assert (gone.status, gone.content, gone.tags) == ("consolidated", loser.memory.content, loser.memory.tags)
     assert ("summarizes", loser.id) in {
         (kind, other) for kind, other, _ in free._context.store.links("default", keeper.id)
     }
-    assert free.get(third.id).importance == pytest.approx(third.importance, abs=0.1)
+    assert free.get(third.id).importance == pytest.approx(third.memory.importance, abs=0.1)
     assert free.consolidate("default").groups_found == 0
     assert free.check() == []
 
@@ -106,7 +106,7 @@ def test_consolidate_merges_contents_into_a_new_memory(free, clock):
     made = free.get(group.representative_id)
     assert made.content == f"{PORT}\n\n---\n\n{SAME}"
     assert (made.kind, made.source, made.scope, made.access_count) == ("note", "consolidated", "long_term", 2)
-    assert made.created_at == first.created_at
+    assert made.created_at == first.memory.created_at
     assert {hidden(free, i).status for i in (first.id, second.id)} == {"consolidated"}
     assert free._context.store.vectors("default", [made.id])
     assert 0 < made.state.uniqueness <= 1

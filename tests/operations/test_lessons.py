@@ -57,7 +57,7 @@ def test_both_closes_the_question_and_keeps_both(memory, say):
     kept = memory.both(newer)
     assert values(memory) == {("user", "tea"): False, ("user", "coffee"): False}
     assert memory.review() == []
-    assert kept.confidence == pytest.approx(0.62)
+    assert kept.memory.confidence == pytest.approx(0.62)
     (clash,) = memory.why(newer).fact.conflicts
     assert clash.outcome == "both"
     assert memory.history(limit=1)[0].operation == "both"

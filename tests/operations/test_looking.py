@@ -196,12 +196,12 @@ def test_pins_and_archives_are_idempotent(memory, path):
     memory.pin(kept.id)
     memory.archive(kept.id, "test")
     before = tables(path)
-    assert memory.pin(kept.id).pinned
-    assert memory.archive(kept.id, "again").status == "archived"
+    assert memory.pin(kept.id).memory.pinned
+    assert memory.archive(kept.id, "again").memory.status == "archived"
     assert tables(path) == before
     memory.restore(kept.id)
     before = tables(path)
-    assert memory.restore(kept.id).status == "active"
+    assert memory.restore(kept.id).memory.status == "active"
     assert tables(path) == before
 
 

@@ -19,7 +19,7 @@ def test_any_tier_can_be_reached_by_hand(memory, path, source, target, clock):
     clock.passes(hours=1)
     before = logical(path)
     moved = memory.move(kept.id, target, "the release is near")
-    assert moved.tier == memory.get(kept.id).tier == target
+    assert moved.memory.tier == memory.get(kept.id).tier == target
     assert memory.sweep().moved == ()  # it is not taken back
     if source == target:
         assert logical(path) == before
@@ -40,7 +40,7 @@ def test_an_explicit_request_brings_an_old_memory_to_hot_for_its_hours(memory, c
     memory.sweep()
     assert memory.get(kept.id).tier == "cold"
     moved = memory.move(kept.id, "hot", "asked for")
-    assert (moved.tier, moved.access_count) == ("hot", 0)
+    assert (moved.memory.tier, moved.memory.access_count) == ("hot", 0)
     clock.passes(hours=23)
     memory.sweep()
     assert memory.get(kept.id).tier == "hot"
@@ -54,7 +54,7 @@ def test_the_vault_is_left_only_by_hand_and_ages_start_anew(opening, clock):
     memory.sweep()
     assert memory.get(kept.id).tier == "vault"
     out = memory.move(kept.id, "cold", "reviewed")
-    assert out.confidence == pytest.approx(0.8)
+    assert out.memory.confidence == pytest.approx(0.8)
     memory.sweep()
     assert memory.get(kept.id).status == "active"
 
@@ -64,12 +64,12 @@ def test_further_away_keeps_its_ages(memory, clock):
     clock.passes(days=3)
     before = memory.get(kept.id)
     after = memory.move(kept.id, "cold", "not now")
-    assert (after.state.anchor_ms, after.importance) == (before.state.anchor_ms, before.importance)
+    assert (after.memory.state.anchor_ms, after.memory.importance) == (before.state.anchor_ms, before.importance)
 
 
 def test_a_pinned_memory_can_be_moved_by_hand(memory):
     kept = memory.remember("pinned", pinned=True)
-    assert memory.move(kept.id, "cold", "by hand").tier == "cold"
+    assert memory.move(kept.id, "cold", "by hand").memory.tier == "cold"
 
 
 def test_hidden_memories_are_refused_with_advice(memory):
@@ -93,7 +93,7 @@ def test_what_was_restored_is_not_forgotten_again_where_strength_hides(opening, 
     memory.sweep()
     assert memory.get(kept.id) is None
     back = memory.restore(kept.id)
-    assert back.strength > 0.2
+    assert back.memory.strength > 0.2
     for _ in range(30):
         clock.passes(days=1)
         memory.sweep()

@@ -63,7 +63,7 @@ def test_a_plan_that_stores_a_memory_with_its_vector_works_from_a_file(whole, tm
     assert read == again
     store.apply(read)
     assert memory.get(kept.id).tags == ("a", "b")
-    assert memory.get(kept.id).metadata == kept.metadata
+    assert memory.get(kept.id).metadata == kept.memory.metadata
     memory.undo("again")
     assert logical(path) == shown
 

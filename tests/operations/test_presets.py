@@ -101,7 +101,7 @@ def test_archived_memories_are_found_only_where_asked_for(faded, evolving):
 def test_a_restored_memory_is_long_term_and_stays(faded, evolving, clock):
     """SPEC-03.23."""
     back = evolving.restore(faded.id)
-    assert (back.status, back.scope) == ("active", "long_term")
+    assert (back.memory.status, back.memory.scope) == ("active", "long_term")
     clock.passes(days=10)
     evolving.sweep()
     assert evolving.recall("deploy tuesday").hits[0].memory.id == faded.id
@@ -164,16 +164,16 @@ def strength_at(state, scope, at):
 def test_a_memory_below_its_threshold_is_forgotten_at_the_exact_instant(opening, clock, scope, importance):
     memory = opening(STRENGTH)
     kept = memory.remember("small talk", importance=importance, session="talk" if scope == "session" else None)
-    assert kept.scope == scope
+    assert kept.memory.scope == scope
     assert "forgotten at" in memory.why(kept.id).signals["strength"]
     clock.passes(days=30)
     report = memory.sweep()
     gone = memory.get(kept.id, include_archived=True)
     assert gone.status == "archived"
     at = gone.state.status_ms
-    now, threshold = strength_at(kept.state, scope, at)
+    now, threshold = strength_at(kept.memory.state, scope, at)
     assert now <= threshold
-    assert strength_at(kept.state, scope, at - 3)[0] > threshold
+    assert strength_at(kept.memory.state, scope, at - 3)[0] > threshold
     assert f"threshold {threshold:.3f}" in report.moved[-1].because
 
 
@@ -186,7 +186,7 @@ def test_a_late_sweep_forgets_at_the_instant_of_a_timely_one(opening, elsewhere,
         places[0].sweep()
     places[1].sweep()
     first, second = (m.get(k.id, include_archived=True).state.status_ms for m, k in zip(places, kept, strict=True))
-    assert first == second > kept[0].state.created_ms
+    assert first == second > kept[0].memory.state.created_ms
 
 
 @pytest.mark.parametrize(

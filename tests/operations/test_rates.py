@@ -169,7 +169,7 @@ def state():
     import perdure
 
     with perdure.open(":memory:", policy=WORDS_ONLY, clock=lambda: START) as memory:
-        made = memory.remember("Friday", kind="fact").state
+        made = memory.remember("Friday", kind="fact").memory.state
     return replace(made, created_ms=10 * DAY_MS, status_ms=10 * DAY_MS)
 
 

@@ -34,7 +34,7 @@ def test_remembering_what_was_archived_shows_it_again(opening, clock):
         memory.archive(kept.id, "test")
         clock.passes(days=400)
         again = memory.remember("The deploy is on TUESDAY")
-        assert (again.id, again.status) == (kept.id, "active")
+        assert (again.id, again.memory.status) == (kept.id, "active")
         assert [e.operation for e in memory.history(kept.id)] == ["remember", "archive", "restore"]
         assert memory.recall("deploy tuesday").hits[0].memory.id == kept.id
         memory.sweep()
@@ -46,7 +46,7 @@ def test_a_key_stores_nothing_twice_even_with_other_words(memory, path):
     before = tables(path)
     assert memory.remember("one text", idempotency_key="k").id == first.id
     again = memory.remember("quite another text", idempotency_key="k")
-    assert (again.id, again.content) == (first.id, "one text")
+    assert (again.id, again.memory.content) == (first.id, "one text")
     assert tables(path) == before
 
 
@@ -67,7 +67,7 @@ def test_a_batch_holds_a_key_once(memory):
         [{"content": "first", "idempotency_key": "k"}, {"content": "second", "idempotency_key": "k"}]
     )
     assert a.id == b.id
-    assert (a.content, b.content) == ("first", "first")
+    assert (a.memory.content, b.memory.content) == ("first", "first")
 
 
 WORDS = ["tea", "rain", "deploy", "river"]
@@ -102,15 +102,15 @@ def test_a_batch_is_the_same_as_one_by_one(rooms, items):
             [
                 (
                     names[m.id],
-                    m.content,
-                    m.tier,
+                    m.memory.content,
+                    m.memory.tier,
                     memory._context.store.get("default", [m.id])[0].content.turn,
                     sorted((k, names[o]) for k, o, _ in memory._context.store.links("default", m.id)),
                 )
                 for m in kept
             ]
         )
-        unique.append([m.state.uniqueness for m in kept])
+        unique.append([m.memory.state.uniqueness for m in kept])
         assert memory.check() == []
         memory.close()
     assert seen[0] == seen[1]
@@ -124,7 +124,7 @@ def test_a_near_duplicate_is_linked_not_dropped(meaning):
     assert near.id != first.id
     assert [(kind, other) for kind, other, _ in meaning.why(near.id).links] == [("near_duplicate", first.id)]
     assert meaning.why(far.id).links == ()
-    assert near.state.uniqueness < 0.01 < far.state.uniqueness
+    assert near.memory.state.uniqueness < 0.01 < far.memory.state.uniqueness
 
 
 def test_what_is_given_comes_back_unchanged(memory):

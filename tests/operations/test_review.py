@@ -16,7 +16,7 @@ def doubtful(memory, clock):
     made = [memory.remember(f"note {i}", confidence=0.9) for i in range(3)]
     for times, one in enumerate(made):
         for _ in range(times * 3):
-            memory.recall(one.content, limit=1)
+            memory.recall(one.memory.content, limit=1)
     clock.passes(days=1)
     memory.used([m.id for m in made], "wrong")
     return made
@@ -71,14 +71,14 @@ def test_keep_validates_and_closes(memory, clock):
     clock.passes(days=1)
     doubted = memory.get(kept.id)
     back = memory.settle(kept.id, reason="asked Ann")
-    assert back.confidence == pytest.approx(0.42)  # base 0.4 + 0.02, counted from now
-    assert back.state.validated_ms == kept.state.created_ms + 41 * DAY_MS
-    assert back.state.reinforcements == doubted.state.reinforcements + 1
-    assert back.access_count == doubted.access_count  # a validation is no access
-    assert back.state.anchor_ms == doubted.state.anchor_ms
+    assert back.memory.confidence == pytest.approx(0.42)  # base 0.4 + 0.02, counted from now
+    assert back.memory.state.validated_ms == kept.memory.state.created_ms + 41 * DAY_MS
+    assert back.memory.state.reinforcements == doubted.state.reinforcements + 1
+    assert back.memory.access_count == doubted.access_count  # a validation is no access
+    assert back.memory.state.anchor_ms == doubted.state.anchor_ms
     assert memory.review() == []
     assert "asked Ann" in memory.history()[0].note
-    assert memory.get(kept.id).confidence == back.confidence
+    assert memory.get(kept.id).confidence == back.memory.confidence
 
 
 def test_keep_starts_the_truth_clock_of_other_kinds_anew(opening, clock):
@@ -90,19 +90,19 @@ def test_keep_starts_the_truth_clock_of_other_kinds_anew(opening, clock):
     clock.passes(days=10)
     assert memory.get(kept.id).confidence == pytest.approx(0.4 * 0.95**10)
     back = memory.settle(kept.id)
-    assert (back.confidence, back.access_count) == (pytest.approx(0.42), 0)
+    assert (back.memory.confidence, back.memory.access_count) == (pytest.approx(0.42), 0)
     clock.passes(days=10)
     assert memory.get(kept.id).confidence == pytest.approx(0.42 * 0.95**10)
 
 
 def test_drop_archives_and_closes(memory, doubtful):
     gone = memory.settle(doubtful[0].id, "drop", "no longer so")
-    assert gone.status == "archived"
+    assert gone.memory.status == "archived"
     assert memory.get(gone.id) is None
     assert len(memory.review()) == 2
     assert "no longer so" in memory.history(gone.id)[-2].because + memory.history(gone.id)[-1].because
     assert memory.history()[0].hides == 0  # what a person hides is no loss of upkeep
-    assert memory.restore(gone.id).status == "active"
+    assert memory.restore(gone.id).memory.status == "active"
 
 
 def test_what_was_hidden_meanwhile_is_not_asked_about_but_can_be_closed(memory, doubtful):
@@ -112,7 +112,7 @@ def test_what_was_hidden_meanwhile_is_not_asked_about_but_can_be_closed(memory, 
     assert len(memory.review()) == 1
     with pytest.raises(InvalidInput, match="Restore it first"):
         memory.settle(one.id, "keep")
-    assert memory.settle(one.id, "drop").status == "archived"
+    assert memory.settle(one.id, "drop").memory.status == "archived"
     memory.restore(one.id)
     memory.restore(two.id)
     assert {q.id for q in memory.review()} == {two.id, doubtful[2].id}

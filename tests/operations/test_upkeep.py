@@ -279,7 +279,7 @@ def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tm
 
     back = opening(policy, HashEmbedder(), at=elsewhere())
     imported(reading(str(file)), back._context.store)
-    assert {m.content for m in back.list("a")} == {first.content, second.content}
+    assert {m.content for m in back.list("a")} == {first.memory.content, second.memory.content}
     assert back.recall("mill river", "a").hits[0].memory.id == first.id
     assert back.check() == []
 

@@ -190,7 +190,7 @@ def test_words_that_take_an_agent_over_are_a_strangers_whoever_says_them(memory,
     assert f'[from outside] "{text}"' in memory.digest()
     assert memory.facts() == []
     other = memory.remember(text, namespace="other")
-    assert other.metadata["trust"] == "external"
+    assert other.memory.metadata["trust"] == "external"
 
 
 def test_to_ignore_something_else_is_a_users_word(memory, say):

@@ -191,12 +191,12 @@ def test_words_that_take_an_agent_over_are_noted_for_nobody():
 
 def test_what_remember_is_told_counts_and_its_source_can_only_lower_it():
     with opened(":memory:", clock=Clock()) as memory:
-        assert memory.remember("One.").metadata == {}
-        assert memory.remember("Two.", source="https://example.org").metadata == {KEY: "external"}
-        assert memory.remember("Three.", metadata={KEY: "external"}).metadata == {KEY: "external"}
+        assert memory.remember("One.").memory.metadata == {}
+        assert memory.remember("Two.", source="https://example.org").memory.metadata == {KEY: "external"}
+        assert memory.remember("Three.", metadata={KEY: "external"}).memory.metadata == {KEY: "external"}
         low = memory.remember("Four.", metadata={KEY: "external"}, source="assistant")
-        assert low.metadata == {KEY: "external"}
-        assert memory.remember("Five.", source="docs/map.md").metadata == {}
+        assert low.memory.metadata == {KEY: "external"}
+        assert memory.remember("Five.", source="docs/map.md").memory.metadata == {}
 
 
 def test_what_is_extracted_from_others_words_inherits_their_trust():

@@ -196,7 +196,7 @@ def test_what_belongs_to_a_task_and_a_session_is_found_page_by_page(memory):
         while page := read("default", place, after, 2):
             found += page
             after = page[-1]
-        assert found == sorted(m.id for m in kept if place in (m.task, m.session))
+        assert found == sorted(m.id for m in kept if place in (m.memory.task, m.memory.session))
         assert len(found) == count
         assert read("b", place, "", 9) == [other.id]
         assert read("default", "unknown", "", 9) == []
@@ -205,7 +205,7 @@ def test_what_belongs_to_a_task_and_a_session_is_found_page_by_page(memory):
 def test_the_visible_tokens_of_a_namespace_are_those_of_what_is_shown(memory):
     kept = memory.remember_many(["one two three", "four five", "six"])
     memory.remember("not counted here", namespace="b")
-    assert memory._context.store.visible_tokens("default") == sum(m.tokens for m in kept) == 6
+    assert memory._context.store.visible_tokens("default") == sum(m.memory.tokens for m in kept) == 6
     memory.archive(kept[1].id, "hidden")
     assert memory._context.store.visible_tokens("default") == 4
     assert memory._context.store.visible_tokens("empty") == 0

@@ -190,11 +190,11 @@ def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many):
     clock.passes(minutes=1)
     late = third.remember("group3 group3 shared3 late arrival")
     for cells in (third, opened(path, policy, clock, embedder)):
-        near = nearest(cells, [*asked, late.content])
+        near = nearest(cells, [*asked, late.memory.content])
         assert near[-1][0] == late.id
         share = np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(near[:-1], taken_back, strict=True)])
         assert share >= 0.97
-        session = cells.recall("group3 shared3", limit=3, since=late.created_at, touch=False)
+        session = cells.recall("group3 shared3", limit=3, since=late.memory.created_at, touch=False)
         assert [h.memory.id for h in session.hits] == [late.id]  # narrower than the cells
         cells.close()
     memory.close()

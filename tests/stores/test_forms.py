@@ -106,9 +106,9 @@ def test_the_same_words_said_again_are_known(kept):
 @on_two_servers_too
 def test_the_whole_text_is_shown_again_byte_for_byte(kept):
     memory, one = kept
-    applied(memory, shortened(memory, one.id, None, Form.FULL, tokens=one.tokens))
+    applied(memory, shortened(memory, one.id, None, Form.FULL, tokens=one.memory.tokens))
     back = memory.get(one.id)
-    assert (back.content, back.form, back.tokens) == (LONG, Form.FULL, one.tokens)
+    assert (back.content, back.form, back.tokens) == (LONG, Form.FULL, one.memory.tokens)
     assert memory.check() == []
 
 

@@ -43,7 +43,7 @@ def test_neighbours_and_duplicates_are_sought_at_home(opening):
     memory = opening(embedder=HashEmbedder())
     memory.remember("alpha beta gamma", namespace="a")
     twin = memory.remember("gamma beta alpha", namespace="b")
-    assert twin.state.uniqueness == 1.0
+    assert twin.memory.state.uniqueness == 1.0
     assert memory.why(twin.id).links == ()
     store, embedder = memory._context.store, memory._context.embedder
     vector = embedder.embed(["alpha beta gamma"], purpose="query")[0]
@@ -68,7 +68,7 @@ def test_keys_and_words_are_known_per_namespace(shared):
     second = shared.remember("new words", namespace="b", idempotency_key="k")
     third = shared.remember("new words", namespace="c")
     assert len({first.id, second.id, third.id}) == 3
-    assert (second.namespace, third.namespace) == ("b", "c")
+    assert (second.memory.namespace, third.memory.namespace) == ("b", "c")
 
 
 def test_a_sweep_or_an_undo_of_one_leaves_the_other_as_it_was(opening, clock, path):

@@ -121,7 +121,7 @@ def test_the_same_words_in_two_sessions_are_two_memories(opening):
 def test_task_memories_of_a_session_are_seen_inside_it(opening):
     memory = opening()
     own = memory.remember("step one of the deploy", session="s1", task="t1")
-    assert own.scope == "task"
+    assert own.memory.scope == "task"
     assert memory.list() == memory.list(inside="s2") == []
     assert [m.id for m in memory.list(inside="s1")] == [own.id]
     assert [h.memory.id for h in memory.recall("deploy", inside="s1").hits] == [own.id]

@@ -122,7 +122,7 @@ def test_an_upgraded_store_goes_on_living(old):
         clock.passes(minutes=1)
         memory.undo(undo)  # its journal knows nothing of the new columns
         back = memory.get(gone.id)
-        assert (back.content, back.state.form, back.state.firm) == (gone.content, Form.FULL, False)
+        assert (back.content, back.state.form, back.state.firm) == (gone.memory.content, Form.FULL, False)
         assert back.id in {h.memory.id for h in memory.recall("zebra", touch=False).hits}
         clock.passes(days=40)
         report = memory.sweep()

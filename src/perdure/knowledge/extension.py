@@ -41,6 +41,7 @@ from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Record
 from perdure.records.new_memory import Draft
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
 from perdure.records.report import Entry
@@ -130,7 +131,7 @@ class Knowledge:
 
     def answer(
         self, ctx: Context, record: Record, verdict: Literal["keep", "drop"], reason: str | None, /
-    ) -> Memory | None:
+    ) -> Outcome | None:
         """Confirm or deny a fact."""
         if not ctx.store.documents.find(record.namespace, Shelf.FACT, [record.id]):
             return None

@@ -9,6 +9,7 @@ from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
 from perdure.records.memory import Memory, Record
 from perdure.records.new_memory import Draft
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
 from perdure.records.report import Entry
@@ -82,7 +83,7 @@ class Extension(Protocol[Ctx_contra]):
 
     def answer(
         self, ctx: Ctx_contra, record: Record, verdict: Literal["keep", "drop"], reason: str | None, /
-    ) -> Memory | None:
+    ) -> Outcome | None:
         """Carry out a person's answer about a memory that was learned; None of what was not, with nothing done."""
         ...
 
@@ -157,7 +158,7 @@ class NoExtension(Generic[Ctx_contra]):
 
     def answer(
         self, _ctx: Ctx_contra, _record: Record, _verdict: Literal["keep", "drop"], _reason: str | None, /
-    ) -> Memory | None:
+    ) -> Outcome | None:
         """Do nothing: the answer is about a memory that was stored."""
         return None
 

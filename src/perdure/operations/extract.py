@@ -13,6 +13,7 @@ from perdure.records.errors import PerdureError
 from perdure.records.extraction_results import ExtractedMemory, ExtractResult
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.new_memory import Draft
+from perdure.records.outcome import operations_of
 from perdure.records.trust import Trust
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
@@ -95,7 +96,7 @@ def noted(ctx: Context, found: Sequence[Candidate], place: Place, dedup_threshol
     if dedup_threshold is not None and drafts:
         known = _known(ctx, drafts, vectors, place, dedup_threshold, there)
     fresh = [i for i, repeated in enumerate(known) if not repeated]
-    stored, operations = remember(
+    stored = remember(
         ctx,
         [drafts[i] for i in fresh],
         place.namespace,
@@ -107,7 +108,7 @@ def noted(ctx: Context, found: Sequence[Candidate], place: Place, dedup_threshol
         if memory.id not in there and memory.id not in ids.values():  # else the very words were there
             ids[i] = memory.id
     extractions = [_told(c, ids.get(i)) for i, c in enumerate(considered)]
-    return ExtractResult(len(found), len(ids), len(considered) - len(ids), extractions, tuple(operations))
+    return ExtractResult(len(found), len(ids), len(considered) - len(ids), extractions, operations_of(stored))
 
 
 def _most_confident(found: Sequence[Candidate], most: int) -> list[Candidate]:

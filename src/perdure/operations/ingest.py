@@ -18,6 +18,7 @@ from perdure.records.errors import InvalidInput
 from perdure.records.memory import Scope
 from perdure.records.message import Message
 from perdure.records.new_memory import Draft
+from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
 from perdure.rules.prompt_context import without_blocks
 from perdure.rules.redaction import redacted_key
@@ -80,11 +81,11 @@ def ingest(
     seen = noticed(ctx, namespace, replies, shown, by_meaning=embed == "now")
     used = marked(ctx, seen)  # before the replies are stored: if this is interrupted, the next time notices them again
     new = [d for d in fresh if d.key not in seen.echoes]
-    _, operations = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
+    stored = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
     sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
     learnt = ctx.extension.learn(ctx, namespace, sessions)  # what an interrupted run left, too
     echoes = len(fresh) - len(new) + said.injected
-    return Ingested(len(new), len(read) - len(new) - echoes, sessions, (*operations, *learnt), used, echoes)
+    return Ingested(len(new), len(read) - len(new) - echoes, sessions, (*operations_of(stored), *learnt), used, echoes)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:

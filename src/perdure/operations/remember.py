@@ -10,8 +10,9 @@ from perdure.operations.ports import Context, Progress
 from perdure.operations.writing import decided, retried
 from perdure.records.errors import ConflictError, EmbedderError, InvalidInput, PartlyStored, PerdureError, SpaceMismatch
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Memory, Record, Status, searchable
+from perdure.records.memory import Kind, Record, Status, searchable
 from perdure.records.new_memory import Draft
+from perdure.records.outcome import Outcome, operations_of
 from perdure.records.vector import Vector
 from perdure.rules.insertion import NEAREST, Newborn, birth_plan, earlier_in_batch, newborn_states, record_of
 from perdure.rules.lifecycle.signals import views
@@ -31,8 +32,8 @@ def remember(
     embed: Embed = "now",
     vectors: Sequence[Vector | None] | None = None,
     progress: Progress | None = None,
-) -> tuple[list[Memory], list[str]]:
-    """Store drafts and return their memories in the same order, and the ids of the operations.
+) -> list[Outcome]:
+    """Store drafts, and return what became of each, in the same order.
 
     Up to 500 drafts are one transaction, all or nothing. Of a longer list each 500 are; if a later one fails,
     PartlyStored says how many are stored.
@@ -49,29 +50,26 @@ def remember(
         vectors: The drafts' vectors, where the caller has made them with ``vectors_of``.
         progress: Told (done, total) after each batch.
     """
-    memories: list[Memory] = []
-    operations: list[str] = []
+    outcomes: list[Outcome] = []
     if replaced := [name for draft in drafts for name in draft.redacted]:
         ctx.warn(told(replaced))
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         made = _embedded(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
         try:
-            done, op = retried(lambda batch=batch, made=made: _store(ctx, batch, made, namespace, operation))  # type: ignore[misc]  # bound now
+            outcomes += retried(lambda batch=batch, made=made: _store(ctx, batch, made, namespace, operation))  # type: ignore[misc]  # bound now
         except PerdureError as error:
             if start == 0:
                 raise
             raise PartlyStored(
                 f"{start} of {len(drafts)} items were stored, then: {error.message}",
                 start,
-                tuple(operations),
+                operations_of(outcomes),
                 remedy=f"{error.remedy} Go on from item {start + 1}, or undo the operations that this names.".strip(),
             ) from error
-        memories += done
-        operations += op
         if progress is not None:
             progress(start + len(batch), len(drafts))
-    return memories, operations
+    return outcomes
 
 
 def vectors_of(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
@@ -94,12 +92,12 @@ def _embedded(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> list[Vecto
 
 def _store(
     ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, operation: str
-) -> tuple[list[Memory], list[str]]:
+) -> list[Outcome]:
     now = ctx.clock()
     known = _known(ctx, drafts, namespace)
     twins = _twins(drafts, known)
     fresh = [i for i in range(len(drafts)) if i not in known and i not in twins]
-    operations = _revived(ctx, known, namespace)
+    done = _revived(ctx, known, namespace)
     found = {r.id: r for r in ctx.store.get(namespace, sorted(set(known.values())))} if known else {}
     if gone := set(known.values()) - set(found):
         raise ConflictError("What was known a moment ago was taken back.", tuple(sorted(gone)), remedy="Try again.")
@@ -108,9 +106,10 @@ def _store(
     if newborns:
         plan = _born(ctx, newborns, namespace, operation, now)
         stored = dict(zip(fresh, plan[0], strict=True))
-        operations.append(plan[1])
+        done |= dict.fromkeys((r.id for r in plan[0]), plan[1])
     first = [twins.get(i, i) for i in range(len(drafts))]
-    return views([stored[i] if i in stored else found[known[i]] for i in first], ctx.policy, now), operations
+    memories = views([stored[i] if i in stored else found[known[i]] for i in first], ctx.policy, now)
+    return [Outcome(m, done.pop(m.id, None)) for m in memories]
 
 
 def _born(
@@ -207,14 +206,14 @@ def _newborns(
         yield Newborn(identity, placed, vector, tuple(near))
 
 
-def _revived(ctx: Context, known: Mapping[int, str], namespace: str) -> list[str]:
-    """Bring back archived memories that were remembered anew."""
-    operations = []
+def _revived(ctx: Context, known: Mapping[int, str], namespace: str) -> dict[str, str]:
+    """Bring back archived memories that were remembered anew, and return memory -> operation."""
+    done = {}
     for record in ctx.store.get(namespace, sorted(set(known.values()))) if known else []:
         if record.state.status is Status.ARCHIVED:
             back = decided(ctx, record, "restore", lambda s: restored(s, ctx.policy, ctx.clock()), "remembered again")
-            operations.append(back.op)
-    return operations
+            done[record.id] = back.operation or ""
+    return done
 
 
 def unique_in_batch(drafts: Sequence[Draft]) -> list[Draft]:

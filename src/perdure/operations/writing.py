@@ -10,10 +10,12 @@ from typing import Final, TypeVar
 from perdure.operations.ports import Context
 from perdure.records.errors import ConflictError, NotFound
 from perdure.records.memory import Form, Record, State
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.rules.insertion import with_due
 from perdure.rules.lifecycle.maintenance import trajectory_plan, truncate
+from perdure.rules.lifecycle.signals import views
 from perdure.rules.lifecycle.trajectory import Transition, replay
 
 T = TypeVar("T")
@@ -53,8 +55,8 @@ def decided(
     *,
     shown: Mapping[Form, str | None] = MappingProxyType({}),
     documents: Sequence[Change] = (),
-) -> Record:
-    """Apply a person's decision about one memory, and return it as it then is.
+) -> Outcome:
+    """Apply a person's decision about one memory; where it changes nothing, nothing is written.
 
     What fell due before the decision happens first, so that a decision without a sweep before it ends where it would
     have ended with one. Only hiding and shortening do not: whoever decides about a memory has it in view.
@@ -73,12 +75,11 @@ def decided(
     trajectory = truncate(replay({record.id: record.state}, accesses, now, unshortened(ctx.policy), blocked=True)[0])
     state = decide(trajectory.after)
     if state == trajectory.after:
-        return replace(record, state=trajectory.after, accesses=())
+        return outcome(ctx, replace(record, state=trajectory.after, accesses=()), None)
     state = with_due([replace(state, held=False)], ctx.policy)[0]
     plan_id = ctx.ids(now)
-    whole = replace(
-        trajectory, transitions=(*trajectory.transitions, Transition(now, state, operation, because)), after=state
-    )
+    last = Transition(now, state, operation, because)
+    whole = replace(trajectory, transitions=(*trajectory.transitions, last), after=state)
     plan = trajectory_plan(
         [whole],
         {record.id: record.op},
@@ -95,4 +96,15 @@ def decided(
     content = record.content
     if state.form is not record.state.form:
         content = replace(content, shown=shown[state.form])
-    return replace(record, state=state, content=content, op=plan_id, accesses=())
+    return outcome(ctx, replace(record, state=state, content=content, op=plan_id, accesses=()), plan_id)
+
+
+def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
+    """Return what a verb did to a memory, which is shown as it now is.
+
+    Args:
+        ctx: Policy, clock.
+        record: The memory after the operation.
+        operation: The operation; None where nothing was written.
+    """
+    return Outcome(views([record], ctx.policy, ctx.clock())[0], operation)

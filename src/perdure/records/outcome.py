@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,5 +32,10 @@ class Outcome:
         return self.operation is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as plain JSON data."""
-        return {"memory": self.memory.to_dict(), "operation": self.operation, "changed": self.changed}
+        """Return the memory as plain JSON data, with the operation and whether anything changed."""
+        return {**self.memory.to_dict(), "operation": self.operation, "changed": self.changed}
+
+
+def operations_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    """Return the operations of some outcomes, each once, in their order."""
+    return tuple(dict.fromkeys(o.operation for o in outcomes if o.operation is not None))

@@ -4,23 +4,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import Annotated
 
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.entities import EntityName
 from perdure.interfaces.cli.options import Apply, AsOf, Identity, KnownAt, text_or_input
+from perdure.interfaces.cli.write import tell
 from perdure.rules.learning_hint import untaught
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from perdure.memory import Memory as Perdure
-    from perdure.records.memory import Memory
-    from perdure.records.report import Entry, Operation
-
-_LATEST: Final = 20
 
 
 def learn(
@@ -82,8 +74,7 @@ def confirm(call: Call, id: Identity) -> None:
     """Say that a memory is still true: its clock starts anew, and what contradicts it is superseded."""
     with call.memory() as memory:
         kept = memory.confirm(id)
-        done = _operations(memory, kept, "confirm")
-    _told(call, kept, done, f"Confirmed {kept.id}: confidence {kept.confidence:.2f} from today.")
+    tell(call, kept, f"Confirmed {kept.id}: confidence {kept.memory.confidence:.2f} from today.")
 
 
 def deny(
@@ -96,8 +87,7 @@ def deny(
     """Say that a memory is wrong: it is not believed any longer. Undo takes that back."""
     with call.memory() as memory:
         kept = memory.deny(id, reason)
-        done = _operations(memory, kept, "deny")
-    _told(call, kept, done, f"Denied {kept.id}: it is {kept.status}.")
+    tell(call, kept, f"Denied {kept.id}: it is {kept.memory.status}.")
 
 
 def correct(
@@ -111,16 +101,14 @@ def correct(
     said = text_or_input(value)
     with call.memory() as memory:
         kept = memory.correct(id, said)
-        done = _operations(memory, kept, "correct")
-    _told(call, kept, done, f"Corrected: {kept.id} stands for {id} now: {kept.content}")
+    tell(call, kept, f"Corrected: {kept.id} stands for {id} now: {kept.memory.content}")
 
 
 def both(call: Call, id: Identity) -> None:
     """Say that a fact and what contradicts it both hold: the question is closed, and both are believed."""
     with call.memory() as memory:
         kept = memory.both(id)
-        done = _operations(memory, kept, "both")
-    _told(call, kept, done, f"Both hold: {kept.id} and what contradicted it.")
+    tell(call, kept, f"Both hold: {kept.id} and what contradicted it.")
 
 
 def same(
@@ -131,16 +119,14 @@ def same(
     """Say that the two predicates that review asked about with a fact are the same; --no says that they are not."""
     with call.memory() as memory:
         kept = memory.same(id, not no)
-        done = _operations(memory, kept, "same")
-    _told(call, kept, done, "They are kept apart, and not asked about again." if no else "They are one from now on.")
+    tell(call, kept, "They are kept apart, and not asked about again." if no else "They are one from now on.")
 
 
 def mute(call: Call, id: Identity) -> None:
     """Do not ask about a fact again. It is still believed, and still fades."""
     with call.memory() as memory:
         kept = memory.mute(id)
-        done = _operations(memory, kept, "mute")
-    _told(call, kept, done, f"Nobody is asked about {kept.id} again.")
+    tell(call, kept, f"Nobody is asked about {kept.id} again.")
 
 
 def answer_sheet(
@@ -162,21 +148,3 @@ def answer_sheet(
 
     call.answer(sheet.to_dict(), lambda out: show_sheet(out, sheet))
     return Exit.NOTHING if sheet.nothing_known else Exit.OK
-
-
-def _operations(memory: Perdure, kept: Memory, verb: str) -> list[str]:
-    """Return the operation of an answer, for undo: one about names may change no word of the fact itself."""
-    if verb == "same":
-        last = cast("list[Operation]", memory.history(namespace=kept.namespace, limit=_LATEST))
-        return [o.id for o in last if o.operation == verb and kept.id in o.note][:1]
-    return [e.operation_id for e in cast("list[Entry]", memory.history(kept.id))[-1:]]
-
-
-def _told(call: Call, kept: Memory, operations: list[str], told: str) -> None:
-    from perdure.interfaces.views.rendering import show_undo, shown  # noqa: PLC0415  # start-up time
-
-    def show(out: Console) -> None:
-        out.print(shown(told))
-        show_undo(out, operations)
-
-    call.answer(kept.to_dict(), show)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,11 @@ from perdure.interfaces.cli.options import At, Identity, Zone, json_object, text
 from perdure.interfaces.files.readers import Format, files, read
 from perdure.records.memory import Form, Kind
 from perdure.rules.learning_hint import untaught
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from perdure.records.outcome import Outcome
 
 
 def remember(
@@ -60,9 +65,8 @@ def remember(
             pinned=pin,
             idempotency_key=key,
         )
-    call.answer(
-        kept.to_dict(), lambda out: out.print(f"Remembered {kept.id} ({kept.kind}, {kept.tier}) in {kept.namespace}.")
-    )
+    m = kept.memory
+    tell(call, kept, f"Remembered {m.id} ({m.kind}, {m.tier}) in {m.namespace}.")
 
 
 def ingest(
@@ -130,7 +134,20 @@ def decide(call: Call, name: str, done: str, *arguments: str | None) -> None:
     """Run a verb that decides about one memory, and say where that left it."""
     with call.memory() as memory:
         kept = getattr(memory, name)(*arguments)
-    call.answer(kept.to_dict(), lambda out: out.print(f"{done} {kept.id} ({kept.status}, {kept.tier})."))
+    tell(call, kept, f"{done} {kept.id} ({kept.memory.status}, {kept.memory.tier}).")
+
+
+def tell(call: Call, outcome: Outcome, words: str) -> None:
+    """Say what a verb did to one memory, and how to undo it; where nothing changed, say that."""
+    from perdure.interfaces.views.rendering import show_undo, shown  # noqa: PLC0415  # start-up time
+
+    def show(out: Console) -> None:
+        out.print(shown(words))
+        show_undo(out, [outcome.operation] if outcome.operation is not None else [])
+        if not outcome.changed:
+            out.print("Nothing changed: it was so already.")
+
+    call.answer(outcome.to_dict(), show)
 
 
 def undo(

@@ -151,7 +151,7 @@ class Asker:
             kept = write_down(self._opened(), identity, verdict, value)
         except PerdureError as error:
             return [{"id": identity, "verdict": verdict, "outcome": f"not written down: {error}"}]
-        return [{"id": identity, "verdict": verdict, "outcome": f"{kept.id} is {kept.status.value}"}]
+        return [{"id": identity, "verdict": verdict, "outcome": f"{kept.id} is {kept.memory.status.value}"}]
 
     async def _told(
         self, told: Sequence[Told], arguments: Mapping[str, Any], recall_id: str | None, run: Run

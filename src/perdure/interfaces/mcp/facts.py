@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -21,8 +21,7 @@ from perdure.rules.learning_hint import untaught
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.knowledge.records.fact_results import FactLine
     from perdure.memory import Memory
-    from perdure.records.memory import Memory as Remembered
-    from perdure.records.report import Entry, Operation
+    from perdure.records.outcome import Outcome
 
 Verdict = Literal["confirm", "deny", "correct", "both", "same", "different", "mute"]
 EntityName = Annotated[str, Field(description="Its id, or a name.", min_length=1, max_length=1000)]
@@ -217,14 +216,14 @@ class FactTools(Opened):
     ) -> Annotated[CallToolResult, Decided]:
         """Write down a person's answer about one memory."""
         kept = write_down(self._memory(), id, verdict, value, reason)
-        told = decided(kept, _operation(self._memory(), kept, verdict))
+        told = decided(kept)
         return answer(told, told_decided(told, _DONE[verdict]))
 
 
 def write_down(
     memory: Memory, identity: str, verdict: Verdict, value: str | None, reason: str | None = None
-) -> Remembered:
-    """Write down a person's answer, and return the memory that it left, or that stands in its place."""
+) -> Outcome:
+    """Write down a person's answer; the outcome is about the memory, or what stands in its place."""
     if (value is not None) != (verdict == "correct"):
         raise InvalidInput("value belongs to correct, and correct needs one.", remedy="Pass what the person said.")
     if reason is not None and verdict != "deny":
@@ -238,15 +237,6 @@ def write_down(
     if verdict in ("same", "different"):
         return memory.same(identity, verdict == "same")
     return memory.mute(identity) if verdict == "mute" else memory.correct(identity, value or "")
-
-
-def _operation(memory: Memory, kept: Remembered, verdict: Verdict) -> str | None:
-    """Return the operation of an answer, for undo: an answer about names may change no word of the fact itself."""
-    if verdict in ("same", "different"):
-        last = cast("list[Operation]", memory.history(namespace=kept.namespace, limit=20))
-        return next((o.id for o in last if o.operation == "same" and kept.id in o.note), None)
-    journal = cast("list[Entry]", memory.history(kept.id))
-    return journal[-1].operation_id if journal else None
 
 
 def _fact(f: FactLine) -> FactOf:

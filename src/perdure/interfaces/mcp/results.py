@@ -12,6 +12,7 @@ from perdure.interfaces.mcp import schemas as schema
 
 if TYPE_CHECKING:  # a server that only lists its tools needs none of them
     from perdure.records.memory import Memory
+    from perdure.records.outcome import Outcome
     from perdure.records.plan import Plan
     from perdure.records.recall import Absence, Hit, Recall
     from perdure.records.report import Entry, Explanation, ModelUse, Operation, Report, Stats
@@ -116,14 +117,15 @@ def whole(m: Memory) -> schema.Whole:
     }
 
 
-def decided(m: Memory, operation_id: str | None) -> schema.Decided:
+def decided(outcome: Outcome) -> schema.Decided:
     """Return what a decision about a memory came to."""
+    m = outcome.memory
     return {
         "id": m.id,
         "status": m.status.value,
         "tier": m.tier.value,
         "pinned": m.pinned,
-        "operation_id": operation_id,
+        "operation_id": outcome.operation,
     }
 
 

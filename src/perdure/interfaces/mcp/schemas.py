@@ -82,7 +82,7 @@ class Whole(Kept):
 
 
 class Decided(TypedDict):
-    """A memory after a decision about it; ``operation_id`` is its newest operation, for undo."""
+    """A memory after a decision about it; ``operation_id`` is what undo takes, null where nothing was written."""
 
     id: str
     status: str

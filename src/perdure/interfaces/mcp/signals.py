@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -29,8 +29,7 @@ from perdure.interfaces.mcp.texts import answer
 from perdure.rules.learning_hint import untaught
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
-    from perdure.records.memory import Memory as Remembered
-    from perdure.records.report import Entry
+    from perdure.records.outcome import Outcome
 
 
 class SignalTools(Opened):
@@ -142,7 +141,6 @@ class SignalTools(Opened):
         told = result.compressed(self._memory().compression(self._place(namespace), queries))
         return answer(told, text.compressed(told))
 
-    def _decided(self, memory: Remembered, done: str) -> CallToolResult:
-        journal = cast("list[Entry]", self._memory().history(memory.id))
-        told = mcp_results.decided(memory, journal[-1].operation_id if journal else None)
+    def _decided(self, outcome: Outcome, done: str) -> CallToolResult:
+        told = mcp_results.decided(outcome)
         return answer(told, mcp_texts.decided(told, done))

@@ -85,8 +85,9 @@ def kept(memory: schema.Kept) -> str:
 
 def decided(decision: schema.Decided, done: str) -> str:
     """Return the text of a decision about one memory."""
-    undo = f" Undo with operation {decision['operation_id']}." if decision["operation_id"] else ""
-    return f"{done}: {decision['id']} is {decision['status']} in {decision['tier']}.{undo}"
+    operation = decision["operation_id"]
+    undo = f"Undo with operation {operation}." if operation else "It was so already: nothing was written."
+    return f"{done}: {decision['id']} is {decision['status']} in {decision['tier']}. {undo}"
 
 
 def explained(e: schema.Explained) -> str:

@@ -83,7 +83,7 @@ class Verbs(SignalTools, GroupTools, EntityTools, FactTools, LearningTools):
             pinned=pinned,
             idempotency_key=idempotency_key,
         )
-        told = result.kept(stored)
+        told = result.kept(stored.memory)
         return answer(told, f"Remembered.\n{text.kept(told)}")
 
     def recall(

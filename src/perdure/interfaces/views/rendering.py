@@ -258,7 +258,7 @@ def show_undo(out: Console, operations: Sequence[str]) -> None:
     if len(operations) > 1:
         out.print("To take all of it back, go in this order.")
     for operation in reversed(operations):
-        out.print(f"Take it back with: perdure undo {operation}")
+        out.print(f"Undo: perdure undo {operation}")
 
 
 def show_stats(out: Console, found: Stats, store: str, hint: str = "") -> None:

@@ -14,20 +14,20 @@ from perdure.knowledge.rules.claim_resolution import Action, Decision, Strategy
 from perdure.knowledge.rules.fact_records import link
 from perdure.knowledge.rules.fact_states import Event
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, retried
+from perdure.operations.writing import found, outcome, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Kind, Memory, Record, Status
+from perdure.records.memory import Kind, Record, Status
 from perdure.records.new_memory import Draft
+from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validated
-from perdure.rules.lifecycle.signals import views
 
 Act = Callable[[Believing, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
 
 
-def confirm(ctx: Context, identity: str) -> Memory:
+def confirm(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a memory is still true: confidence + 0.02, the truth clock anew.
 
     What contradicts it in an open conflict is superseded; open questions about it are closed.
@@ -49,7 +49,7 @@ def confirm(ctx: Context, identity: str) -> Memory:
     return answered(ctx, identity, "confirm", "", act)
 
 
-def deny(ctx: Context, identity: str, reason: str | None) -> Memory:
+def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
     """Write down that a person says that a memory is wrong: it is invalidated, for good.
 
     Raises:
@@ -70,7 +70,7 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Memory:
     return answered(ctx, identity, "deny", told, act)
 
 
-def correct(ctx: Context, identity: str, value: str) -> Memory:
+def correct(ctx: Context, identity: str, value: str) -> Outcome:
     """Write down what a person says is true instead, and return the memory that says so.
 
     A fact gets another value, anything else another text; what was believed is superseded, and both are linked.
@@ -88,7 +88,7 @@ def correct(ctx: Context, identity: str, value: str) -> Memory:
     return answered(ctx, identity, "correct", f": {value}", act)
 
 
-def both(ctx: Context, identity: str) -> Memory:
+def both(ctx: Context, identity: str) -> Outcome:
     """Write down that a person says that a fact and what contradicts it both hold: the conflict is closed.
 
     Of a predicate that no table names, this teaches that it has several values (decision 21).
@@ -107,7 +107,7 @@ def both(ctx: Context, identity: str) -> Memory:
     return answered(ctx, identity, "both", "", act)
 
 
-def mute(ctx: Context, identity: str) -> Memory:
+def mute(ctx: Context, identity: str) -> Outcome:
     """Write down that a person does not want to be asked about a fact again; it is still believed, and still fades.
 
     Raises:
@@ -210,8 +210,8 @@ def _corrected_text(believing: Believing, record: Record, text: str, now: Instan
     return made
 
 
-def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Memory:
-    """Carry an answer about a memory out, and return what stands in its place.
+def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Outcome:
+    """Carry an answer about a memory out; the outcome is about what stands in its place.
 
     Args:
         ctx: Store, policy, clock, ids.
@@ -225,7 +225,7 @@ def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Mem
         InvalidInput: It is hidden, or not believed any longer.
     """
 
-    def attempt() -> tuple[str, str]:
+    def attempt() -> Outcome:
         now = ctx.clock()
         record = found(ctx, identity)
         if record.state.status is not Status.ACTIVE:
@@ -241,7 +241,7 @@ def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Mem
         plan = knowing.plan(verb, f"{verb} {identity}{told}")
         if plan.changes:
             ctx.store.apply(plan)
-        return record.namespace, made or identity
+        stands = found(ctx, made or identity, record.namespace)
+        return outcome(ctx, stands, plan.id if plan.changes else None)
 
-    place, result = retried(attempt)
-    return views([found(ctx, result, place)], ctx.policy, ctx.clock())[0]
+    return retried(attempt)

@@ -17,7 +17,8 @@ from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant, text_of
-from perdure.records.memory import Memory, Record, Scope, Status
+from perdure.records.memory import Record, Scope, Status
+from perdure.records.outcome import Outcome
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
 from perdure.rules.lifecycle.decay import preview
@@ -110,7 +111,7 @@ def _vectors(ctx: Context, names: Iterable[str]) -> dict[str, Vector]:
     return {n: resources(ctx).directions[space, n] for n in wanted}
 
 
-def same(ctx: Context, identity: str, *, yes: bool) -> Memory:
+def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:
     """Write down what a person says of the two names that were asked about: the same, or not.
 
     If they are, every fact of the one name gets the other, and so does what is learned later; what then contradicts

@@ -8,14 +8,14 @@ from typing import Final
 from perdure.operations.ports import Context
 from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Memory, State, Status, Tier
-from perdure.rules.lifecycle.signals import views
+from perdure.records.memory import State, Status, Tier
+from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.unarchive import refreshed
 
 _NEARNESS: Final = {Tier.COLD: 0, Tier.WARM: 1, Tier.HOT: 2, Tier.VAULT: 3}
 
 
-def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Memory:
+def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
     """Move a memory to a tier by hand, and write the reason down; the rules go on from there.
 
     Whoever moves a memory nearer, or out of the vault, wants it at hand: its ages start anew, as after a restore. One
@@ -47,5 +47,4 @@ def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Memory:
         return replace(base, tier=tier, tier_ms=now, tier_accesses=0)
 
     because = f"manual override: moved by hand to {tier}: {reason}"
-    record = retried(lambda: decided(ctx, found(ctx, identity), "move", decide, because))
-    return views([record], ctx.policy, ctx.clock())[0]
+    return retried(lambda: decided(ctx, found(ctx, identity), "move", decide, because))

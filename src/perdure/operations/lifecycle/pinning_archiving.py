@@ -9,13 +9,13 @@ from types import MappingProxyType
 from perdure.operations.ports import Context
 from perdure.operations.writing import decided, found, retried
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Form, Memory, Record, State, Status
+from perdure.records.memory import Form, State, Status
+from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.compression_forms import LADDER, shown_as
-from perdure.rules.lifecycle.signals import views
 from perdure.rules.lifecycle.unarchive import aged_anew, restored
 
 
-def pin(ctx: Context, identity: str, *, pinned: bool) -> Memory:
+def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
     """Exempt a memory from every move, or let the rules apply again (from now on, not for the time it was pinned)."""
     now = ctx.clock()
 
@@ -35,7 +35,7 @@ def pin(ctx: Context, identity: str, *, pinned: bool) -> Memory:
     )
 
 
-def archive(ctx: Context, identity: str, reason: str) -> Memory:
+def archive(ctx: Context, identity: str, reason: str) -> Outcome:
     """Hide a memory by hand; ``restore`` brings it back.
 
     Raises:
@@ -55,7 +55,7 @@ def archive(ctx: Context, identity: str, reason: str) -> Memory:
     return _decided(ctx, identity, "archive", decide, f"archived by hand: {reason}")
 
 
-def restore(ctx: Context, identity: str, level: Form | None = None) -> Memory:
+def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
     """Show an archived memory again, and more of its text where a form is named.
 
     Its ages start anew, so that the next sweep does not take it back. Of a fact beside which another value is believed
@@ -104,10 +104,10 @@ def _decided(
     decide: Callable[[State], State],
     because: str,
     shown: Mapping[Form, str | None] = MappingProxyType({}),
-) -> Memory:
-    def attempt() -> Record:
+) -> Outcome:
+    def attempt() -> Outcome:
         record = found(ctx, identity)
         documents = ctx.extension.conflicts(ctx, record, ctx.clock()) if operation == "restore" else ()
         return decided(ctx, record, operation, decide, because, shown=shown, documents=documents)
 
-    return views([retried(attempt)], ctx.policy, ctx.clock())[0]
+    return retried(attempt)

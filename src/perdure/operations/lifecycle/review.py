@@ -9,11 +9,12 @@ from typing import Final, Literal
 from perdure.operations.consolidation.state_changes import Verdict, decided_all
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, retried
+from perdure.operations.writing import found, outcome, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Memory, Record, State, Status
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Change, Target
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.signal_results import Question
@@ -147,7 +148,7 @@ def _question(memory: Memory, about: Sequence[Document], rivals: Mapping[str, Me
     )
 
 
-def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Memory:
+def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Outcome:
     """Close the questions about a memory: ``keep`` validates it, ``drop`` archives it (a fact: invalidates it).
 
     Raises:
@@ -158,11 +159,10 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
     _open_about(ctx, record)
     if (learned := ctx.extension.answer(ctx, record, verdict, reason)) is not None:
         return learned
-    record = retried(lambda: _settled(ctx, identity, verdict, reason))
-    return views([record], ctx.policy, ctx.clock())[0]
+    return retried(lambda: _settled(ctx, identity, verdict, reason))
 
 
-def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Record:
+def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Outcome:
     now = ctx.clock()
     record = found(ctx, identity)
     questions = _open_about(ctx, record)
@@ -183,7 +183,7 @@ def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -
         )
         for d in questions
     ]
-    decided_all(
+    operation = decided_all(
         ctx,
         record.namespace,
         [] if hidden else [record],
@@ -193,7 +193,7 @@ def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -
         now=now,
         documents=closed,
     )
-    return found(ctx, identity, record.namespace)
+    return outcome(ctx, found(ctx, identity, record.namespace), operation)
 
 
 def _open_about(ctx: Context, record: Record) -> list[Document]:
