@@ -14,6 +14,7 @@ from perdure.records.document import Shelf
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Memory, Record
+from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.records.recall import Hit

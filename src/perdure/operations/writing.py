@@ -73,8 +73,7 @@ def decided(
     now = ctx.clock()
     accesses = {record.id: tuple(p for p in record.accesses if p[0] <= now)}
     trajectory = truncate(replay({record.id: record.state}, accesses, now, unshortened(ctx.policy), blocked=True)[0])
-    state = decide(trajectory.after)
-    if state == trajectory.after:
+    if (state := decide(trajectory.after)) == trajectory.after:
         return outcome(ctx, replace(record, state=trajectory.after, accesses=()), None)
     state = with_due([replace(state, held=False)], ctx.policy)[0]
     plan_id = ctx.ids(now)
