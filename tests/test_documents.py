@@ -35,6 +35,7 @@ def test_examples_run(name, code, tmp_path, monkeypatch):
         exec(compile(code, name, "exec"), {"__name__": "example"})  # noqa: S102  # that is the test
 
 
+@pytest.mark.behaviour("KN80")
 def test_the_commands_about_facts_in_the_readme_run(tmp_path):
     (block,) = [b for b in SHELL.findall((ROOT / "README.md").read_text("utf-8")) if "answer-sheet" in b]
     places = {"PYTHONPATH": str(ROOT / "src")}
@@ -76,6 +77,7 @@ def test_the_documents_name_no_path_of_a_machine():
     assert os.sep == "/" or not found
 
 
+@pytest.mark.behaviour("KN30")
 def test_generated_documents_are_up_to_date():
     check = subprocess.run(
         [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False

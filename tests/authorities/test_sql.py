@@ -82,6 +82,7 @@ def test_aliases_are_bound_as_a_list(folder):
     assert asked(who, "gai").standing is Standing.SILENT
 
 
+@pytest.mark.behaviour("AU12")
 @pytest.mark.parametrize(
     "name",
     [
@@ -105,6 +106,7 @@ def test_a_hostile_name_that_is_in_the_database_is_found(folder):
     assert asked(authority(folder)).values == ("Thursday",)
 
 
+@pytest.mark.behaviour("AU15")
 def test_a_slow_query_is_stopped_in_time(folder):
     begun = time.monotonic()
     answer = asked(authority(folder, SLOW, seconds=0.3))
@@ -130,6 +132,7 @@ def test_one_slow_query_does_not_spoil_the_next(folder):
     assert (slow.standing, fast.values) == (Standing.UNREACHABLE, ("Thursday",))
 
 
+@pytest.mark.behaviour("AU13")
 @pytest.mark.parametrize(
     "query",
     [
@@ -294,6 +297,7 @@ def test_a_server_answers(server, tmp_path):
     assert asked(money).values == ("1350.5",)
 
 
+@pytest.mark.behaviour("AU16")
 def test_a_server_stops_a_slow_query(server, tmp_path):
     who = authority(tmp_path, "SELECT CAST(pg_sleep(30) AS text) WHERE CAST(:subject AS text) <> ''", url=server)
     who = SqlAuthority(
@@ -306,6 +310,7 @@ def test_a_server_stops_a_slow_query(server, tmp_path):
     assert fast.values == ("Thursday",)
 
 
+@pytest.mark.behaviour("AU14")
 @pytest.mark.parametrize(
     "query",
     [
@@ -325,6 +330,7 @@ def test_a_server_refuses_to_write(server, tmp_path, query):
     assert state_of(server) == before
 
 
+@pytest.mark.behaviour("AU18")
 def test_a_wrong_password_and_a_missing_server_are_told_without_credentials(server, tmp_path):
     wrong = server.replace("//", "//perdure:s3cret-word@", 1) if "@" not in server else None
     dead = "postgresql+psycopg://joe:s3cret-word@127.0.0.1:1/none?connect_timeout=60&sslpassword=s3cret-key"
@@ -366,6 +372,7 @@ def test_a_server_that_never_answers_is_left(tmp_path):
     deaf.close()
 
 
+@pytest.mark.behaviour("AU17")
 def test_a_server_that_hangs_in_the_middle_is_cut_off(server, tmp_path):
     """A backend that is stopped in its query cannot keep its own timeout: the line is cut a second later."""
     query = "SELECT CAST(pg_sleep(20) AS text) WHERE CAST(:subject AS text) <> 'frozen'"

@@ -64,6 +64,7 @@ def one(root, text, **more):
     return sighting
 
 
+@pytest.mark.behaviour("AU20")
 def test_what_is_there_is_fine(root):
     assert one(root, "src/app.py").sight is Sight.FINE
     assert one(root, "src/app.py#main").evidence == "src/app.py defines main (line 15)"
@@ -86,6 +87,7 @@ def test_a_renamed_file_has_moved(root):
     assert (moved.sight, moved.found) == (Sight.MOVED, ("src/app.py#main",))
 
 
+@pytest.mark.behaviour("AU21")
 def test_a_symbol_in_another_file_has_moved(root):
     moved = one(root, "src/app.py#helper")
     assert (moved.sight, moved.found) == (Sight.MOVED, ("src/deep/other.py#helper",))
@@ -93,6 +95,7 @@ def test_a_symbol_in_another_file_has_moved(root):
     assert one(root, "src/removed.py#helper").found == ("src/deep/other.py#helper",)
 
 
+@pytest.mark.behaviour("AU22")
 def test_what_is_gone_is_stale(root):
     assert one(root, "src/gone.py").sight is Sight.STALE  # what others wrote, in node_modules, does not count
     assert one(root, "src/app.py#vanished").sight is Sight.STALE
@@ -100,11 +103,13 @@ def test_what_is_gone_is_stale(root):
     assert one(root, "src/gone.py#vanished").sight is Sight.STALE
 
 
+@pytest.mark.behaviour("AU23")
 def test_a_url_is_never_fetched(root):
     sighting = one(root, "http://127.0.0.1:1/x.py")
     assert (sighting.sight, sighting.evidence) == (Sight.UNVERIFIABLE, "a URL is recorded and not fetched")
 
 
+@pytest.mark.behaviour("AU24")
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 def test_no_link_leads_out_of_the_tree(root, tmp_path):
     (tmp_path / "secret").mkdir()
@@ -148,6 +153,7 @@ def test_what_is_too_large_or_cannot_be_read_is_unverifiable(root):
     assert one(root, "folder.py").sight is Sight.STALE
 
 
+@pytest.mark.behaviour("AU25")
 def test_out_of_time_is_unverifiable_and_not_stale(root):
     for i in range(300):
         (root / "src" / f"many{i}.py").write_text("def a(): ...  # nowhere\n" * 3000)
@@ -174,6 +180,7 @@ def test_whose_memories_cite_it(root):
     assert [tree(root, namespaces=("a",)).covers(n) for n in ("a", "b")] == [True, False]
 
 
+@pytest.mark.behaviour("AU26")
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_commits_are_known_or_not(root):
     def git(*words):

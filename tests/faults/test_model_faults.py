@@ -84,6 +84,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.behaviour("SF41")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_leaves_what_was_found_by_rule_and_changes_nothing_else(talking, path, fault, monkeypatch):
     monkeypatch.setattr("perdure.models.posting.time.sleep", lambda _: None)  # retries without their pauses
@@ -116,6 +117,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.behaviour("SF42")
 @pytest.mark.parametrize("order", ORDERS)
 def test_valid_nonsense_deletes_and_adds_nothing(talking, order):
     memory, _ = talking(says(ORDERS[order], usage={"prompt_tokens": 12, "completion_tokens": 7}))
@@ -127,6 +129,7 @@ def test_valid_nonsense_deletes_and_adds_nothing(talking, order):
     assert memory.stats().memories == 3
 
 
+@pytest.mark.behaviour("SF40")
 def test_cost_and_outcome_of_every_call_are_counted_and_logged(talking, caplog, monkeypatch):
     monkeypatch.setattr("perdure.models.posting.time.sleep", lambda _: None)
     counted = {"prompt_tokens": 120, "completion_tokens": 30}
@@ -151,6 +154,7 @@ def test_cost_and_outcome_of_every_call_are_counted_and_logged(talking, caplog, 
     assert memory.stats().to_dict()["model"]["calls"] == 4
 
 
+@pytest.mark.behaviour("SF47")
 def test_a_secret_never_reaches_the_model(talking):
     token = "ghp_" + "aBcD1234eFgH5678iJkL9012mNoP3456qRsT"
     memory, server = talking(says({"checked": [], "added": []}))

@@ -51,6 +51,7 @@ def leaks(data: bytes) -> list[str]:
     return [p for p in parts if p.encode() in data or p.encode("utf-16-le") in data]
 
 
+@pytest.mark.behaviour("SF4")
 def test_no_file_of_a_store_holds_a_byte_of_a_secret(tmp_path, clock):
     path = tmp_path / "m.db"
     with warnings.catch_warnings(record=True) as said, opened(path, WORDS_ONLY, clock) as memory:
@@ -66,6 +67,7 @@ def test_no_file_of_a_store_holds_a_byte_of_a_secret(tmp_path, clock):
     assert b"[redacted: github token]" in path.read_bytes()
 
 
+@pytest.mark.behaviour("SF5")
 @in_processes
 def test_no_row_of_a_store_holds_a_secret(memory, path):
     with warnings.catch_warnings():
@@ -76,6 +78,7 @@ def test_no_row_of_a_store_holds_a_secret(memory, path):
     assert {name: rows for name, rows in found.items() if rows} == {}
 
 
+@pytest.mark.behaviour("SF6")
 def test_twice_adds_nothing(memory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -88,11 +91,13 @@ def test_twice_adds_nothing(memory):
         assert one.memory.content == "Deploy with [redacted: github token]."
 
 
+@pytest.mark.behaviour("SF7")
 def test_a_policy_may_keep_secrets(opening):
     memory = opening({**WORDS_ONLY, "knowledge": {"redact": False}})
     assert memory.remember(f"Deploy with {TOKEN}.").memory.content == f"Deploy with {TOKEN}."
 
 
+@pytest.mark.behaviour("SF8")
 def test_a_caller_is_warned_once_with_kinds_and_counts(memory):
     with pytest.warns(UserWarning, match=r"2 secrets were replaced before storing \(card number, github token\)"):
         memory.remember(f"{TOKEN} {CARD}")

@@ -6,6 +6,8 @@ import random
 import time
 from dataclasses import MISSING, fields
 
+import pytest
+
 from conftest import opened
 from forks import Mother
 from perdure.records.memory import State
@@ -98,6 +100,7 @@ class Workers:
         return int(tokens)
 
 
+@pytest.mark.behaviour("LA6")
 def test_a_year_of_use_ends_sound_and_explained(tmp_path):
     path = tmp_path / "year.db"
     chance = random.Random(1)  # noqa: S311  # repeatable on purpose

@@ -88,6 +88,7 @@ def table(text):
     return rows
 
 
+@pytest.mark.behaviour("KN60")
 def test_facts_are_shown_with_what_they_rest_on(place):
     friday = the("delivery", "Friday")
     shown = ran("facts", "gai media")
@@ -105,6 +106,7 @@ def test_facts_are_shown_with_what_they_rest_on(place):
     assert data("facts", "Nobody Inc", code=3)["error"] == "NotFound"
 
 
+@pytest.mark.behaviour("KN61")
 def test_a_correction_replaces_and_the_timeline_shows_both(place):
     friday = the("delivery", "Friday")
     told = data("correct", friday["id"], "Thursday")
@@ -131,6 +133,7 @@ def test_a_correction_replaces_and_the_timeline_shows_both(place):
     assert (denied["true"], denied["believed"], denied["state"]) == ("never", f"on {today} only", "invalidated")
 
 
+@pytest.mark.behaviour("KN97")
 def test_why_begins_with_the_fact_and_tells_each_reason_once(place):
     friday = the("delivery", "Friday")
     now = data("correct", friday["id"], "Thursday")["id"]
@@ -152,6 +155,7 @@ def test_why_begins_with_the_fact_and_tells_each_reason_once(place):
     assert re.search(r"summarize \S+: and \d+ more$", lines[-1])
 
 
+@pytest.mark.behaviour("KN62")
 def test_the_questions_of_a_day_are_answered(place):
     asked = data("review")
     friday = the("delivery", "Friday")
@@ -172,6 +176,7 @@ def test_the_questions_of_a_day_are_answered(place):
     assert data("confirm", "nothing", code=3)["error"] == "NotFound"
 
 
+@pytest.mark.behaviour("KN63")
 def test_review_keeps_to_the_days_allowance_unless_told_otherwise(place):
     Path("policy.toml").write_text(Path("policy.toml").read_text() + "[knowledge]\nquestions_per_day = 1\n")
     assert len(data("review", "--limit", "10")) == 2
@@ -182,6 +187,7 @@ def test_review_keeps_to_the_days_allowance_unless_told_otherwise(place):
     assert len(data("review", "--limit", "10")) == 1
 
 
+@pytest.mark.behaviour("KN64")
 def test_a_summary_is_previewed_planned_and_applied(place):
     preview = data("summarize")
     (due,) = preview["made"]
@@ -204,6 +210,7 @@ def test_a_summary_is_previewed_planned_and_applied(place):
     assert applied["operation"] == "summarize"
 
 
+@pytest.mark.behaviour("KN65")
 def test_what_was_taken_in_before_is_learned_from_once(place):
     Path("plain.toml").write_text('[embedder]\nmodel = "none"\n')
     Path("talk.jsonl").write_text(
@@ -219,6 +226,7 @@ def test_what_was_taken_in_before_is_learned_from_once(place):
     assert data("facts", "--past", "-n", "other", code=3) == []
 
 
+@pytest.mark.behaviour("KN66")
 def test_an_answer_sheet_as_text_and_as_data(place):
     process("correct", the("delivery", "Friday")["id"], "Thursday")
     text = process("answer-sheet", "When does Gai Media want deliveries?")
@@ -273,6 +281,7 @@ def test_two_names_are_said_to_be_the_same_or_not(tmp_path, place, no):
     assert names == ({"favorite_drink", "favorite_beverage"} if no else {"favorite_drink"})
 
 
+@pytest.mark.behaviour("DO42")
 @pytest.mark.parametrize(("verb", "more"), [("deny", ()), ("correct", ("Thursday",)), ("mute", ())])
 def test_an_answer_says_how_it_is_taken_back(place, verb, more):
     friday = the("delivery", "Friday")
@@ -283,6 +292,7 @@ def test_an_answer_says_how_it_is_taken_back(place, verb, more):
     assert (again["id"], again["state"], again["question"]) == (friday["id"], friday["state"], friday["question"])
 
 
+@pytest.mark.behaviour("DO47")
 def test_what_was_replaced_at_once_may_have_been_true_for_a_while(place):
     with perdure.open(place / "agent.db", POLICY, clock=lambda: NOW) as memory:
         memory.ingest([{"content": "Remember, Zed Corp prefers Monday deliveries.", "at": NOW}], session="now")

@@ -114,6 +114,7 @@ def silence(project, session, hours):
 # --- two sessions
 
 
+@pytest.mark.behaviour("AG36", "AG39")
 def test_what_the_first_session_learned_is_recalled_in_the_second(project):
     """Its end was missed (the machine was switched off) and is caught up at the second's start."""
     assert project.hook("SessionStart", "one") == ""
@@ -182,6 +183,7 @@ def test_a_completed_task_without_memories_says_nothing(project):
     assert project.hook("TaskCompleted", "one") == ""
 
 
+@pytest.mark.behaviour("AG38")
 def test_a_completed_task_is_brought_into_its_session(project):
     with project.open() as memory:
         kept = memory.remember("The importer retries twice.", "shop", session="one", task="12").id
@@ -193,6 +195,7 @@ def test_a_completed_task_is_brought_into_its_session(project):
 # --- stopping, and being stopped
 
 
+@pytest.mark.behaviour("AG31")
 def test_stopping_twice_takes_in_each_message_once(project):
     for n in range(5):
         project.say("one", "user", f"Message number {n}.")
@@ -205,6 +208,7 @@ def test_stopping_twice_takes_in_each_message_once(project):
         assert memory.list("shop") == []
 
 
+@pytest.mark.behaviour("AG32")
 def test_two_hooks_at_once_lose_and_double_nothing(project):
     for n in range(200):
         project.say("one", "user", f"Remember that room {n} has a blue door.")
@@ -232,6 +236,7 @@ def test_two_hooks_at_once_lose_and_double_nothing(project):
         assert memory.check() == []
 
 
+@pytest.mark.behaviour("AG33")
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_killed_in_the_middle_it_leaves_the_store_sound_and_nothing_doubled(project):
     for n in range(300):
@@ -264,6 +269,7 @@ def test_killed_in_the_middle_it_leaves_the_store_sound_and_nothing_doubled(proj
 # --- never in the way
 
 
+@pytest.mark.behaviour("AG34")
 def test_whatever_goes_wrong_is_told_and_stops_nothing(project, tmp_path):
     faults = {
         "no JSON": ("Stop", "nonsense"),
@@ -320,6 +326,7 @@ def test_options_before_the_verb_work_too(project, tmp_path):
         assert len(memory.list("elsewhere", inside="one")) == 1
 
 
+@pytest.mark.behaviour("AG30")
 def test_beside_a_prompt_no_model_and_no_command_line_is_loaded(project):
     remember(project, None, FACT, 0.9)
     code = (
@@ -342,6 +349,7 @@ def test_beside_a_prompt_no_model_and_no_command_line_is_loaded(project):
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.behaviour("AG43")
 @pytest.mark.parametrize("event", EVENTS)
 def test_every_event_has_something_to_do(event, project):
     opened = []
@@ -395,6 +403,7 @@ def test_a_project_is_the_folder_with_its_repository_or_what_the_agent_says(tmp_
     assert project_namespace(Path("/"), {}) == "default"
 
 
+@pytest.mark.behaviour("AG37")
 def test_the_server_and_the_command_line_use_the_same_one(project, monkeypatch):
     monkeypatch.chdir(project.folder)
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)

@@ -32,6 +32,7 @@ def lines(project, prompt):
     return found, [line for line in shown if "[" not in line]
 
 
+@pytest.mark.behaviour("DO25")
 def test_what_a_later_message_overturned_says_so_beside_a_prompt(project):
     with opened(project) as memory:
         old = memory.remember("My grocery budget is $500 monthly.", "shop").id
@@ -43,6 +44,7 @@ def test_what_a_later_message_overturned_says_so_beside_a_prompt(project):
     assert after == []
 
 
+@pytest.mark.behaviour("DO26")
 def test_both_sides_of_a_contradiction_say_so_beside_a_prompt(project):
     with opened(project) as memory:
         one = memory.remember("I visited Rome in May.", "shop").id
@@ -55,6 +57,7 @@ def test_both_sides_of_a_contradiction_say_so_beside_a_prompt(project):
     assert after == [ASKING]
 
 
+@pytest.mark.behaviour("DO27")
 def test_an_ageing_fact_asks_beside_a_prompt_until_it_is_muted_or_confirmed(project):
     at = (NOW - timedelta(days=200)).isoformat()
     said = {"role": "user", "content": "Remember, Gai Media prefers Friday deliveries.", "at": at}
@@ -75,6 +78,7 @@ def test_an_ageing_fact_asks_beside_a_prompt_until_it_is_muted_or_confirmed(proj
     assert "ageing" not in lines(project, prompt)[0][fact.id]
 
 
+@pytest.mark.behaviour("DO28")
 def test_remarks_stand_before_the_words_are_few_and_count_for_the_budget(project):
     with opened(project) as memory:
         for n in range(20):
@@ -90,6 +94,7 @@ def test_remarks_stand_before_the_words_are_few_and_count_for_the_budget(project
     assert re.search(r"; and by 1\d more$", remarks)
 
 
+@pytest.mark.behaviour("DO49")
 def test_a_note_of_the_words_of_a_fact_that_was_replaced_is_marked_and_not_in_the_opening(project):
     with opened(project) as memory:
         memory.ingest([{"content": "Remember, Gai Media prefers Friday deliveries."}], "shop", session="monday")

@@ -65,6 +65,7 @@ def said(place, content, session="talk", scope="long_term", days=0):
 # --- what was missing
 
 
+@pytest.mark.behaviour("DO29")
 def test_extract_is_told_whose_words_a_text_is(place):
     text = "We decided to use PostgreSQL 15.2."
     done = data("extract", "-", "--role", "tool", text=text)
@@ -77,6 +78,7 @@ def test_extract_is_told_whose_words_a_text_is(place):
     assert data("extract", "-", "--role", " ", code=1, text=text)["error"] == "InvalidInput"
 
 
+@pytest.mark.behaviour("DO30")
 def test_learning_from_a_session_that_is_not_there_says_so(place):
     said(place, "Remember, Gai Media prefers Friday deliveries.", "monday")
     found = data("learn", "monday", "tuesday", code=3)
@@ -86,6 +88,7 @@ def test_learning_from_a_session_that_is_not_there_says_so(place):
     assert "in other" in ran("learn", "monday", "-n", "other", code=3)
 
 
+@pytest.mark.behaviour("DO31")
 def test_verify_without_an_authority_says_how_to_set_one(place):
     told = ran("verify")
     assert "No authority is set" in told
@@ -101,6 +104,7 @@ def test_verify_without_an_authority_says_how_to_set_one(place):
 # --- another time
 
 
+@pytest.mark.behaviour("DO32")
 def test_where_nothing_was_known_then_recall_says_so_and_since_when_something_is(place):
     said(place, "Remember, Gai Media prefers Friday deliveries.", days=30)
     question, since = "When does Gai Media want deliveries?", NOW - timedelta(days=30)
@@ -119,6 +123,7 @@ def test_where_nothing_was_known_then_recall_says_so_and_since_when_something_is
     assert other.startswith("nothing known: ")
 
 
+@pytest.mark.behaviour("DO33")
 def test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_beginning(place):
     said(place, "Remember, Gai Media prefers Friday deliveries.", days=30)
     said(place, "Gai Media no longer prefers Friday deliveries.", session="later", days=10)
@@ -134,6 +139,7 @@ def test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_b
 HINT = 'preset = "knowledge"'
 
 
+@pytest.mark.behaviour("DO34")
 def test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_them(place):
     (place / "perdure.toml").write_text('[embedder]\nmodel = "none"\n')
     (place / "talk.jsonl").write_text('{"role": "user", "content": "Remember, Gai Media prefers Friday deliveries."}\n')
@@ -155,6 +161,7 @@ def test_who_looks_for_facts_that_the_policy_does_not_learn_is_told_how_to_have_
     assert "Friday" in ran("facts", "Gai Media")
 
 
+@pytest.mark.behaviour("DO36")
 def test_a_fact_that_one_session_sees_says_so(place):
     said(place, "Remember, Gai Media prefers Friday deliveries.", session="spring")
     said(place, "Remember, Gai Media's payment terms are NET30.", session="secret one", scope="session")
@@ -184,6 +191,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.behaviour("DO38")
 def test_what_a_knowledge_command_cannot_take_is_refused_in_a_line_with_a_remedy_and_changes_nothing(place):
     said(place, "Remember, Gai Media prefers Friday deliveries.")
     (fact,) = data("facts")
@@ -197,6 +205,7 @@ def test_what_a_knowledge_command_cannot_take_is_refused_in_a_line_with_a_remedy
     assert data("check")["sound"]
 
 
+@pytest.mark.behaviour("DO40")
 def test_a_predicate_that_is_no_word_means_no_fact(place):
     said(place, "Remember, Gai Media prefers Friday deliveries.")
     for words in ("..", "value", SQL):
@@ -204,6 +213,7 @@ def test_a_predicate_that_is_no_word_means_no_fact(place):
     assert [f["value"] for f in data("facts", "--predicate", "day preference")] == ["Friday"]
 
 
+@pytest.mark.behaviour("DO41")
 def test_an_id_that_no_authority_knows_is_named(place):
     (place / "perdure.toml").write_text(KNOWLEDGE + '[knowledge]\nfile = "known.toml"\n')
     (place / "known.toml").write_text('[authorities.code]\nworking_tree = "."\n')

@@ -57,6 +57,7 @@ def data(*words):
     return json.loads(result.stdout)
 
 
+@pytest.mark.behaviour("LE-cli-1")
 def test_rates(memory):
     assert "There are no facts in default; facts would lose 0.01 a day." in done("rates")
     ids = facts(memory, *((f"value {n}", "contact", NOW - timedelta(days=100)) for n in range(20)))
@@ -72,6 +73,7 @@ def test_rates(memory):
     assert memory.history(limit=1)[0].id == written["operations"][0]
 
 
+@pytest.mark.behaviour("LE-cli-2")
 def test_procedures(memory):
     for day in range(30, 6, -1):
         draw = np.random.default_rng(day)
@@ -91,6 +93,7 @@ def test_procedures(memory):
     assert [m.id for m in memory.list(kinds=["procedure"])] == [applied["procedures"][0]["id"]]
 
 
+@pytest.mark.behaviour("LE-cli-3")
 def test_backtest(memory):
     old = memory.remember("the red boat lies at the pier", at=NOW - timedelta(days=9))
     answer = memory.recall("red boat")

@@ -58,6 +58,7 @@ async def said(client, tool, **arguments):
     return answer.structured_content, answer.content[0].text
 
 
+@pytest.mark.behaviour("DO20")
 @pytest.mark.parametrize("mode", MODES)
 def test_rates_are_told_and_written_down_only_when_asked(place, mode):
     with opened(place) as memory:
@@ -85,6 +86,7 @@ def test_rates_are_told_and_written_down_only_when_asked(place, mode):
         assert len(memory.history(limit=1000)) == before + 2  # written, and taken back
 
 
+@pytest.mark.behaviour("DO21")
 @pytest.mark.parametrize("mode", MODES)
 def test_procedures_are_shown_and_stored_only_when_asked(place, mode):
     with opened(place) as memory:
@@ -112,6 +114,7 @@ def test_procedures_are_shown_and_stored_only_when_asked(place, mode):
     talk(place, story, mode)
 
 
+@pytest.mark.behaviour("DO22")
 @pytest.mark.parametrize("mode", MODES)
 def test_another_policy_is_tried_on_past_recalls_and_nothing_is_written(place, mode):
     other = {
@@ -138,6 +141,7 @@ def test_another_policy_is_tried_on_past_recalls_and_nothing_is_written(place, m
         assert memory.history(limit=1000) == before
 
 
+@pytest.mark.behaviour("DO23")
 @pytest.mark.parametrize("mode", MODES)
 def test_a_database_decides_over_mcp_and_both_values_are_told(place, mode):
     with sqlite3.connect(place / "domain.db") as database:
@@ -171,6 +175,7 @@ def test_a_database_decides_over_mcp_and_both_values_are_told(place, mode):
     talk(place, story, mode)
 
 
+@pytest.mark.behaviour("DO24")
 def test_verify_without_an_authority_says_how_to_set_one(place):
     with opened(place) as memory:
         memory.remember("The entry point is app.py#main.")
@@ -185,6 +190,7 @@ def test_verify_without_an_authority_says_how_to_set_one(place):
     talk(place, story)
 
 
+@pytest.mark.behaviour("DO35")
 def test_who_looks_for_facts_over_mcp_that_the_policy_does_not_learn_is_told_how_to_have_them(place):
     looked = (("facts", {}), ("entities", {}), ("review", {}), ("stats", {}))
 
@@ -200,6 +206,7 @@ def test_who_looks_for_facts_over_mcp_that_the_policy_does_not_learn_is_told_how
     assert {tool: 'preset = "knowledge"' in text for tool, text in without.items()} == dict.fromkeys(without, True)
 
 
+@pytest.mark.behaviour("DO37")
 def test_a_fact_that_one_session_sees_says_so_over_mcp(place):
     with opened(place) as memory:
         for words, scope in (("Friday", "long_term"), ("Monday", "session")):
@@ -237,6 +244,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.behaviour("DO39")
 def test_what_a_knowledge_tool_cannot_take_is_an_error_with_a_remedy_and_changes_nothing(place):
     with opened(place) as memory:
         memory.ingest([{"role": "user", "content": "Remember, Gai Media prefers Friday deliveries."}], session="s")

@@ -100,6 +100,7 @@ def test_used_reinforce_and_weaken_end_with_3_where_nothing_is_found():
         assert data(verb, "nothing", code=Exit.NOTHING)["not_found"] == ["nothing"]
 
 
+@pytest.mark.behaviour("DO14")
 def test_decay_previews_unless_applied():
     identity = kept("The office is in Lyon.", "--at", OLD)
     text = done("decay")
@@ -136,6 +137,7 @@ def test_a_memory_is_moved_by_hand_and_the_journal_says_why():
 # --- forms
 
 
+@pytest.mark.behaviour("DO15")
 def test_fit_previews_unless_applied_and_restore_brings_the_text_back():
     identity = kept(REPORT, "--at", "2026-05-01")
     text = done("fit", "--tokens", "200")
@@ -163,6 +165,7 @@ def test_what_a_session_noted_is_seen_only_inside_it():
 # --- several memories
 
 
+@pytest.mark.behaviour("DO16")
 def test_duplicates_are_merged_only_with_apply():
     for day in ("2026-10-01", "2026-10-02"):
         kept("The office is in Lyon.", "-k", "episode", "--at", day)
@@ -177,6 +180,7 @@ def test_duplicates_are_merged_only_with_apply():
     assert len(data("list")) == 2
 
 
+@pytest.mark.behaviour("DO17")
 def test_a_loss_that_is_accepted_keeps_its_reason(folder):
     (folder / "policy.toml").write_text('[embedder]\nmodel = "none"\n[gates]\nloss_free_count = 0\n')
     for day in ("2026-10-01", "2026-10-02"):
@@ -205,6 +209,7 @@ def test_a_task_and_its_session_end():
     assert data("end-session", "monday")["anew"] is False
 
 
+@pytest.mark.behaviour("DO13")
 def test_a_promotion_is_confirmed():
     identity = kept("The bank is closed at night.", "--session", "monday")
     assert data("promote", "monday")["confirmed"] is False
@@ -230,6 +235,7 @@ def test_a_text_becomes_memories_from_a_file_and_from_input(folder):
     assert data("extract", "-", "-n", "work", "--keep-duplicates", input=text)["memories_created"] == 1
 
 
+@pytest.mark.behaviour("EN22")
 def test_entities_are_listed_named_merged_and_split(folder):
     with perdure.open(folder / "agent.db", folder / "policy.toml") as memory:
         ctx = memory._context
@@ -296,6 +302,7 @@ REFUSED_GROUPS = [
 ]
 
 
+@pytest.mark.behaviour("DO19")
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [*REFUSED, *REFUSED_GROUPS],

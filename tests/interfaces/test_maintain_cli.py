@@ -164,6 +164,7 @@ def test_a_policy_may_switch_it_off(place):
     opened.close()
 
 
+@pytest.mark.behaviour("G40")
 @pytest.mark.parametrize("error", [StoreError("The shelf fell down."), ZeroDivisionError()], ids=["ours", "any"])
 def test_a_failing_run_never_ends_the_thread(place, monkeypatch, error):
     beside = Background(first=0.01, pause=0.01)
@@ -190,6 +191,7 @@ mcp.main(sys.argv[1:])
 """
 
 
+@pytest.mark.behaviour("G39")
 def test_a_server_does_the_upkeep_while_it_answers_and_ends_cleanly(place):
     line = [sys.executable, "-c", SERVER, "--store", "agent.db", "--policy", "policy.toml"]
     errors = place / "errors.txt"
@@ -211,6 +213,7 @@ def test_a_server_does_the_upkeep_while_it_answers_and_ends_cleanly(place):
     assert errors.read_text() == ""
 
 
+@pytest.mark.behaviour("G41")
 def test_a_list_of_tools_opens_no_store(place):
     line = [sys.executable, "-c", SERVER, "--store", "other.db", "--policy", "policy.toml"]
 
@@ -242,6 +245,7 @@ def _commands_of_units():
         yield "crontab", command
 
 
+@pytest.mark.behaviour("G42")
 def test_the_units_of_the_documents_run_commands_that_are_there(place, monkeypatch):
     """Their command lines are run as they stand, on this store, once; a service that stays is only asked for help."""
     monkeypatch.setenv("PERDURE_STORE", "agent.db")

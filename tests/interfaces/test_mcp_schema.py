@@ -83,6 +83,7 @@ def listed(profile, mode="auto"):
     return anyio.run(run)
 
 
+@pytest.mark.behaviour("DO5")
 def test_names_are_stable_and_core_has_at_most_ten():
     assert [t.name for t in listed("core")] == CORE
     assert [t.name for t in listed("full")] == FULL
@@ -95,6 +96,7 @@ def test_the_list_is_the_same_every_time_and_in_both_protocols():
     assert first == [t.model_dump() for t in listed("full", "legacy")]
 
 
+@pytest.mark.behaviour("DO6")
 def test_annotations_are_as_decided():
     tools = listed("full")
     told = {

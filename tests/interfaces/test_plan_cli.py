@@ -53,6 +53,7 @@ def run(*words, code=0):
     return json.loads(result.stdout)
 
 
+@pytest.mark.behaviour("G21")
 def test_a_plan_is_written_and_applied_as_it_was_shown(place):
     written = run("plan", "sweep", "-o", "plan.json")
     assert not written["applied"]
@@ -101,6 +102,7 @@ def test_a_folder_that_is_not_there_is_named(place):
     assert run("plan", "sweep", "-o", "no/plan.json", code=1)["error"] == "DiskFull"
 
 
+@pytest.mark.behaviour("G22")
 def test_it_is_refused_once_a_memory_has_changed(place):
     run("plan", "sweep", "-o", "plan.json")
     with memory() as opened:
@@ -110,6 +112,7 @@ def test_it_is_refused_once_a_memory_has_changed(place):
     assert (answer["error"], one.id in answer["message"]) == ("ConflictError", True)
 
 
+@pytest.mark.behaviour("G23")
 def test_it_is_refused_under_another_policy(place):
     run("plan", "sweep", "-o", "plan.json")
     Path("policy.toml").write_text(POLICY.replace("cold_days = 1", "cold_days = 2"))
@@ -136,6 +139,7 @@ EDITS = {
 }
 
 
+@pytest.mark.behaviour("G24")
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_a_file_that_was_edited_or_damaged_is_refused(place, edit):
     run("plan", "sweep", "-o", "plan.json")

@@ -59,6 +59,7 @@ def test_the_seeds_own_file_is_read_from_the_home_folder(home):
     assert keys(perdure.load_policy()) == SEED
 
 
+@pytest.mark.behaviour("AG40")
 def test_each_of_the_five_keys_reaches_its_own(home):
     write(home, {"memory": OTHER, "other": "of another program"})
     assert keys(perdure.load_policy()) == OTHER
@@ -69,6 +70,7 @@ def test_each_of_the_five_keys_reaches_its_own(home):
         assert keys(perdure.load_policy()) == {**keys(Policy()), name: value}
 
 
+@pytest.mark.behaviour("AG41")
 def test_a_policy_files_own_values_win(home):
     write(home, {"memory": OTHER})
     own = "[confidence]\ndaily_factor = 0.99\nnote = 0.7\n\n[archive]\ncold_days = 10\n"
@@ -100,6 +102,7 @@ def test_keys_that_are_not_known_are_named(home):
     assert str(path) in str(told[0].message)
 
 
+@pytest.mark.behaviour("AG42")
 @pytest.mark.parametrize(
     ("data", "problem"),
     [

@@ -14,6 +14,7 @@ from laws.memories import LAW
 from perdure.knowledge.formulas.chance import at_least, discoveries, follows_within
 
 
+@pytest.mark.behaviour("LE-chance-1")
 @pytest.mark.parametrize(("seen", "of", "p"), [(1, 1, 0.2), (3, 3, 0.1), (2, 5, 0.5), (4, 6, 0.3), (1, 7, 0.9)])
 def test_tails_agree_with_listing_every_case(seen, of, p):
     cases = product((0, 1), repeat=of)
@@ -21,6 +22,7 @@ def test_tails_agree_with_listing_every_case(seen, of, p):
     assert at_least(seen, of, p) == pytest.approx(listed, rel=1e-12)
 
 
+@pytest.mark.behaviour("LE-chance-2")
 @LAW
 @given(st.integers(0, 200), st.integers(0, 200), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
 def test_more_is_less_likely(seen, more, p, q):
@@ -29,6 +31,7 @@ def test_more_is_less_likely(seen, more, p, q):
     assert at_least(seen, of, min(p, q)) <= at_least(seen, of, max(p, q)) + 1e-12
 
 
+@pytest.mark.behaviour("LE-chance-3")
 @pytest.mark.parametrize("length", [1, 2, 3, 6])
 @pytest.mark.parametrize("reach", [1, 2, 9])
 def test_order_agrees_with_listing_every_order(length, reach):
@@ -37,11 +40,13 @@ def test_order_agrees_with_listing_every_order(length, reach):
     assert follows_within(length, reach) == pytest.approx(listed / max(1, len(orders)))
 
 
+@pytest.mark.behaviour("LE-chance-4")
 def test_accidents_alone_are_kept_as_often_as_the_level_says():
     draws = np.random.default_rng(5).uniform(size=(2000, 30))
     assert np.mean([discoveries(row, 0.05).any() for row in draws]) == pytest.approx(0.05, abs=0.015)
 
 
+@pytest.mark.behaviour("LE-chance-5")
 def test_what_is_no_accident_is_kept_among_accidents():
     """The printed example of Benjamini and Hochberg (1995): 4 of 15 are kept at 0.05."""
     printed = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459]

@@ -119,6 +119,7 @@ CURVES: Final = {
 curves = pytest.mark.parametrize("make", CURVES.values(), ids=CURVES.keys())
 
 
+@pytest.mark.behaviour("A1")
 @curves
 @LAW
 @given(data=rows, keys=settings_, age=days)
@@ -128,6 +129,7 @@ def test_a_curve_stays_between_0_and_1(make, data, keys, age):
     assert np.all(current <= 1.0 + ROUNDING)
 
 
+@pytest.mark.behaviour("A2")
 @curves
 @LAW
 @given(data=rows, keys=settings_, age=days, later=days)
@@ -136,6 +138,7 @@ def test_a_curve_never_rises_with_time(make, data, keys, age, later):
     assert np.all(curve.value(age + later) <= curve.value(age) + ROUNDING)
 
 
+@pytest.mark.behaviour("A3", "SG68")
 @curves
 @LAW
 @given(data=rows, keys=settings_, age=days)
@@ -144,6 +147,7 @@ def test_decay_never_lifts_a_signal_above_where_it_began(make, data, keys, age):
     assert np.all(curve.value(age) <= curve.value(0.0) + ROUNDING)
 
 
+@pytest.mark.behaviour("A4")
 @pytest.mark.parametrize("name", [n for n in CURVES if n not in ("retention", "power-retention", "value")])
 @LAW
 @given(data=rows, keys=settings_, age=days)
@@ -153,6 +157,7 @@ def test_a_signal_is_its_base_at_age_0_and_never_above_it(name, data, keys, age)
     assert np.all(curve.value(age) <= base + ROUNDING)
 
 
+@pytest.mark.behaviour("A5")
 @curves
 @LAW
 @given(data=rows, keys=settings_, age=days)
@@ -161,6 +166,7 @@ def test_negative_ages_count_as_0(make, data, keys, age):
     assert np.array_equal(curve.value(-age), curve.value(0.0))
 
 
+@pytest.mark.behaviour("A6")
 @curves
 @LAW
 @given(data=rows, keys=settings_, threshold=thresholds)
@@ -179,6 +185,7 @@ def test_the_crossing_time_inverts_the_curve(make, data, keys, threshold):
             assert just_after[i] <= threshold + ROUNDING
 
 
+@pytest.mark.behaviour("A7")
 @curves
 @LAW
 @given(data=rows, keys=settings_, threshold=thresholds)
@@ -188,6 +195,7 @@ def test_what_is_never_crossed_is_not_below_after_a_hundred_years(make, data, ke
     assert np.all(curve.value(HORIZON_DAYS)[never] >= threshold - ROUNDING)
 
 
+@pytest.mark.behaviour("A8")
 @curves
 @LAW
 @given(data=rows, keys=settings_, threshold=thresholds)
@@ -197,6 +205,7 @@ def test_what_is_below_from_the_start_crosses_at_0(make, data, keys, threshold):
     assert np.all(curve.crossing(threshold)[below] == 0.0)
 
 
+@pytest.mark.behaviour("A9")
 @curves
 @LAW
 @given(data=rows, keys=settings_, high=thresholds, low=thresholds)
@@ -205,6 +214,7 @@ def test_a_lower_threshold_is_never_crossed_earlier(make, data, keys, high, low)
     assert np.all(curve.crossing(min(high, low)) >= curve.crossing(max(high, low)) - MS)
 
 
+@pytest.mark.behaviour("A10")
 @curves
 @LAW
 @given(data=rows, keys=settings_, age=days, threshold=thresholds)
@@ -216,6 +226,7 @@ def test_many_at_once_are_the_same_as_one_by_one(make, data, keys, age, threshol
         assert float(alone.crossing(threshold)[0]) == pytest.approx(float(crossings[i]), rel=1e-12, abs=1.1 * MS)
 
 
+@pytest.mark.behaviour("A11")
 @pytest.mark.parametrize("count", [1, 16, 17, 256, 257, 900])
 def test_the_crossing_of_value_does_not_depend_on_how_many_are_searched_at_once(count):
     draw = np.random.default_rng(7)
@@ -228,6 +239,7 @@ def test_the_crossing_of_value_does_not_depend_on_how_many_are_searched_at_once(
     assert crossing == pytest.approx(float(value([one], {}).crossing(0.3)[0]), abs=1.1 * MS)
 
 
+@pytest.mark.behaviour("A12")
 @curves
 @pytest.mark.parametrize("age", [0.0, 1e-9, 36_525.0, 1e6])
 def test_extreme_inputs_give_finite_numbers(make, age):
@@ -253,6 +265,7 @@ def test_extreme_inputs_give_finite_numbers(make, age):
         assert not np.any(np.isnan(curve.crossing(threshold)))
 
 
+@pytest.mark.behaviour("A23")
 @pytest.mark.parametrize("name", ["importance-exponential", "importance-linear", "importance-step"])
 def test_a_tiny_base_crosses_at_0_without_a_warning(name):
     tiny = {"base": 5e-324, "accesses": 0.0, "rate": 0.1}
@@ -260,12 +273,14 @@ def test_a_tiny_base_crosses_at_0_without_a_warning(name):
     assert float(CURVES[name]([tiny], keys).crossing(0.5)[0]) == 0.0
 
 
+@pytest.mark.behaviour("A15")
 @LAW
 @given(accesses=st.integers(0, 10_000), more=st.integers(0, 1000))
 def test_more_access_never_makes_confidence_decay_faster(accesses, more):
     assert float(amplifier(accesses + more)) >= float(amplifier(accesses)) >= 1.0
 
 
+@pytest.mark.behaviour("A16")
 @pytest.mark.parametrize("shape", ["exponential", "linear", "step"])
 @LAW
 @given(data=rows, keys=settings_, age=days, more=st.integers(1, 50))
@@ -275,6 +290,7 @@ def test_more_access_never_lowers_importance(shape, data, keys, age, more):
     assert np.all(curve(used, keys).value(age) >= curve(data, keys).value(age) - ROUNDING)
 
 
+@pytest.mark.behaviour("A17")
 @LAW
 @given(data=rows, age=days, more=st.integers(1, 10))
 def test_more_reinforcement_never_lowers_retention(data, age, more):
@@ -282,6 +298,7 @@ def test_more_reinforcement_never_lowers_retention(data, age, more):
     assert np.all(retention(confirmed, {}).value(age) >= retention(data, {}).value(age))
 
 
+@pytest.mark.behaviour("A18")
 @LAW
 @given(data=rows, keys=settings_, age=days)
 def test_the_floor_never_lifts_a_base_below_it(data, keys, age):
@@ -291,6 +308,7 @@ def test_the_floor_never_lifts_a_base_below_it(data, keys, age):
     assert np.all(current[~lower] >= keys["floor"])
 
 
+@pytest.mark.behaviour("A19")
 @LAW
 @given(before=st.floats(0.0, 1.0), count=st.integers(0, 100))
 def test_a_confirmation_never_lowers_a_fact_and_never_lifts_it_over_the_cap(before, count):
@@ -298,6 +316,7 @@ def test_a_confirmation_never_lowers_a_fact_and_never_lifts_it_over_the_cap(befo
     assert before <= after <= max(0.95, before)
 
 
+@pytest.mark.behaviour("A20")
 @LAW
 @given(st.floats(0.0, 1.0), st.floats(0.0, 3.0), st.floats(0.1, 1.0), st.floats(0.01, 1.0))
 def test_a_boost_is_never_negative_and_a_day_never_adds_more_than_its_cap(amount, boosted, diminishing, cap):
@@ -306,12 +325,14 @@ def test_a_boost_is_never_negative_and_a_day_never_adds_more_than_its_cap(amount
     assert boosted + worth <= max(cap, boosted) + ROUNDING
 
 
+@pytest.mark.behaviour("A21")
 @LAW
 @given(st.floats(0.0, 1e6), days, days)
 def test_the_access_counter_fades_alike_in_one_step_and_in_two(mass, first, second):
     assert float(faded_mass(faded_mass(mass, first), second)) == pytest.approx(float(faded_mass(mass, first + second)))
 
 
+@pytest.mark.behaviour("A22")
 @LAW
 @given(st.lists(st.floats(-1.0, 1.0), max_size=12))
 def test_uniqueness_stays_between_0_and_1_and_a_further_likeness_never_raises_it(cosines):
@@ -321,6 +342,7 @@ def test_uniqueness_stays_between_0_and_1_and_a_further_likeness_never_raises_it
     assert uniqueness([*cosines, max(closer, 0.0)]) <= score + ROUNDING
 
 
+@pytest.mark.behaviour("A13")
 @LAW
 @given(anchor=st.integers(-(10**12), 10**13), age=st.floats(0.0, HORIZON_DAYS))
 def test_a_due_instant_lies_after_the_crossing_but_by_less_than_three_milliseconds(anchor, age):
@@ -328,6 +350,7 @@ def test_a_due_instant_lies_after_the_crossing_but_by_less_than_three_millisecon
     assert age / MS < due - anchor < age / MS + 3
 
 
+@pytest.mark.behaviour("A14")
 @pytest.mark.parametrize("age", [math.inf, HORIZON_DAYS + 1, 1e300])
 def test_what_happens_after_a_hundred_years_is_never_due(age):
     assert int(due_instants([0], [age])[0]) == int(NEVER)
@@ -338,6 +361,7 @@ stabilities = st.one_of(st.floats(0.001, 1.0), st.floats(0.001, 36_500.0))
 difficulties = st.floats(1.0, 10.0)
 
 
+@pytest.mark.behaviour("F01")
 @pytest.mark.parametrize("stability", [0.001, 1.0, 36_500.0])
 @pytest.mark.parametrize("decay", [0.1, DEFAULT_WEIGHTS[20], 0.5, 0.8])
 def test_after_as_many_days_as_its_stability_a_memory_keeps_nine_tenths(stability, decay):
@@ -346,6 +370,7 @@ def test_after_as_many_days_as_its_stability_a_memory_keeps_nine_tenths(stabilit
     assert float(curve.crossing(0.9)[0]) == pytest.approx(stability, rel=1e-12)
 
 
+@pytest.mark.behaviour("F02")
 def test_the_power_law_with_decay_a_half_has_factor_19_by_81():
     # 0.9^-2 - 1 = 19/81; retention is a half where 1 + 19/81 * t/S = 4, that is t = 3 * 81/19 * S
     curve = PowerRetention(np.array([10.0]), 0.5)
@@ -353,6 +378,7 @@ def test_the_power_law_with_decay_a_half_has_factor_19_by_81():
     assert float(curve.value(30 * 81 / 19)[0]) == pytest.approx(0.5, rel=1e-12)
 
 
+@pytest.mark.behaviour("F03")
 @LAW
 @given(data=rows, age=days, factor=st.floats(1.0, 50.0))
 def test_a_more_stable_memory_never_keeps_less(data, age, factor):
@@ -360,6 +386,7 @@ def test_a_more_stable_memory_never_keeps_less(data, age, factor):
     assert np.all(PowerRetention(curve.stability * factor).value(age) >= curve.value(age) - ROUNDING)
 
 
+@pytest.mark.behaviour("F04")
 def test_a_first_review_gives_the_published_stability_and_difficulty():
     stability, difficulty = initial([1, 2, 3, 4])
     assert stability.tolist() == [0.212, 1.2931, 2.3065, 8.2956]
@@ -367,6 +394,7 @@ def test_a_first_review_gives_the_published_stability_and_difficulty():
     assert difficulty == pytest.approx([6.4133, 5.11217, 2.11810, 1.0], abs=1e-5)
 
 
+@pytest.mark.behaviour("F05")
 @pytest.mark.parametrize(
     ("weights", "expected"),
     [(DEFAULT_WEIGHTS, 53.62691), ((*DEFAULT_WEIGHTS[:17], 0.0, 0.0, 0.0, DEFAULT_WEIGHTS[20]), 53.335106)],
@@ -381,6 +409,7 @@ def test_a_history_ends_where_the_published_implementations_end(weights, expecte
     assert float(difficulty) == pytest.approx(6.3574867, abs=1e-4)
 
 
+@pytest.mark.behaviour("F06")
 @pytest.mark.parametrize(
     ("grade", "expected"),
     [
@@ -396,6 +425,7 @@ def test_a_review_after_a_day_follows_the_published_formulas(grade, expected):
     assert float(reviewed(1.0, 5.0, 1.0, grade)[0]) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.behaviour("F07")
 @pytest.mark.parametrize(
     ("grade", "before", "expected"),
     [
@@ -410,6 +440,7 @@ def test_a_review_on_the_same_day_follows_the_short_term_formula(grade, before, 
     assert float(reviewed(before, 5.0, 0.5, grade)[0]) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.behaviour("F08")
 @pytest.mark.parametrize(
     ("grade", "before", "expected"),
     [
@@ -425,6 +456,7 @@ def test_difficulty_moves_less_the_nearer_it_is_to_10_and_reverts_to_easy(grade,
     assert float(reviewed(10.0, before, 5.0, grade)[1]) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.behaviour("F09")
 @pytest.mark.parametrize(
     ("changed", "elapsed", "expected"),
     [
@@ -439,6 +471,7 @@ def test_a_lapse_of_an_unstable_memory_is_bounded_by_what_it_was(changed, elapse
     assert float(reviewed(0.01, 1.0, elapsed, 1, weights)[0]) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.behaviour("F10")
 @LAW
 @given(before=stabilities, difficulty=difficulties, elapsed=days, grade=grades)
 def test_a_lapse_never_raises_stability_and_a_recall_never_lowers_it(before, difficulty, elapsed, grade):
@@ -448,6 +481,7 @@ def test_a_lapse_never_raises_stability_and_a_recall_never_lowers_it(before, dif
     assert after <= before if grade == 1 else after >= before
 
 
+@pytest.mark.behaviour("F11")
 @LAW
 @given(before=stabilities, difficulty=difficulties, elapsed=days)
 def test_a_better_grade_never_gives_less_stability_or_more_difficulty(before, difficulty, elapsed):
@@ -456,6 +490,7 @@ def test_a_better_grade_never_gives_less_stability_or_more_difficulty(before, di
     assert np.all(np.diff(harder) <= 0.0)
 
 
+@pytest.mark.behaviour("F12")
 @LAW
 @given(st.lists(st.tuples(stabilities, difficulties, days, grades), min_size=1, max_size=20))
 def test_reviews_at_once_are_the_same_as_one_by_one(reviews):

@@ -253,6 +253,7 @@ def lawful(each: World, before: Mapping[str, FactLine]) -> dict[str, FactLine]:
     return known
 
 
+@pytest.mark.behaviour("BE12")
 @settings(SLOW_LAW, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(acts=st.lists(ACTS, min_size=2, max_size=8))
 def test_the_laws_hold_after_every_act(world: Callable[..., World], acts):
@@ -273,6 +274,7 @@ def told(each: World) -> list[tuple[object, ...]]:
     )
 
 
+@pytest.mark.behaviour("BE13")
 @settings(SLOW_LAW, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(talk=st.lists(TURNS, min_size=2, max_size=14), cut=st.integers(1, 13))
 def test_one_batch_one_by_one_in_two_parts_or_twice_give_the_same_facts(world: Callable[..., World], talk, cut):
@@ -293,6 +295,7 @@ def test_one_batch_one_by_one_in_two_parts_or_twice_give_the_same_facts(world: C
     assert told(batch) == expected
 
 
+@pytest.mark.behaviour("BE14")
 @settings(SLOW_LAW, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(acts=st.lists(ACTS, min_size=1, max_size=4), talk=TALKS)
 def test_an_ingest_is_taken_back_row_for_row_and_done_again(world: Callable[..., World], acts, talk):
@@ -322,6 +325,7 @@ _NOTES: Final = st.lists(
 )
 
 
+@pytest.mark.behaviour("BE15")
 @settings(LAW, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     notes=_NOTES,
@@ -355,6 +359,7 @@ def test_a_yes_validates_the_one_fact_that_was_asked_about(world: Callable[..., 
     assert after.keys() == before.keys()
 
 
+@pytest.mark.behaviour("BE16")
 @settings(SLOW_LAW, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(talk=TALKS, yes=st.sampled_from(_YES))
 def test_a_yes_confirms_at_most_one_memory(world: Callable[..., World], talk, yes):

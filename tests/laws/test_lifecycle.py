@@ -79,6 +79,7 @@ def dated(steps: list[Transition] | tuple[Transition, ...]) -> list[tuple[int, s
 # --- one sweep, many sweeps
 
 
+@pytest.mark.behaviour("B1")
 @LAW
 @given(state=states(), accesses=histories(60), policy=policies, days=st.integers(0, 60))
 def test_a_second_sweep_at_the_same_instant_changes_nothing(state, accesses, policy, days):
@@ -89,6 +90,7 @@ def test_a_second_sweep_at_the_same_instant_changes_nothing(state, accesses, pol
     assert again.after == first
 
 
+@pytest.mark.behaviour("B2")
 @SLOW_LAW
 @given(state=states(tiers=LIVELY), accesses=histories(100, most=12), policy=policies)
 def test_a_hundred_daily_sweeps_end_where_one_sweep_at_the_end_does(state, accesses, policy):
@@ -98,6 +100,7 @@ def test_a_hundred_daily_sweeps_end_where_one_sweep_at_the_end_does(state, acces
     assert dated(moves) == dated(once.transitions)
 
 
+@pytest.mark.behaviour("B3")
 @LAW
 @given(
     state=states(tiers=LIVELY),
@@ -113,6 +116,7 @@ def test_any_schedule_of_sweeps_ends_where_one_sweep_at_the_end_does(state, acce
     assert dated(moves) == dated(once.transitions)
 
 
+@pytest.mark.behaviour("B4")
 @SLOW_LAW
 @given(data=st.lists(states(tiers=LIVELY), min_size=2, max_size=5), accesses=histories(80), policy=policies)
 def test_memories_do_not_influence_one_another(data, accesses, policy):
@@ -124,6 +128,7 @@ def test_memories_do_not_influence_one_another(data, accesses, policy):
         assert dated(trajectory.transitions) == dated(alone.transitions)
 
 
+@pytest.mark.behaviour("B5")
 def test_accesses_of_one_instant_count_the_same_whether_or_not_a_sweep_lies_between_them():
     state, at = newborn(POLICIES["balanced"]), START + HOUR
     together = played(state, ((at, 2),), at, POLICIES["balanced"]).after
@@ -134,6 +139,7 @@ def test_accesses_of_one_instant_count_the_same_whether_or_not_a_sweep_lies_betw
 # --- what does not move
 
 
+@pytest.mark.behaviour("B6")
 @LAW
 @given(data=st.data(), policy=policies)
 def test_a_fresh_memory_is_unchanged_by_a_sweep(data, policy):
@@ -143,6 +149,7 @@ def test_a_fresh_memory_is_unchanged_by_a_sweep(data, policy):
     assert trajectory.after == state
 
 
+@pytest.mark.behaviour("B7")
 @LAW
 @given(state=states(pinned=True), accesses=histories(300), policy=policies)
 def test_a_pinned_memory_never_moves(state, accesses, policy):
@@ -156,6 +163,7 @@ def test_a_pinned_memory_never_moves(state, accesses, policy):
     assert trajectory.after.due_ms is None
 
 
+@pytest.mark.behaviour("B8")
 @LAW
 @given(state=states(tiers=(Tier.VAULT,)), accesses=histories(300), policy=policies)
 def test_nothing_leaves_the_vault_by_itself(state, accesses, policy):
@@ -165,6 +173,7 @@ def test_nothing_leaves_the_vault_by_itself(state, accesses, policy):
     assert trajectory.after.due_ms is None
 
 
+@pytest.mark.behaviour("B9")
 @LAW
 @given(
     data=st.data(),
@@ -180,6 +189,7 @@ def test_a_hidden_memory_stays_as_it_is(data, status, accesses, policy):
     assert trajectory.after.due_ms is None
 
 
+@pytest.mark.behaviour("B10")
 @SLOW_LAW
 @given(data=st.data(), policy=policies)
 def test_72_hourly_sweeps_move_an_untouched_memory_at_most_twice(data, policy):
@@ -191,6 +201,7 @@ def test_72_hourly_sweeps_move_an_untouched_memory_at_most_twice(data, policy):
     assert [FORMS.index(f) for f in forms] == sorted(FORMS.index(f) for f in forms)
 
 
+@pytest.mark.behaviour("B11")
 @LAW
 @given(state=states(tiers=LIVELY), policy=fading_presets)
 def test_an_untouched_memory_only_sinks(state, policy):
@@ -200,6 +211,7 @@ def test_an_untouched_memory_only_sinks(state, policy):
     assert all(s.state.status is Status.ACTIVE for s in played(state, (), START + 1000 * DAY, policy).transitions[:-1])
 
 
+@pytest.mark.behaviour("B12")
 @LAW
 @given(state=states(), back=st.integers(1, 5000 * DAY), policy=policies)
 def test_a_clock_that_steps_back_changes_nothing(state, back, policy):
@@ -216,6 +228,7 @@ def test_a_clock_that_steps_back_changes_nothing(state, back, policy):
 # --- due instants
 
 
+@pytest.mark.behaviour("B13")
 @LAW
 @given(state=states(tiers=LIVELY), policy=policies)
 def test_a_due_memory_has_really_crossed(state, policy):
@@ -280,6 +293,7 @@ def shortened(step: Transition, before: State, value: float, policy: Policy) -> 
     return not kept and age >= old and value <= bound + ROUNDING and before.access_count <= most
 
 
+@pytest.mark.behaviour("B14", "002-state-unanswered")
 @LAW
 @given(state=states(tiers=LIVELY), policy=policies)
 def test_each_move_of_an_untouched_memory_satisfies_the_rule_that_it_names(state, policy):
@@ -340,6 +354,7 @@ def by_hand(state: State, hours: int, policy: Policy) -> list[tuple[Tier, Status
     return seen
 
 
+@pytest.mark.behaviour("B15")
 @pytest.mark.parametrize("preset", PRESETS)
 @FEW
 @given(data=st.data())
@@ -366,6 +381,7 @@ def test_an_untouched_memory_follows_the_designs_table(preset, data):
 # --- accesses
 
 
+@pytest.mark.behaviour("B16")
 @SLOW_LAW
 @given(
     state=states(),
@@ -386,6 +402,7 @@ def test_20_recalls_in_a_row_never_lower_a_signal(state, gaps, policy):
             assert value >= lower[name] - ROUNDING, name
 
 
+@pytest.mark.behaviour("B17")
 @LAW
 @given(state=states(tiers=LIVELY), accesses=histories(60), policy=policies)
 def test_a_memory_just_accessed_is_never_lower_in_tier_than_before(state, accesses, policy):
@@ -397,6 +414,7 @@ def test_a_memory_just_accessed_is_never_lower_in_tier_than_before(state, access
             assert order.index(state.tier) >= order.index(just_before.tier) or at == just_before.due_ms
 
 
+@pytest.mark.behaviour("B18")
 @LAW
 @given(state=states(tiers=(Tier.COLD,)), at=st.integers(1, 5 * DAY), policy=slow_presets)
 def test_an_access_wakes_a_cold_memory(state, at, policy):
@@ -405,6 +423,7 @@ def test_an_access_wakes_a_cold_memory(state, at, policy):
     assert after.tier is not Tier.COLD
 
 
+@pytest.mark.behaviour("B19")
 @LAW
 @given(state=states(), accesses=histories(30), policy=policies)
 def test_every_access_is_counted_once(state, accesses, policy):
@@ -413,6 +432,7 @@ def test_every_access_is_counted_once(state, accesses, policy):
     assert trajectory.after.access_count == state.access_count + len(accesses)
 
 
+@pytest.mark.behaviour("B20")
 @LAW
 @given(state=states(), accesses=histories(60), policy=policies)
 def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state, accesses, policy):
@@ -421,6 +441,7 @@ def test_a_reader_between_sweeps_sees_the_signals_that_a_sweep_would_write(state
     assert current(read, policy, now) == pytest.approx(current(written, policy, now))
 
 
+@pytest.mark.behaviour("B21")
 @LAW
 @given(state=states(), accesses=histories(60), policy=policies, back=st.integers(1, 30 * DAY))
 def test_an_access_by_a_clock_that_stepped_back_neither_rejuvenates_nor_ages(state, accesses, policy, back):
@@ -435,6 +456,7 @@ def test_an_access_by_a_clock_that_stepped_back_neither_rejuvenates_nor_ages(sta
 # --- order and reasons
 
 
+@pytest.mark.behaviour("B22")
 @LAW
 @given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
 def test_since_instants_never_go_back(state, accesses, policy):
@@ -450,6 +472,7 @@ def test_since_instants_never_go_back(state, accesses, policy):
         tier_ms, status_ms, at = step.state.tier_ms, step.state.status_ms, step.at
 
 
+@pytest.mark.behaviour("B23")
 @LAW
 @given(state=states(tiers=LIVELY), accesses=histories(90), policy=policies)
 def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, accesses, policy):
@@ -468,6 +491,7 @@ def test_each_move_starts_where_the_last_one_ended_and_changes_something(state, 
         tier = step.state.tier
 
 
+@pytest.mark.behaviour("B24")
 @LAW
 @given(state=states(tiers=LIVELY), policy=policies)
 def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy):
@@ -487,6 +511,7 @@ def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy
 # --- restoring
 
 
+@pytest.mark.behaviour("B25")
 @SLOW_LAW
 @given(data=st.data(), policy=slow_presets, away=st.integers(0, 400 * DAY))
 def test_what_was_restored_stays_in_view_for_a_month_of_daily_sweeps(data, policy, away):
@@ -499,6 +524,7 @@ def test_what_was_restored_stays_in_view_for_a_month_of_daily_sweeps(data, polic
         assert back.status is Status.ACTIVE
 
 
+@pytest.mark.behaviour("R01")
 @pytest.mark.parametrize("preset", ["evolution", "strength"])
 @pytest.mark.parametrize("kind", [Kind.NOTE, Kind.EPISODE, Kind.SUMMARY])
 def test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps(preset, kind):
@@ -515,12 +541,14 @@ def test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps(pr
     assert later is (Status.ARCHIVED if preset == "evolution" else Status.ACTIVE)
 
 
+@pytest.mark.behaviour("B30")
 def test_a_restored_memory_of_doubtful_truth_is_vouched_for():
     doubted = replace(newborn(POLICIES["confidence"], confidence=0.1), status=Status.ARCHIVED)
     back = restored(doubted, POLICIES["confidence"], START + DAY)
     assert played(back, (), START + 2 * DAY, POLICIES["confidence"]).after.status is Status.ACTIVE
 
 
+@pytest.mark.behaviour("B26")
 @LAW
 @given(state=states(status=Status.ARCHIVED), policy=policies, away=st.integers(0, 400 * DAY))
 def test_restoring_lowers_no_signal(state, policy, away):
@@ -529,6 +557,7 @@ def test_restoring_lowers_no_signal(state, policy, away):
     assert all(after[name] >= before[name] - ROUNDING for name in SIGNALS)
 
 
+@pytest.mark.behaviour("B27")
 def test_a_restore_is_no_access_for_the_burst_rule():
     policy = POLICIES["balanced"]
     hidden = replace(newborn(policy), status=Status.ARCHIVED, access_count=1, access_mass=1.0)
@@ -538,6 +567,7 @@ def test_a_restore_is_no_access_for_the_burst_rule():
     assert [s.rule for s in trajectory.transitions] == []  # two accesses in four hours, where the design asks for three
 
 
+@pytest.mark.behaviour("B28")
 def test_a_restore_sticks_also_where_the_policy_gives_new_memories_little_confidence():
     policy = replace(POLICIES["confidence"], confidence=replace(POLICIES["confidence"].confidence, note=0.2))
     hidden = replace(newborn(policy, confidence=0.2), status=Status.ARCHIVED)
@@ -545,6 +575,7 @@ def test_a_restore_sticks_also_where_the_policy_gives_new_memories_little_confid
     assert played(back, (), START + 2 * DAY, policy).after.status is Status.ACTIVE
 
 
+@pytest.mark.behaviour("B29")
 def test_an_access_older_than_the_last_move_does_not_set_the_since_instant_back():
     policy = POLICIES["balanced"]
     cold = played(newborn(policy), (), START + 8 * DAY, policy).after

@@ -46,6 +46,7 @@ def spread_out(pairs):
 inputs = st.tuples(st.integers(0, 10_000), st.integers(1, 90), st.integers(2, 24), st.sampled_from([0.05, 0.3, 1.0]))
 
 
+@pytest.mark.behaviour("LA9")
 @given(inputs, st.floats(0.3, 0.999))
 @LAW
 def test_the_pairs_are_those_of_comparing_everything(shape, threshold):
@@ -63,6 +64,7 @@ def test_the_pairs_are_those_of_comparing_everything(shape, threshold):
     assert (found.i < found.j).all()
 
 
+@pytest.mark.behaviour("LA10")
 @given(inputs, st.randoms(use_true_random=False))
 @LAW
 def test_the_order_of_rows_does_not_matter(shape, random):
@@ -74,6 +76,7 @@ def test_the_order_of_rows_does_not_matter(shape, random):
     assert back == spread_out(plain)
 
 
+@pytest.mark.behaviour("LA11")
 @given(inputs)
 @LAW
 def test_cells_find_no_pair_twice_and_none_that_is_not_there(shape):
@@ -86,6 +89,7 @@ def test_cells_find_no_pair_twice_and_none_that_is_not_there(shape):
     assert not every.exact
 
 
+@pytest.mark.behaviour("LA12")
 def test_cells_find_nearly_all_planted_duplicates():
     rows = near_groups(5, 6000, 96, 1.5)
     random = np.random.default_rng(6)
@@ -97,6 +101,7 @@ def test_cells_find_nearly_all_planted_duplicates():
     assert len(wanted & listed(found)) >= 297
 
 
+@pytest.mark.behaviour("LA13")
 def test_blocks_lose_no_pair_across_their_edges():
     rows = np.random.default_rng(1).standard_normal((9000, 16)).astype(np.float32)
     across = [(0, 8999), (2047, 2048), (4095, 4096), (10, 8191), (8191, 8192)]
@@ -105,6 +110,7 @@ def test_blocks_lose_no_pair_across_their_edges():
     assert set(across) <= listed(similar_pairs(rows, 0.99))
 
 
+@pytest.mark.behaviour("LA14")
 def test_a_hundred_thousand_copies_are_linked_to_the_first_and_do_not_explode():
     rows = np.ones((100_000, 4), np.int8)
     rows[500] = (1, -1, 0, 0)
@@ -115,6 +121,7 @@ def test_a_hundred_thousand_copies_are_linked_to_the_first_and_do_not_explode():
     assert (found.cosine == 1.0).all()
 
 
+@pytest.mark.behaviour("LA15")
 def test_copies_that_differ_by_rounding_alone_are_copies():
     random = np.random.default_rng(2)
     row = unit(random.standard_normal((1, 384)))
@@ -122,6 +129,7 @@ def test_copies_that_differ_by_rounding_alone_are_copies():
     assert len(np.unique(similar_pairs(rows, 0.9).first)) < 20
 
 
+@pytest.mark.behaviour("LA16")
 def test_too_many_pairs_leave_the_most_similar_and_say_so():
     random = np.random.default_rng(3)
     rows = (np.ones(24) + 0.4 * random.standard_normal((400, 24))).astype(np.float32)
@@ -133,30 +141,35 @@ def test_too_many_pairs_leave_the_most_similar_and_say_so():
     assert listed(few) == set(zip(every.i[over].tolist(), every.j[over].tolist(), strict=True))
 
 
+@pytest.mark.behaviour("LA17")
 def test_int8_rows_give_the_pairs_of_their_directions():
     random = np.random.default_rng(4)
     rows = random.integers(-127, 128, (60, 8)).astype(np.int8)
     assert listed(similar_pairs(rows, 0.7)) == listed(similar_pairs(rows.astype(np.float32), 0.7))
 
 
+@pytest.mark.behaviour("LA18")
 @pytest.mark.parametrize("scale", [1e-30, 1e-3, 1e3, 1e30])
 def test_length_does_not_matter(scale):
     rows = near_groups(9, 50, 6, 0.3)
     assert listed(similar_pairs(rows * np.float32(scale), 0.8)) == listed(similar_pairs(rows, 0.8))
 
 
+@pytest.mark.behaviour("LA19")
 def test_zero_rows_are_like_nothing():
     rows = np.zeros((5, 3), np.float32)
     rows[1] = rows[3] = (1, 2, 3)
     assert listed(similar_pairs(rows, 0.1)) == {(1, 3)}
 
 
+@pytest.mark.behaviour("LA20")
 @pytest.mark.parametrize("rows", [0, 1])
 def test_fewer_than_two_rows_have_no_pair(rows):
     assert len(similar_pairs(np.ones((rows, 4), np.float32), 0.5)) == 0
     assert len(similar_pairs(np.ones((rows, 4), np.float32), 0.5, exact_up_to=0 if rows else 1)) == 0
 
 
+@pytest.mark.behaviour("LA21")
 @pytest.mark.parametrize(
     ("rows", "options"),
     [
@@ -174,6 +187,7 @@ def test_what_cannot_be_searched_is_refused(rows, options):
         similar_pairs(rows, **{"threshold": 0.5, **options})
 
 
+@pytest.mark.behaviour("LA22")
 def test_cosines_of_given_pairs():
     rows = np.array([[3, 0], [0, 5], [1, 1], [0, 0]], np.float32)
     found = cosines(rows, np.array([0, 2, 0, 2]), np.array([1, 0, 3, 2]))
@@ -183,6 +197,7 @@ def test_cosines_of_given_pairs():
 token_sets = st.lists(st.frozensets(st.sampled_from("abcdefgh"), max_size=6), min_size=1, max_size=8)
 
 
+@pytest.mark.behaviour("LA23")
 @given(token_sets, st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=30))
 @LAW
 def test_jaccard_is_shared_over_all(sets, drawn):
@@ -192,6 +207,7 @@ def test_jaccard_is_shared_over_all(sets, drawn):
     assert found.tolist() == pytest.approx(expected)
 
 
+@pytest.mark.behaviour("LA24")
 def test_jaccard_of_many_pairs_is_that_of_each():
     random = np.random.default_rng(8)
     sets = TokenSets.of([str(t) for t in random.integers(0, 50, 12)] for _ in range(200))
@@ -201,6 +217,7 @@ def test_jaccard_of_many_pairs_is_that_of_each():
         assert many[k] == jaccard(sets, i[k : k + 1], j[k : k + 1])[0]
 
 
+@pytest.mark.behaviour("LA25")
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(-1.0, 1.0), st.floats(0.0, 1.0))
 @LAW
 def test_no_pair_below_the_cosine_needed_reaches_the_threshold(threshold, weight, cosine, overlap):
@@ -208,6 +225,7 @@ def test_no_pair_below_the_cosine_needed_reaches_the_threshold(threshold, weight
         assert cosine >= cosine_needed(threshold, weight)
 
 
+@pytest.mark.behaviour("LA26")
 def test_the_seed_weighs_words_three_tenths():
     assert float(combined(0.9, 0.5)) == pytest.approx(0.78)
     assert cosine_needed(0.85) == pytest.approx(0.55 / 0.7, abs=2e-6)

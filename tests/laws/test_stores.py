@@ -50,6 +50,7 @@ def comparable(each: World) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.behaviour("D1")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_hundred_days_of_daily_sweeps_end_where_one_sweep_at_the_end_does(world: Callable[..., World], preset):
     policy = {"preset": preset}
@@ -75,6 +76,7 @@ def test_a_hundred_days_of_daily_sweeps_end_where_one_sweep_at_the_end_does(worl
     assert any("warm to hot" in m.move or "cold to warm" in m.move for m in late)
 
 
+@pytest.mark.behaviour("D2")
 def test_a_second_sweep_at_one_instant_finds_nothing(world: Callable[..., World]):
     each = world(policy={"preset": "retention"}, twins=True)
     filled(each)
@@ -87,6 +89,7 @@ def test_a_second_sweep_at_one_instant_finds_nothing(world: Callable[..., World]
     assert (each.rows(), each.rows("journal"), each.rows("operation")) == before
 
 
+@pytest.mark.behaviour("D3")
 def test_a_fresh_memory_is_unchanged_by_a_sweep(world: Callable[..., World]):
     each = world(twins=True)
     filled(each)
@@ -95,6 +98,7 @@ def test_a_fresh_memory_is_unchanged_by_a_sweep(world: Callable[..., World]):
     assert each.rows() == before
 
 
+@pytest.mark.behaviour("D4")
 def test_reading_and_dry_runs_and_forecasts_write_nothing(world: Callable[..., World]):
     each = world(policy={"preset": "retention"}, twins=True)
     filled(each)
@@ -115,6 +119,7 @@ def test_reading_and_dry_runs_and_forecasts_write_nothing(world: Callable[..., W
     assert [each.rows(t) for t in tables] == before
 
 
+@pytest.mark.behaviour("D5")
 def test_a_forecast_tells_what_sweeps_then_do(world: Callable[..., World]):
     each = world(policy={"preset": "retention"}, twins=True)
     filled(each)
@@ -126,6 +131,7 @@ def test_a_forecast_tells_what_sweeps_then_do(world: Callable[..., World]):
     assert sorted(made) == sorted(foreseen)
 
 
+@pytest.mark.behaviour("D6")
 @pytest.mark.parametrize("by", ["hand", "sweep"])
 def test_archived_memories_appear_nowhere_unless_asked_for(world: Callable[..., World], by):
     each = world(policy={"preset": "retention"}, twins=True)
@@ -160,6 +166,7 @@ def test_archived_memories_appear_nowhere_unless_asked_for(world: Callable[..., 
     assert memory.why_not(one, TWINS[3]).kept_out_by == "status"
 
 
+@pytest.mark.behaviour("D7")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_restore_sticks(world: Callable[..., World], preset):
     each = world(policy={"preset": preset}, twins=True)
@@ -179,6 +186,7 @@ def test_restore_sticks(world: Callable[..., World], preset):
         each.clock.forward(days=1)
 
 
+@pytest.mark.behaviour("D8")
 def test_restoring_what_is_in_view_changes_nothing(world: Callable[..., World]):
     each = world()
     one = each.memory.remember("still here")
@@ -188,6 +196,7 @@ def test_restoring_what_is_in_view_changes_nothing(world: Callable[..., World]):
     assert each.rows() == before
 
 
+@pytest.mark.behaviour("D9")
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("days", [1, 8, 60])
 def test_undoing_a_sweep_restores_every_row_exactly(world: Callable[..., World], preset, days):
@@ -210,6 +219,7 @@ def test_undoing_a_sweep_restores_every_row_exactly(world: Callable[..., World],
     assert each.memory.check() == []
 
 
+@pytest.mark.behaviour("D10")
 def test_an_undone_sweep_can_be_undone_again(world: Callable[..., World]):
     each = world(policy={"preset": "retention"}, twins=True)
     filled(each)
@@ -222,6 +232,7 @@ def test_an_undone_sweep_can_be_undone_again(world: Callable[..., World]):
     assert again == [{k: v for k, v in row.items() if k != "op"} for row in swept]
 
 
+@pytest.mark.behaviour("D11")
 @pytest.mark.parametrize("spacing", [{"seconds": 0}, {"minutes": 1}, {"hours": 7}, {"days": 3}, {"days": 40}])
 @pytest.mark.parametrize("sweeps", [False, True])
 def test_20_recalls_never_lower_any_signal(world: Callable[..., World], spacing, sweeps):
@@ -243,6 +254,7 @@ def test_20_recalls_never_lower_any_signal(world: Callable[..., World], spacing,
         each.clock.forward(**spacing)
 
 
+@pytest.mark.behaviour("D12")
 def test_a_recall_without_touch_is_no_access(world: Callable[..., World]):
     each = world()
     kept = each.memory.remember("zebras are striped")
@@ -253,6 +265,7 @@ def test_a_recall_without_touch_is_no_access(world: Callable[..., World]):
     assert each.memory.get(kept.id) == before
 
 
+@pytest.mark.behaviour("D13")
 def test_a_clock_that_steps_back_changes_nothing(world: Callable[..., World]):
     each = world(policy={"preset": "retention"}, twins=True)
     filled(each)
@@ -268,6 +281,7 @@ def test_a_clock_that_steps_back_changes_nothing(world: Callable[..., World]):
     assert each.memory.get(some.id) is not None
 
 
+@pytest.mark.behaviour("D14")
 def test_sweeps_tell_why_and_when_a_memory_moved(world: Callable[..., World]):
     each = world()
     kept = each.memory.remember("lonely note", confidence=0.5)
@@ -280,6 +294,7 @@ def test_sweeps_tell_why_and_when_a_memory_moved(world: Callable[..., World]):
     assert each.memory.get(kept.id).state.tier_ms == 1_767_225_600_000 + 7 * 86_400_000
 
 
+@pytest.mark.behaviour("D15")
 def test_a_loss_budget_holds_moves_back_and_says_so_once(world: Callable[..., World]):
     gates = {"loss_free_count": 3, "loss_share": 0.05, "loss_share_day": 0.05}
     each = world(policy={"preset": "retention", "gates": gates}, twins=True)
@@ -295,6 +310,7 @@ def test_a_loss_budget_holds_moves_back_and_says_so_once(world: Callable[..., Wo
     assert all(each.memory.get(i) is not None for i in held.ids)
 
 
+@pytest.mark.behaviour("D16")
 def test_a_held_memory_that_someone_uses_is_not_hidden_afterwards(world: Callable[..., World]):
     gates = {"loss_free_count": 3, "loss_share": 0.05, "loss_share_day": 0.05}
     each = world(policy={"preset": "retention", "gates": gates}, twins=True)
@@ -313,6 +329,7 @@ def test_a_held_memory_that_someone_uses_is_not_hidden_afterwards(world: Callabl
     assert not kept.state.held
 
 
+@pytest.mark.behaviour("D17")
 @pytest.mark.parametrize("act", ["pin", "restore"])
 def test_what_a_person_decides_does_not_depend_on_when_the_last_sweep_was(world: Callable[..., World], act):
     found = []
@@ -339,6 +356,7 @@ def test_what_a_person_decides_does_not_depend_on_when_the_last_sweep_was(world:
     assert found[0] == found[1]
 
 
+@pytest.mark.behaviour("D18")
 @pytest.mark.parametrize("messages", [3, 10])
 def test_of_an_ingested_conversation_only_the_last_messages_enter_hot(world: Callable[..., World], messages):
     each = world(policy={"tiers": {"hot_messages": messages}})
@@ -346,6 +364,7 @@ def test_of_an_ingested_conversation_only_the_last_messages_enter_hot(world: Cal
     assert sum(m.tier == "hot" for m in each.memory.list(limit=100)) == messages
 
 
+@pytest.mark.behaviour("D19")
 def test_unpinning_lets_the_rules_apply_from_now_on(world: Callable[..., World]):
     each = world(policy={"archive": {"rule": "confidence"}, "confidence": {"daily_factor": 0.95}})
     kept = each.memory.remember("pinned thing", pinned=True)
@@ -358,6 +377,7 @@ def test_unpinning_lets_the_rules_apply_from_now_on(world: Callable[..., World])
     assert after.state.status_ms >= unpinned
 
 
+@pytest.mark.behaviour("D20")
 def test_a_plan_of_a_dry_run_does_what_the_sweep_would_have_done(world: Callable[..., World]):
     ran, planned = (
         world({"preset": "retention"}, twins=True),

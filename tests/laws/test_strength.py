@@ -57,6 +57,7 @@ def spread(keys: Parameters, count: int) -> Parameters:
     return replace(keys, **{name: np.full(count, getattr(keys, name)) for name in names})
 
 
+@pytest.mark.behaviour("A01")
 @LAW
 @given(data=rows, keys=parameters, age=days, reads=st.lists(days, max_size=6))
 def test_when_and_how_often_strength_was_read_makes_no_difference(data, keys, age, reads):
@@ -71,6 +72,7 @@ def test_when_and_how_often_strength_was_read_makes_no_difference(data, keys, ag
     assert np.array_equal(read.level, unread.level)
 
 
+@pytest.mark.behaviour("A02")
 @LAW
 @given(data=rows, keys=parameters, age=days)
 def test_strength_stays_between_its_baseline_and_where_it_began(data, keys, age):
@@ -81,6 +83,7 @@ def test_strength_stays_between_its_baseline_and_where_it_began(data, keys, age)
     assert np.all(now >= np.minimum(curve.strength, curve.target(age)))
 
 
+@pytest.mark.behaviour("A03")
 @LAW
 @given(data=rows, keys=parameters, age=days)
 def test_strength_below_its_target_stays_until_the_target_is_there(data, keys, age):
@@ -89,6 +92,7 @@ def test_strength_below_its_target_stays_until_the_target_is_there(data, keys, a
     assert np.array_equal(curve.value(age)[waiting], curve.strength[waiting])
 
 
+@pytest.mark.behaviour("A04")
 @LAW
 @given(data=rows, keys=parameters, age=days)
 def test_no_more_is_lost_than_the_cycles_allow(data, keys, age):
@@ -97,6 +101,7 @@ def test_no_more_is_lost_than_the_cycles_allow(data, keys, age):
     assert np.all(curve.strength - curve.value(age) <= allowed + ROUNDING)
 
 
+@pytest.mark.behaviour("A05")
 @LAW
 @given(data=rows, keys=parameters, halvings=st.floats(0.0, 40.0))
 def test_a_half_life_halves_the_gap_to_a_resting_target(data, keys, halvings):
@@ -108,6 +113,7 @@ def test_a_half_life_halves_the_gap_to_a_resting_target(data, keys, halvings):
     assert left == pytest.approx(gap, abs=ROUNDING)
 
 
+@pytest.mark.behaviour("A06")
 @LAW
 @given(data=rows, keys=parameters, age=days, more=st.floats(0.0, 12.0))
 def test_more_level_never_leaves_less_strength(data, keys, age, more):
@@ -115,6 +121,7 @@ def test_more_level_never_leaves_less_strength(data, keys, age, more):
     assert np.all(memories(higher, keys).value(age) >= memories(data, keys).value(age) - ROUNDING)
 
 
+@pytest.mark.behaviour("A07")
 @LAW
 @given(data=rows, keys=parameters, more=st.floats(0.0, 1.0))
 def test_more_importance_is_never_forgotten_earlier(data, keys, more):
@@ -122,6 +129,7 @@ def test_more_importance_is_never_forgotten_earlier(data, keys, more):
     assert np.all(memories(weightier, keys).forgetting() >= memories(data, keys).forgetting() - MS)
 
 
+@pytest.mark.behaviour("A08")
 @LAW
 @given(data=rows, keys=parameters)
 def test_what_falls_due_has_been_forgotten_and_was_not_shortly_before(data, keys):
@@ -135,6 +143,7 @@ def test_what_falls_due_has_been_forgotten_and_was_not_shortly_before(data, keys
     assert np.array_equal(curve.forgotten(before), curve.forgotten(0.0))
 
 
+@pytest.mark.behaviour("A09")
 @LAW
 @given(data=rows, keys=parameters, age=days)
 def test_parameters_for_all_are_the_same_as_parameters_for_each(data, keys, age):
@@ -145,6 +154,7 @@ def test_parameters_for_all_are_the_same_as_parameters_for_each(data, keys, age)
     assert np.array_equal(never_forgotten_from(own.parameters), np.full(len(data), never_forgotten_from(keys)))
 
 
+@pytest.mark.behaviour("A24")
 @LAW
 @given(data=rows, keys=parameters, amount=amounts)
 def test_a_reinforcement_never_lowers_and_stays_under_its_caps(data, keys, amount):
@@ -156,6 +166,7 @@ def test_a_reinforcement_never_lowers_and_stays_under_its_caps(data, keys, amoun
     assert np.all(level <= keys.max_level)
 
 
+@pytest.mark.behaviour("A25")
 @LAW
 @given(data=rows, keys=parameters, amount=amounts, age=days)
 def test_a_reinforced_memory_is_never_weaker_later_than_one_that_was_not(data, keys, amount, age):
@@ -164,6 +175,7 @@ def test_a_reinforced_memory_is_never_weaker_later_than_one_that_was_not(data, k
     assert np.all(Strength(strength, level, old.importance, keys).value(age) >= old.value(age) - ROUNDING)
 
 
+@pytest.mark.behaviour("A26")
 @LAW
 @given(data=rows, keys=parameters, amount=amounts)
 def test_decay_by_hand_never_raises_and_stays_under_its_cap(data, keys, amount):
@@ -176,6 +188,7 @@ def test_decay_by_hand_never_raises_and_stays_under_its_cap(data, keys, amount):
     assert np.all((level >= 0.0) & (level <= old.level))
 
 
+@pytest.mark.behaviour("A27")
 @LAW
 @given(data=rows, keys=parameters, amount=amounts)
 def test_less_than_nothing_counts_as_nothing(data, keys, amount):
@@ -187,6 +200,7 @@ def test_less_than_nothing_counts_as_nothing(data, keys, amount):
         assert np.array_equal(negative[1], nothing[1])
 
 
+@pytest.mark.behaviour("A28")
 @LAW
 @given(keys=parameters, importance=st.floats(0.0, 1.0))
 def test_above_the_importance_that_is_never_forgotten_the_baseline_is_over_the_threshold(keys, importance):

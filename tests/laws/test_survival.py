@@ -26,6 +26,7 @@ priors = st.tuples(st.floats(1.0, 20.0), st.floats(0.1, 1e4))
 rows = st.lists(st.tuples(changes, exposures), min_size=1, max_size=5)
 
 
+@pytest.mark.behaviour("LE-survival-1")
 @LAW
 @given(changes, exposures, st.floats(0.0, 1e6), priors)
 def test_more_exposure_never_raises_the_rate(seen, days, more, prior):
@@ -34,6 +35,7 @@ def test_more_exposure_never_raises_the_rate(seen, days, more, prior):
     assert np.all(np.array(interval(seen, days + more, *prior)) <= np.array(interval(seen, days, *prior)))
 
 
+@pytest.mark.behaviour("LE-survival-2")
 @LAW
 @given(changes, st.integers(1, 500), exposures, priors)
 def test_more_changes_never_lower_the_rate(seen, more, days, prior):
@@ -41,6 +43,7 @@ def test_more_changes_never_lower_the_rate(seen, more, days, prior):
     assert np.all(np.array(interval(seen + more, days, *prior)) > np.array(interval(seen, days, *prior)))
 
 
+@pytest.mark.behaviour("LE-survival-3")
 @LAW
 @given(rows, priors)
 def test_one_by_one_is_as_all_at_once(data, prior):
@@ -51,6 +54,7 @@ def test_one_by_one_is_as_all_at_once(data, prior):
         assert (low[i], high[i]) == interval(one, alone, *prior)
 
 
+@pytest.mark.behaviour("LE-survival-4")
 @LAW
 @given(changes, st.integers(1, 500), exposures, priors, st.floats(0.5, 0.99))
 def test_the_interval_contains_the_mean_and_narrows(seen, more, days, prior, mass):
@@ -62,6 +66,7 @@ def test_the_interval_contains_the_mean_and_narrows(seen, more, days, prior, mas
     assert wide[0] < low < high < wide[1]
 
 
+@pytest.mark.behaviour("LE-survival-5")
 @LAW
 @given(st.floats(0.3, 500.0), st.floats(0.001, 0.999))
 def test_a_quantile_is_where_the_probability_is_reached(shape, p):
@@ -70,6 +75,7 @@ def test_a_quantile_is_where_the_probability_is_reached(shape, p):
     assert float(gamma_below(x, shape)) == pytest.approx(p, rel=1e-9)
 
 
+@pytest.mark.behaviour("LE-survival-6")
 @pytest.mark.parametrize("shape", [1, 2, 5, 30, 300])
 @pytest.mark.parametrize("at", [0.3, 0.9, 1.0, 1.1, 3.0])
 def test_whole_shapes_agree_with_counting(shape, at):
@@ -79,6 +85,7 @@ def test_whole_shapes_agree_with_counting(shape, at):
     assert float(gamma_below(x, shape)) == pytest.approx(1.0 - fewer, abs=1e-11)
 
 
+@pytest.mark.behaviour("LE-survival-7")
 @pytest.mark.parametrize(
     ("shape", "p", "twice"),
     [  # quantiles of chi-squared from printed tables: degrees of freedom are twice the shape
@@ -98,11 +105,13 @@ def test_quantiles_are_those_of_the_tables(shape, p, twice):
     assert 2.0 * float(gamma_quantile(p, shape)) == pytest.approx(twice, rel=1e-6)
 
 
+@pytest.mark.behaviour("LE-survival-8")
 def test_nothing_jumps_where_the_approximation_takes_over():
     below, above = gamma_quantile([0.05, 0.95], 1e5 - 1e-3), gamma_quantile([0.05, 0.95], 1e5)
     assert above / below == pytest.approx([1.0, 1.0], abs=1e-7)
 
 
+@pytest.mark.behaviour("002-part-4-target", "LE-survival-9")
 def test_the_target_of_the_seed():
     """Seed 002, part 4: 0.916 / mean, 0.4 of the confidence is left then, validation after half of it."""
     mean = 30.0
@@ -112,12 +121,14 @@ def test_the_target_of_the_seed():
     assert float(validation_days(0.0)) == pytest.approx(36_525.0)
 
 
+@pytest.mark.behaviour("LE-survival-10")
 @pytest.mark.parametrize("rate", [0.0, 0.001, 0.01, 0.3])
 def test_without_data_the_prior_gives_the_policys_rate(rate):
     days = prior_exposure(rate, 1.0)
     assert float(decay_rate(change_rate(0, 0, 1.0, days))) == pytest.approx(rate, abs=3e-5)
 
 
+@pytest.mark.behaviour("LE-survival-11")
 @pytest.mark.parametrize(("mean", "bias"), [(20.0, 1.2), (60.0, 2.0), (200.0, 5.0)])
 def test_the_mean_of_observed_changes_alone_is_biased(mean, bias):
     """200 times 400 facts, watched for 90 days: the longer facts last, the more of them outlive the watch."""
@@ -131,6 +142,7 @@ def test_the_mean_of_observed_changes_alone_is_biased(mean, bias):
     assert np.mean(naive) * mean > bias  # 1.4, 2.6 and 7.2 times the true rate
 
 
+@pytest.mark.behaviour("LE-survival-12")
 def test_the_interval_holds_the_truth_as_often_as_it_says():
     """600 namespaces of 30 facts whose rate is drawn from the prior: nine of ten intervals hold it."""
     draw = np.random.default_rng(11)

@@ -121,6 +121,7 @@ def undone_and_redone(each: World, act: str) -> bool:
     return bool(made)
 
 
+@pytest.mark.behaviour("LA1")
 @pytest.mark.parametrize("twins", [True, False])
 @pytest.mark.parametrize("act", ACTS)
 def test_each_operation_is_taken_back_exactly_and_can_be_done_again(world: Callable[..., World], store, act, twins):
@@ -135,6 +136,7 @@ def test_each_operation_is_taken_back_exactly_and_can_be_done_again(world: Calla
     assert undone_and_redone(each, act), f"{act} did nothing, so this shows nothing"
 
 
+@pytest.mark.behaviour("LA2")
 @on_a_file
 @settings(
     SLOW_LAW, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -151,6 +153,7 @@ def test_random_sequences_are_taken_back_exactly(world: Callable[..., World], st
     assert each.memory.check() == []
 
 
+@pytest.mark.behaviour("LA3")
 def test_a_plan_is_applied_once(world: Callable[..., World]):
     each = world(POLICY, twins=True)
     filled(each)
@@ -166,6 +169,7 @@ def test_a_plan_is_applied_once(world: Callable[..., World]):
     assert snapshot(each) == after
 
 
+@pytest.mark.behaviour("LA4")
 def test_maintenance_never_deletes(world: Callable[..., World]):
     each = world(POLICY, twins=True)
     filled(each)

@@ -57,6 +57,7 @@ def applied(stored: dict[str, State], changes: Iterable[Change]) -> dict[str, St
     return rows
 
 
+@pytest.mark.behaviour("C1")
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_applying_a_sweep_gives_the_states_that_were_played(crowd, accesses, policy):
@@ -64,6 +65,7 @@ def test_applying_a_sweep_gives_the_states_that_were_played(crowd, accesses, pol
     assert applied(stored, plan_of(trajectories, accesses, policy).changes) == {c.id: c.after for c in trajectories}
 
 
+@pytest.mark.behaviour("C2")
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_applying_the_inverse_gives_the_states_before(crowd, accesses, policy):
@@ -75,6 +77,7 @@ def test_applying_the_inverse_gives_the_states_before(crowd, accesses, policy):
     assert undo.hides == 0
 
 
+@pytest.mark.behaviour("C3")
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_the_inverse_of_the_inverse_changes_what_the_plan_changes(crowd, accesses, policy):
@@ -83,6 +86,7 @@ def test_the_inverse_of_the_inverse_changes_what_the_plan_changes(crowd, accesse
     assert plan.inverse(id="u", at=1).inverse(id="v", at=2).changes == plan.changes
 
 
+@pytest.mark.behaviour("C4")
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_every_change_has_a_reason_and_chains_the_operation_that_made_it(crowd, accesses, policy):
@@ -96,6 +100,7 @@ def test_every_change_has_a_reason_and_chains_the_operation_that_made_it(crowd, 
             assert last[change.id] == "sweep-1"
 
 
+@pytest.mark.behaviour("C5")
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_each_access_that_was_counted_leaves_the_log_with_the_sweep(crowd, accesses, policy):
@@ -105,6 +110,7 @@ def test_each_access_that_was_counted_leaves_the_log_with_the_sweep(crowd, acces
     assert all(c.after is None for c in gone)
 
 
+@pytest.mark.behaviour("C6")
 @LAW
 @given(crowd=crowds, policy=policies)
 def test_a_plan_says_how_many_memories_it_hides(crowd, policy):
@@ -114,6 +120,7 @@ def test_a_plan_says_how_many_memories_it_hides(crowd, policy):
     assert plan.hides == sum(s.status is not Status.ACTIVE for s in after.values()) == count_hidden(trajectories)
 
 
+@pytest.mark.behaviour("C7")
 @LAW
 @given(crowd=crowds, policy=policies)
 def test_moves_are_reported_in_the_order_of_their_instants(crowd, policy):
@@ -123,6 +130,7 @@ def test_moves_are_reported_in_the_order_of_their_instants(crowd, policy):
     assert [m.at for m in report] == sorted(m.at for m in report)
 
 
+@pytest.mark.behaviour("C8")
 @LAW
 @given(crowd=crowds, accesses=histories(100), policy=policies)
 def test_a_truncated_course_hides_nothing_and_waits_at_the_instant_that_fell_due(crowd, accesses, policy):
@@ -149,6 +157,7 @@ def faded(policy: Policy) -> State:
     )  # it keeps its form: only the archive is in question
 
 
+@pytest.mark.behaviour("C9")
 def test_a_held_move_says_which_gate_held_it_back():
     policy = POLICIES["retention"]
     trajectory = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0])
@@ -157,6 +166,7 @@ def test_a_held_move_says_which_gate_held_it_back():
     assert (change.after or {})["held"] is True
 
 
+@pytest.mark.behaviour("C10")
 def test_a_memory_that_is_still_held_is_not_written_again():
     policy = POLICIES["retention"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
@@ -164,6 +174,7 @@ def test_a_memory_that_is_still_held_is_not_written_again():
     assert plan_of([again], (), policy, refusal="loss budget: too many").changes == ()
 
 
+@pytest.mark.behaviour("C11")
 def test_a_held_move_is_made_with_its_own_date_once_the_gate_opens():
     policy = POLICIES["retention"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
@@ -173,6 +184,7 @@ def test_a_held_move_is_made_with_its_own_date_once_the_gate_opens():
     assert trajectory.after.held is False
 
 
+@pytest.mark.behaviour("C12")
 def test_a_held_memory_that_is_recalled_is_woken_not_archived():
     policy = POLICIES["retention"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
@@ -181,6 +193,7 @@ def test_a_held_memory_that_is_recalled_is_woken_not_archived():
     assert [s.rule for s in trajectory.transitions][:1] == ["woken"]
 
 
+@pytest.mark.behaviour("C13")
 def test_a_held_memory_that_is_recalled_while_the_gate_is_shut_still_rises():
     policy = POLICIES["retention"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
@@ -197,6 +210,7 @@ def test_a_held_memory_that_is_recalled_while_the_gate_is_shut_still_rises():
 GATES = GatePolicy(loss_share=0.10, loss_share_day=0.20, loss_free_count=20)
 
 
+@pytest.mark.behaviour("C14")
 @pytest.mark.parametrize(
     ("visible", "hidden_today", "hidden_now", "stopped"),
     [
@@ -228,6 +242,7 @@ def test_the_loss_budget_stops_what_is_over_its_shares(visible, hidden_today, hi
         assert "%" in refusal
 
 
+@pytest.mark.behaviour("C15")
 def test_a_share_of_one_and_a_free_count_of_zero_are_what_they_say():
     assert Budget(10, 0).refusal(10, GatePolicy(1.0, 1.0, 0)) == ""
     assert Budget(10, 0).refusal(1, GatePolicy(0.0, 1.0, 0)) != ""

@@ -122,6 +122,7 @@ def test_fields_that_nobody_asked_for_are_left_out(serve):
     assert ask(serve(says(said))) == ANSWER
 
 
+@pytest.mark.behaviour("WH16")
 @pytest.mark.parametrize("given", [{}, {"kind": "poem"}, {"kind": None}])
 def test_a_part_with_a_default_costs_no_other_part_and_is_asked_for_without_it(serve, given):
     kind = {**SCHEMA["properties"]["kind"], "default": ""}

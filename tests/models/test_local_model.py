@@ -39,6 +39,7 @@ def model():
     ended.join()
 
 
+@pytest.mark.behaviour("SF46")
 def test_a_real_model_answers_in_the_form_that_was_asked_for(model):
     schema = {
         "type": "object",

@@ -31,6 +31,7 @@ def asked(memory, clock, when, *queries):
     return [memory.recall(query, limit=2) for query in queries]
 
 
+@pytest.mark.behaviour("LE-backtest-1")
 def test_a_policy_that_hides_everything_after_a_day_would_have_missed_every_hit(opening, clock):
     memory = opening(KEEPING)
     ids = [m.id for m in memory.remember_many(TEXTS)]
@@ -47,6 +48,7 @@ def test_a_policy_that_hides_everything_after_a_day_would_have_missed_every_hit(
     assert found.now.tokens == sum(memory.get(i).tokens for i in ids)
 
 
+@pytest.mark.behaviour("LE-backtest-2")
 def test_the_same_policy_would_have_missed_nothing_and_lived_as_it_did(opening, clock):
     """Sweeps, recalls, use, reinforcement, restore and pin over most of a year: it ends where the store is."""
     policy = {**WORDS_ONLY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 10}}
@@ -75,6 +77,7 @@ def test_the_same_policy_would_have_missed_nothing_and_lived_as_it_did(opening, 
     assert found.now.hidden == 42 - len(seen)
 
 
+@pytest.mark.behaviour("LE-backtest-3")
 def test_precision_and_recall_are_of_what_was_found_useful(opening, clock):
     memory = opening(KEEPING)
     memory.remember_many(TEXTS)
@@ -93,6 +96,7 @@ def test_precision_and_recall_are_of_what_was_found_useful(opening, clock):
     assert memory.backtest(AFTER_A_DAY, limit=1).other.recall is None  # of the last one nothing was told
 
 
+@pytest.mark.behaviour("LE-backtest-4")
 def test_what_is_asked_for_stays_under_the_other_policy_too(opening, clock):
     """Accesses of the log happen in the replay: a boat that is asked for twice a day is never cold."""
     memory = opening(KEEPING)
@@ -105,6 +109,7 @@ def test_what_is_asked_for_stays_under_the_other_policy_too(opening, clock):
     assert (found.other.visible, found.other.hidden) == (1, 4)
 
 
+@pytest.mark.behaviour("LE-backtest-5")
 def test_a_shorter_form_is_told_and_costs_fewer_tokens(opening, clock):
     memory = opening(KEEPING, HashEmbedder())
     long = (
@@ -119,6 +124,7 @@ def test_a_shorter_form_is_told_and_costs_fewer_tokens(opening, clock):
     assert found.now.shortened == 0
 
 
+@pytest.mark.behaviour("LE-backtest-6")
 def test_nothing_is_written_and_namespaces_are_apart(opening, path, clock):
     memory = opening(KEEPING)
     memory.remember_many(TEXTS)
@@ -134,6 +140,7 @@ def test_nothing_is_written_and_namespaces_are_apart(opening, path, clock):
     assert "gates are not asked" in plain["notes"][1]
 
 
+@pytest.mark.behaviour("LE-backtest-7")
 def test_what_is_wrong_is_refused(memory):
     with pytest.raises(PolicyError):
         memory.backtest({"archive": {"rule": "sometimes"}})

@@ -46,6 +46,7 @@ def shows(memory, identity):
     return one.form, one.content, one.tokens
 
 
+@pytest.mark.behaviour("FORM4")
 def test_the_seeds_triggers_compress_by_themselves(opening, clock):
     memory = opening(SEED)
     identity = memory.remember(GARDEN, confidence=0.1).id
@@ -66,6 +67,7 @@ def test_the_seeds_triggers_compress_by_themselves(opening, clock):
     assert memory.sweep().examined == 0
 
 
+@pytest.mark.behaviour("FORM6")
 def test_balanced_compresses_late_and_only_long_texts(opening, clock):
     memory = opening()
     long, short = memory.remember(GARDEN), memory.remember("The tea is in the cupboard.")
@@ -78,6 +80,7 @@ def test_balanced_compresses_late_and_only_long_texts(opening, clock):
     assert memory.get(short.id).form is Form.FULL
 
 
+@pytest.mark.behaviour("FORM7")
 def test_hot_stays_full(opening, clock):
     memory = opening(EAGER)
     identity = memory.remember(GARDEN, confidence=0.1).id
@@ -95,6 +98,7 @@ def test_hot_stays_full(opening, clock):
     assert memory.get(identity).form is Form.SUMMARY
 
 
+@pytest.mark.behaviour("FORM8")
 def test_pinned_and_vault_memories_are_never_shortened(opening, clock):
     memory = opening({**EAGER, "tiers": {"vault_value": 0.6, "vault_accesses": 2}})
     pinned, vault = memory.remember(GARDEN, pinned=True), memory.remember(f"{GARDEN} Moreover the harbour.")
@@ -118,6 +122,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.behaviour("FORM10")
 @pytest.mark.parametrize("text", TEXTS, ids=["code", "spaces", "unicode", "mixed", "200 kB"])
 def test_the_full_text_comes_back_byte_for_byte(opening, clock, text):
     memory = opening({**EAGER, "archive": {"rule": "never"}})
@@ -134,6 +139,7 @@ def test_the_full_text_comes_back_byte_for_byte(opening, clock, text):
     assert memory.get(stored.id) == back.memory
 
 
+@pytest.mark.behaviour("004-6.2-any-to-full", "FORM9")
 @on_a_file
 def test_any_full_text_comes_back_byte_for_byte(opening, clock):
     memory = opening({**EAGER, "archive": {"rule": "never"}})
@@ -156,6 +162,7 @@ def test_any_full_text_comes_back_byte_for_byte(opening, clock):
     comes_back()
 
 
+@pytest.mark.behaviour("FORM11")
 def test_what_was_restored_is_not_taken_back_by_the_next_sweep(opening, clock):
     memory = opening({**SEED, "archive": {"rule": "never"}})
     full, summary = (memory.remember(f"{GARDEN} {end}", confidence=0.6).id for end in ("Once.", "Twice."))
@@ -184,6 +191,7 @@ def test_a_form_that_the_guard_refuses_is_not_restored_either(opening):
         memory.restore(identity, level="embedding" if one.form is not Form.EMBEDDING else "nothing")
 
 
+@pytest.mark.behaviour("FORM12")
 def test_undo_of_every_compressing_sweep_restores_the_store(opening, clock):
     memory = opening(MEASURED, HashEmbedder())
     ids = [memory.remember(f"{GARDEN} {n}", confidence=0.1).id for n in ("Once.", "Again.", "Forever.")]
@@ -203,6 +211,7 @@ def test_undo_of_every_compressing_sweep_restores_the_store(opening, clock):
         assert records(memory, ids) == before.pop()
 
 
+@pytest.mark.behaviour("004-3.1-embedding", "FORM13")
 def test_words_that_are_no_longer_shown_still_find_a_memory(opening, clock):
     memory = opening(EAGER)
     identity = memory.remember(f"{GARDEN} A kingfisher nested there.").id
@@ -215,6 +224,7 @@ def test_words_that_are_no_longer_shown_still_find_a_memory(opening, clock):
     assert [h.memory.id for h in memory.recall("tulips", touch=False).hits] == [identity]
 
 
+@pytest.mark.behaviour("FORM14")
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -239,6 +249,7 @@ def test_the_guard_stops_a_form_once_and_says_why(opening, clock, text, what):
     assert not any("to embedding" in move or "to keywords" in move for move in memory.sweep().tally)
 
 
+@pytest.mark.behaviour("FORM16")
 def test_a_late_sweep_ends_where_timely_ones_end(opening, elsewhere, clock):
     timely, late = opening(EAGER), opening(EAGER, at=elsewhere())
     start = clock.now
@@ -258,6 +269,7 @@ def test_a_late_sweep_ends_where_timely_ones_end(opening, elsewhere, clock):
     assert {row[1] for row in found[0]} == {Form.SUMMARY, Form.EMBEDDING}
 
 
+@pytest.mark.behaviour("FORM17")
 @on_a_file
 @pytest.mark.parametrize(
     ("said", "begins"),
@@ -284,6 +296,7 @@ def test_a_models_summary_is_taken_where_it_passes_the_guard(opening, clock, sai
     assert one.content.startswith(begins)
 
 
+@pytest.mark.behaviour("FORM22")
 def test_the_report_tells_what_forms_keep_and_what_recalls_still_find(opening, clock):
     memory = opening(MEASURED, HashEmbedder())
     ids = [memory.remember(text).id for text in (GARDEN, PUMP)]
@@ -309,6 +322,7 @@ def test_the_report_tells_what_forms_keep_and_what_recalls_still_find(opening, c
     assert memory.compression(queries=1).queries == 1
 
 
+@pytest.mark.behaviour("FORM18")
 def test_chinese_talk_is_shortened_and_comes_back(opening, clock):
     talks = json.loads(data_file("memory_bank_cn.json").read_text("utf-8"))
     texts = [turn["response"] for person in talks.values() for day in person["history"].values() for turn in day][:150]

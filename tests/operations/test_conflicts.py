@@ -50,6 +50,7 @@ def outcomes(memory, identity):
     return {d.name: d.data["outcome"] for d in documents}
 
 
+@pytest.mark.behaviour("BE17", "002-stage-4-ask_user")
 def test_a_conflict_that_nothing_decides_keeps_both_shows_both_and_asks(memory, contested):
     older, newer = contested
     shown = {f.id: f for f in memory.facts("Gai Media")}
@@ -64,6 +65,7 @@ def test_a_conflict_that_nothing_decides_keeps_both_shows_both_and_asks(memory, 
     assert [(s["memory"], s["value"]) for s in conflict.data["sides"]] == [(older, "Friday"), (newer, "Thursday")]
 
 
+@pytest.mark.behaviour("BE18")
 @pytest.mark.parametrize("right", [0, 1])
 def test_to_confirm_one_supersedes_the_other_and_closes_the_question(memory, contested, right):
     winner, loser = contested[right], contested[1 - right]
@@ -78,6 +80,7 @@ def test_to_confirm_one_supersedes_the_other_and_closes_the_question(memory, con
     assert outcomes(memory, contested[0]) == {contested[1]: "answered"}
 
 
+@pytest.mark.behaviour("BE19")
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_to_correct_one_to_a_third_value_closes_both(memory, contested, wrong):
     made = memory.correct(contested[wrong], "Monday")
@@ -88,6 +91,7 @@ def test_to_correct_one_to_a_third_value_closes_both(memory, contested, wrong):
     assert memory.review() == []
 
 
+@pytest.mark.behaviour("BE20")
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_to_correct_one_to_what_the_other_says_confirms_the_other(memory, contested, wrong):
     value = ("Thursday", "Friday")[wrong]
@@ -139,6 +143,7 @@ def test_three_values_are_all_contested_and_one_answer_closes_all(memory, contes
     assert memory.review() == []
 
 
+@pytest.mark.behaviour("BE21")
 def test_contradictions_in_one_batch_are_asked_about_as_if_they_came_one_by_one(opening, clock):
     messages = [
         {"content": t, "at": clock().isoformat(), "session": s}
@@ -154,6 +159,7 @@ def test_contradictions_in_one_batch_are_asked_about_as_if_they_came_one_by_one(
         assert len(each.review()) == 1
 
 
+@pytest.mark.behaviour("BE22")
 def test_a_correction_of_something_never_said_is_believed_and_replaces_nothing(memory, say):
     say("Actually, Gai Media prefers Thursday deliveries, not Friday.")
     (line,) = memory.facts(past=True)
@@ -163,6 +169,7 @@ def test_a_correction_of_something_never_said_is_believed_and_replaces_nothing(m
     assert len(memory.facts(past=True)) == 1
 
 
+@pytest.mark.behaviour("BE23")
 @pytest.mark.parametrize(
     ("verb", "which", "more"),
     [
@@ -206,6 +213,7 @@ def test_no_longer_ends_a_fact_though_it_names_more_than_its_value(memory, say, 
     assert (was.state, was.valid_to) == ("superseded", "2026-01-31 00:02 UTC")
 
 
+@pytest.mark.behaviour("KW8")
 def test_what_was_archived_unanswered_comes_back_when_it_is_said_again(memory, say, clock):
     say(FRIDAY)
     (before,) = memory.facts("Gai Media")
@@ -221,6 +229,7 @@ def test_what_was_archived_unanswered_comes_back_when_it_is_said_again(memory, s
     assert [f.state for f in memory.facts("Gai Media", past=True)] == ["archived"]
 
 
+@pytest.mark.behaviour("KW9")
 def test_a_message_is_not_taken_back_before_what_was_learned_from_it(memory, clock, path):
     before = logical(path)
     stored, learned = memory.ingest([{"content": FRIDAY, "at": clock().isoformat()}], session="s1").operations
@@ -232,6 +241,7 @@ def test_a_message_is_not_taken_back_before_what_was_learned_from_it(memory, clo
     assert logical(path) == before
 
 
+@pytest.mark.behaviour("KW10")
 def test_a_message_that_nobody_believes_any_longer_is_marked_and_left_out_of_the_digest(memory, say, clock):
     say(FRIDAY)
     clock.passes(days=30)
@@ -250,6 +260,7 @@ def test_a_message_that_nobody_believes_any_longer_is_marked_and_left_out_of_the
 # --- one side is hidden, and comes back
 
 
+@pytest.mark.behaviour("BE35")
 @pytest.mark.parametrize("hidden", [0, 1])
 def test_a_conflict_rests_while_one_side_is_archived_and_goes_on_when_it_is_back(memory, contested, hidden):
     gone, stays = contested[hidden], contested[1 - hidden]
@@ -285,6 +296,7 @@ def faded(memory, say, clock):
     return by_value["Friday"], by_value["Thursday"]
 
 
+@pytest.mark.behaviour("BE36")
 def test_who_brings_a_fact_back_beside_a_newer_value_is_asked_which_is_right(memory, faded):
     old, new = faded
     assert told(memory) == {"Friday": "archived", "Thursday": "active"}
@@ -299,6 +311,7 @@ def test_who_brings_a_fact_back_beside_a_newer_value_is_asked_which_is_right(mem
     assert memory.review() == []
 
 
+@pytest.mark.behaviour("BE37")
 def test_bringing_back_is_taken_back_with_its_question(memory, faded, path):
     before = logical(path)
     memory.restore(faded[0])
@@ -337,6 +350,7 @@ def test_what_was_answered_while_one_side_was_hidden_is_asked_again_when_it_is_b
     assert len(memory.review()) == 1
 
 
+@pytest.mark.behaviour("WH9")
 def test_to_undo_a_sweep_that_hid_a_fact_asks_where_another_is_believed_by_now(memory, say, clock):
     say(FRIDAY)
     clock.passes(days=200)
@@ -353,6 +367,7 @@ def test_to_undo_a_sweep_that_hid_a_fact_asks_where_another_is_believed_by_now(m
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("DO45")
 def test_of_a_message_that_says_two_things_one_that_was_replaced_is_marked_where_it_is_asked_about(memory, say, clock):
     say("My sister Rita lives in Oslo.")
     clock.passes(days=30)
@@ -368,6 +383,7 @@ def test_of_a_message_that_says_two_things_one_that_was_replaced_is_marked_where
     assert other[message].updated_by is None  # who she is still holds
 
 
+@pytest.mark.behaviour("DO46")
 def test_what_a_person_corrected_stands_before_the_messages_that_it_overturns(memory, say, clock):
     say("My budget is $500.")
     clock.passes(days=30)

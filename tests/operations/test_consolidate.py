@@ -50,6 +50,7 @@ def reviews(memory, namespace="default"):
     return memory._context.store.documents.page(namespace, Shelf.REVIEW, ("", ""), 1000)
 
 
+@pytest.mark.behaviour("GR1")
 def test_consolidate_dry_run(meaning, clock, path):
     first, second, _ = told_twice(meaning, clock)
     before = tables(path)
@@ -65,6 +66,7 @@ def test_consolidate_dry_run(meaning, clock, path):
     assert done.plans[0].hides == 1
 
 
+@pytest.mark.behaviour("GR2", "GR24")
 @pytest.mark.parametrize("strategy", KEEPING)
 def test_consolidate_actual_merge(free, clock, strategy):
     first, second, third = told_twice(free, clock)
@@ -97,6 +99,7 @@ def test_consolidate_actual_merge(free, clock, strategy):
     assert free.check() == []
 
 
+@pytest.mark.behaviour("GR5")
 def test_consolidate_merges_contents_into_a_new_memory(free, clock):
     first, second, _ = told_twice(free, clock)
     free.recall("build server port", limit=2)
@@ -112,6 +115,7 @@ def test_consolidate_merges_contents_into_a_new_memory(free, clock):
     assert 0 < made.state.uniqueness <= 1
 
 
+@pytest.mark.behaviour("GR3")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_consolidated_memory_searchable(free, clock, strategy):
     told_twice(free, clock)
@@ -122,6 +126,7 @@ def test_consolidated_memory_searchable(free, clock, strategy):
     assert [h.memory.id for h in early] == [done.groups[0].representative_id]  # it happened when the first was said
 
 
+@pytest.mark.behaviour("GR4")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_source_marked_consolidated(free, clock, strategy):
     first, second, third = told_twice(free, clock)
@@ -133,6 +138,7 @@ def test_source_marked_consolidated(free, clock, strategy):
     assert free.history(kept.id)[-1].operation_id == done.operations[0]
 
 
+@pytest.mark.behaviour("GR10")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_an_undo_restores_the_store_row_for_row_and_its_undo_the_merge(free, clock, path, strategy):
     first, second, third = told_twice(free, clock)
@@ -157,6 +163,7 @@ def test_an_undo_restores_the_store_row_for_row_and_its_undo_the_merge(free, clo
     assert free.check() == []
 
 
+@pytest.mark.behaviour("GR25")
 def test_what_goes_leaves_its_edges_to_what_stands_for_it(free, clock):
     first, second, third = told_twice(free, clock)
     edge = free.relate({first.id: "cause", third.id: "effect"}, kind="because", weight=2.0)
@@ -169,6 +176,7 @@ def test_what_goes_leaves_its_edges_to_what_stands_for_it(free, clock):
 # --- a preview comes first
 
 
+@pytest.mark.behaviour("GR7")
 def test_nothing_is_merged_that_nobody_has_seen(meaning, clock, path):
     told_twice(meaning, clock)
     before = tables(path)
@@ -182,6 +190,7 @@ def test_nothing_is_merged_that_nobody_has_seen(meaning, clock, path):
     assert meaning.consolidate("default", dry_run=False).memories_merged == 1
 
 
+@pytest.mark.behaviour("GR8")
 def test_a_preview_that_no_longer_holds_allows_nothing(meaning, clock, path):
     told_twice(meaning, clock)
     meaning.consolidate("default")
@@ -194,6 +203,7 @@ def test_a_preview_that_no_longer_holds_allows_nothing(meaning, clock, path):
     assert meaning.consolidate("default", dry_run=False).memories_merged == 2
 
 
+@pytest.mark.behaviour("GR9")
 @pytest.mark.parametrize("strategy", ["keep_oldest", "merge_content"])
 def test_the_plan_of_a_preview_can_be_applied(meaning, clock, path, strategy):
     first, second, _ = told_twice(meaning, clock)
@@ -209,6 +219,7 @@ def test_the_plan_of_a_preview_can_be_applied(meaning, clock, path, strategy):
 # --- what stays apart
 
 
+@pytest.mark.behaviour("GR11")
 @pytest.mark.parametrize(
     "other",
     [
@@ -236,6 +247,7 @@ def test_a_changed_fact_is_not_merged_but_put_before_a_person(free, path, other,
     assert logical(path) == before
 
 
+@pytest.mark.behaviour("GR14")
 def test_pairs_that_are_a_little_alike_are_linked_and_said(free, path):
     kept = free.remember("The build server listens on port 8080 in Lyon these days", importance=0.2)
     near = free.remember("The build server listens on port 9090 in Oslo these days", importance=0.2)
@@ -251,6 +263,7 @@ def test_pairs_that_are_a_little_alike_are_linked_and_said(free, path):
     assert free.list() != []
 
 
+@pytest.mark.behaviour("GR26")
 def test_sessions_tasks_and_pinned_memories_stay_apart(free):
     free.remember(PORT, session="a")
     free.remember(SAME, session="b")
@@ -262,6 +275,7 @@ def test_sessions_tasks_and_pinned_memories_stay_apart(free):
     assert reviews(free) == []  # nobody needs to be asked
 
 
+@pytest.mark.behaviour("GR15")
 def test_only_members_of_which_every_pair_is_alike_are_merged(free):
     words = [f"w{i}" for i in range(24)]
     chain = [" ".join(words[i : i + 20]) for i in range(0, 5, 2)]
@@ -275,6 +289,7 @@ def test_only_members_of_which_every_pair_is_alike_are_merged(free):
 # --- how much at once
 
 
+@pytest.mark.behaviour("GR16")
 def test_the_most_similar_groups_come_first_and_the_others_are_counted(free):
     for n, word in enumerate(["Lyon", "Oslo", "Porto", "Quito"]):
         text = f"The invoice queue of {word} number {n} is emptied at night by the robot in {word}"
@@ -301,6 +316,7 @@ def test_groups_of_which_nothing_may_be_merged_do_not_stand_in_the_way(free):
     assert (done.groups_found, done.memories_merged, done.notes) == (2, 1, ())
 
 
+@pytest.mark.behaviour("GR17")
 def test_pairs_that_were_recorded_at_birth_need_no_search(free):
     near = [
         free.remember(f"the robot empties the invoice queue in Lyon every single night at ten{e}") for e in (" .", ".")
@@ -315,6 +331,7 @@ def test_pairs_that_were_recorded_at_birth_need_no_search(free):
     assert (again.examined, again.groups_found) == (1, 0)  # one of the two is hidden by now
 
 
+@pytest.mark.behaviour("GR18")
 def test_memories_without_vectors_are_compared_by_equal_words(opening):
     memory = opening(FREE, HashEmbedder())
     memory.remember_many([{"content": PORT, "kind": "episode"}, "something else entirely"])
@@ -340,6 +357,7 @@ def test_an_empty_namespace_has_no_groups(free):
 # --- safety
 
 
+@pytest.mark.behaviour("GR20")
 def test_what_another_process_changes_meanwhile_is_read_again(opening, clock, monkeypatch):
     memory, other = opening(FREE, HashEmbedder()), opening(FREE, HashEmbedder())
     first, second, _ = told_twice(memory, clock)
@@ -356,6 +374,7 @@ def test_what_another_process_changes_meanwhile_is_read_again(opening, clock, mo
     assert hidden(memory, second.id).status == "consolidated"
 
 
+@pytest.mark.behaviour("GR19")
 def test_a_merge_that_fails_leaves_its_originals(free, clock, path, monkeypatch):
     told_twice(free, clock)
     before = tables(path)
@@ -373,6 +392,7 @@ def test_a_merge_that_fails_leaves_its_originals(free, clock, path, monkeypatch)
     assert tables(path) == before
 
 
+@pytest.mark.behaviour("GR21")
 def test_the_loss_budget_holds_and_a_person_may_accept_the_loss(opening, path):
     memory = opening({**FREE, "gates": {"loss_free_count": 0}}, HashEmbedder())
     for word in ("Lyon", "Oslo", "Porto"):
@@ -385,6 +405,7 @@ def test_the_loss_budget_holds_and_a_person_may_accept_the_loss(opening, path):
     assert memory.consolidate("default", 0.9, dry_run=False, accept_loss="they are the same").memories_merged == 3
 
 
+@pytest.mark.behaviour("GR6")
 @pytest.mark.parametrize(
     "bad",
     [
@@ -415,6 +436,7 @@ def data_file(name):
     pytest.skip(f"{name} is not here: set PERDURE_DATA to the folder that holds it")
 
 
+@pytest.mark.behaviour("GR12")
 @pytest.mark.parametrize("strategy", ["keep_newest", "merge_content"])
 def test_no_contradiction_of_sick_is_merged(tmp_path, strategy):
     """All contradictions in one store; sentences of different pairs may well say the same, those of one never do."""
@@ -444,6 +466,7 @@ def test_no_contradiction_of_sick_is_merged(tmp_path, strategy):
     assert together == []
 
 
+@pytest.mark.behaviour("GR13")
 def test_planted_near_duplicates_are_merged_and_changed_ones_are_not(tmp_path):
     from duplicates import texts
 

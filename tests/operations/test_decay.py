@@ -34,6 +34,7 @@ def journalled(memory):
 # --- the curve
 
 
+@pytest.mark.behaviour("SG1")
 def test_exponential_decay_halves_at_half_life(spatial, clock):
     """Importance 1 lengthens the half-life of 30 days to 60."""
     kept = spatial.remember("the deploy is on tuesday", importance=1.0)
@@ -46,6 +47,7 @@ def test_exponential_decay_halves_at_half_life(spatial, clock):
     assert worth(spatial, half_life_days=60)[kept.id].new_importance == pytest.approx(0.5)
 
 
+@pytest.mark.behaviour("SG2")
 def test_linear_decay_reaches_zero_at_double_half_life(spatial, clock):
     kept = spatial.remember("the deploy is on tuesday", importance=1.0)
     clock.passes(days=60)
@@ -56,6 +58,7 @@ def test_linear_decay_reaches_zero_at_double_half_life(spatial, clock):
     assert worth(spatial, decay_function="linear")[kept.id].new_importance == 0.1
 
 
+@pytest.mark.behaviour("SG3")
 def test_step_decay_transitions_at_thresholds(spatial, clock):
     kept = spatial.remember("the deploy is on tuesday", importance=1.0)
     seen = []
@@ -66,6 +69,7 @@ def test_step_decay_transitions_at_thresholds(spatial, clock):
     assert seen == [None, 0.5, 0.5, 0.25]  # what has not decayed is not listed
 
 
+@pytest.mark.behaviour("SG4")
 def test_access_count_slows_decay(opening, clock):
     """Each access adds half to the half-life, and stability gives back a share of the loss."""
     memory = opening({**SPATIAL, "importance": {"on_access": 0.0}})
@@ -80,6 +84,7 @@ def test_access_count_slows_decay(opening, clock):
     assert worth(memory, access_weight=0.0)[used.id].decay_factor == pytest.approx(time)
 
 
+@pytest.mark.behaviour("SG5")
 def test_high_importance_slows_decay(spatial, clock):
     high, low = spatial.remember("high", importance=0.9), spatial.remember("low", importance=0.2)
     clock.passes(days=36)
@@ -88,6 +93,7 @@ def test_high_importance_slows_decay(spatial, clock):
     assert lines[low.id].decay_factor == pytest.approx(0.5)
 
 
+@pytest.mark.behaviour("SG6")
 def test_min_floor_enforced(spatial, clock):
     kept, small = spatial.remember("kept", importance=0.6), spatial.remember("small", importance=0.05)
     clock.passes(days=10_000)
@@ -99,6 +105,7 @@ def test_min_floor_enforced(spatial, clock):
 # --- the contract
 
 
+@pytest.mark.behaviour("SG12")
 def test_the_result_has_the_seeds_fields_and_no_others(spatial, clock):
     spatial.remember("first line\nsecond\tline " + "x" * 100)
     empty = spatial.decay()
@@ -116,6 +123,7 @@ def test_the_result_has_the_seeds_fields_and_no_others(spatial, clock):
     assert len(words) <= 84
 
 
+@pytest.mark.behaviour("SG11")
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -147,6 +155,7 @@ def test_the_bounds_of_the_schema_belong_to_it(memory):
 # --- what it does to the store
 
 
+@pytest.mark.behaviour("SG7")
 def test_dry_run_no_changes(spatial, clock, path):
     spatial.remember_many([f"note {i}" for i in range(30)])
     spatial.recall("note 7")
@@ -156,6 +165,7 @@ def test_dry_run_no_changes(spatial, clock, path):
     assert tables(path) == before
 
 
+@pytest.mark.behaviour("SG8")
 def test_decay_updates_database(spatial, clock):
     kept = spatial.remember("the deploy is on tuesday", importance=0.8)
     clock.passes(days=54)
@@ -171,6 +181,7 @@ def test_decay_updates_database(spatial, clock):
     assert "0.200 by now, its base is 0.800" in entry.because
 
 
+@pytest.mark.behaviour("SG9")
 def test_decay_respects_namespace_filter(spatial, clock):
     one, two = spatial.remember("of one", "one"), spatial.remember("of two", "two")
     clock.passes(days=45)
@@ -181,6 +192,7 @@ def test_decay_respects_namespace_filter(spatial, clock):
     assert (spatial.get(two.id).state.decayed, spatial.get(two.id).tier) == (None, "warm")  # nor was it swept
 
 
+@pytest.mark.behaviour("SG10")
 def test_decay_batch_processing(spatial, clock):
     """More than two pages: no cap, nothing twice."""
     ids = {m.id for m in spatial.remember_many([f"note {i}" for i in range(4500)])}
@@ -191,6 +203,7 @@ def test_decay_batch_processing(spatial, clock):
     assert sum(n for op, n in journalled(spatial) if op == "decay") == 4500
 
 
+@pytest.mark.behaviour("SG13")
 def test_twice_at_one_instant_writes_nothing(opening, clock, path):
     memory = opening()
     memory.remember_many([f"note {i}" for i in range(20)])
@@ -203,6 +216,7 @@ def test_twice_at_one_instant_writes_nothing(opening, clock, path):
     assert (tables(path), journalled(memory)) == (before, lines)
 
 
+@pytest.mark.behaviour("SG14")
 def test_it_compounds_nothing_however_often_it_runs(spatial, opening, elsewhere, clock):
     """field.md, trap in 000: decay applied to its own output collapses."""
     other = opening(SPATIAL, at=elsewhere())
@@ -215,6 +229,7 @@ def test_it_compounds_nothing_however_often_it_runs(spatial, opening, elsewhere,
     assert spatial.get(daily.id).importance == other.get(once.id).importance
 
 
+@pytest.mark.behaviour("SG15")
 def test_accesses_that_wait_are_counted_in(spatial, clock):
     kept = spatial.remember("the deploy is on tuesday")
     clock.passes(days=40)
@@ -233,6 +248,7 @@ def test_applying_sweeps_what_is_due(memory, clock):
     assert memory.sweep().moved == ()
 
 
+@pytest.mark.behaviour("SG16")
 def test_archived_memories_are_left_out_and_protected_ones_only_reported(memory, clock):
     gone, pinned = memory.remember("gone"), memory.remember("pinned", pinned=True)
     vault, plain = memory.remember("vault"), memory.remember("plain")
@@ -255,6 +271,7 @@ def test_what_was_reinforced_since_is_written_anew(spatial, clock):
     assert spatial.get(kept.id).state.decayed == 0.9
 
 
+@pytest.mark.behaviour("SG17")
 def test_a_decay_can_be_undone(opening, path, clock):
     memory = opening(SPATIAL, HashEmbedder())
     memory.remember_many([f"note {i}" for i in range(5)])

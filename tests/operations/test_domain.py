@@ -54,6 +54,7 @@ def told(memory, entity):
     return {(f.predicate, f.value): (f.state, f.trust) for f in memory.facts(entity, past=True)}
 
 
+@pytest.mark.behaviour("002-stage-4-trust_db")
 def test_the_database_wins_and_both_values_are_in_the_answer(talked):
     found = talked.verify()
     (verdict,) = [v for v in found.verdicts if v.outcome == "disagrees"]
@@ -76,6 +77,7 @@ def test_what_the_database_agrees_with_is_surer(talked):
     assert (after.base, after.confirmations) == (pytest.approx(before.base + 0.02), before.confirmations + 1)
 
 
+@pytest.mark.behaviour("KW3")
 def test_an_ageing_fact_is_checked_when_it_is_recalled(talked, clock):
     clock.passes(days=100)
     question = "Which delivery day does Gai Media prefer?"
@@ -97,6 +99,7 @@ def test_what_was_said_against_the_database_yields(talked, clock):
     assert states["delivery_day_preference", "Monday"][0] == "superseded"
 
 
+@pytest.mark.behaviour("KW4")
 def test_an_unreachable_database_says_so_and_changes_nothing(talked, domain, tmp_path, clock):
     domain.close()
     (tmp_path / "domain.db").unlink()
@@ -109,6 +112,7 @@ def test_an_unreachable_database_says_so_and_changes_nothing(talked, domain, tmp
     assert hit.question
 
 
+@pytest.mark.behaviour("KN96")
 def test_why_tells_what_the_database_has_on_both_sides_of_a_conflict(talked):
     (verdict,) = [v for v in talked.verify().verdicts if v.outcome == "disagrees"]
     (winner,) = (f.id for f in talked.facts("Gai Media", predicate="delivery day preference"))

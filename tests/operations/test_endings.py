@@ -28,6 +28,7 @@ def believed(memory, entity="user"):
     return {(f.predicate, f.value) for f in memory.facts(entity)}
 
 
+@pytest.mark.behaviour("CL23")
 @pytest.mark.parametrize(
     ("before", "ending"),
     [
@@ -60,6 +61,7 @@ def test_a_message_that_something_ended_ends_what_was_said_before(memory, say, b
     assert old.valid_to > old.valid_from
 
 
+@pytest.mark.behaviour("CL24")
 @pytest.mark.parametrize("told", ["Remember, Gai Media prefers Friday deliveries.", "Gai Media delivers on Fridays."])
 @pytest.mark.parametrize(
     "ending",
@@ -89,6 +91,7 @@ def test_what_did_not_end_stays(memory, say, told):
     assert ("drink", "tea") in believed(memory)
 
 
+@pytest.mark.behaviour("EN24")
 def test_a_relative_is_an_entity_by_name_and_a_fact_of_whoever_speaks(memory, say):
     say("My sister Rita is allergic to nuts.", "My brother Tom lives in Berlin.", "Rita lives in Lyon.")
     assert {e.name for e in memory.entities()} == {"user", "Rita", "Tom", "Berlin", "Lyon"}

@@ -58,6 +58,7 @@ def documents(memory, shelf):
 # --- listed and shown
 
 
+@pytest.mark.behaviour("EN13")
 def test_an_entity_is_shown_with_its_names_facts_and_since_when(memory, clock):
     known(memory, ("gai-media", "Gai Media", "Gai"), ("ann", "Ann"))
     first = said(memory, "What of Gai Media?", "gai-media")
@@ -84,6 +85,7 @@ def test_an_entity_is_shown_with_its_names_facts_and_since_when(memory, clock):
     assert memory.entity("gai-media").memories == 1
 
 
+@pytest.mark.behaviour("EN14")
 def test_an_ambiguous_name_is_said_and_never_guessed(memory):
     known(memory, ("ann-smith", "Ann Smith", "Ann"), ("ann-jones", "Ann Jones"))
     done = memory.alias("ann-jones", "Ann")
@@ -104,6 +106,7 @@ def test_an_ambiguous_name_is_said_and_never_guessed(memory):
 # --- names
 
 
+@pytest.mark.behaviour("EN15")
 def test_a_name_is_added_once_and_removed_and_both_are_undone(memory, path):
     known(memory, ("gai-media", "Gai Media"))
     before = logical(path)
@@ -122,6 +125,7 @@ def test_a_name_is_added_once_and_removed_and_both_are_undone(memory, path):
     assert logical(path) == before
 
 
+@pytest.mark.behaviour("EN16")
 def test_circular_names_and_merges_are_refused(memory, path):
     known(memory, ("a-one", "Alpha One"), ("b-two", "Beta Two", "Beta"))
     before = tables(path)
@@ -152,6 +156,7 @@ def test_circular_names_and_merges_are_refused(memory, path):
         memory.merge_entities("b-two", "a-one")
 
 
+@pytest.mark.behaviour("EN17")
 def test_what_is_no_name_is_refused_and_odd_names_do_no_harm(memory):
     known(memory, ("gai-media", "Gai Media"))
     for nothing in ("", " ", "null", "None", "undefined", "...", "they", "x" * 10_000, "y " * 300, "\x00", "\ud800", 7):
@@ -170,6 +175,7 @@ def test_what_is_no_name_is_refused_and_odd_names_do_no_harm(memory):
 # --- merging
 
 
+@pytest.mark.behaviour("EN18")
 def test_a_merge_moves_names_mentions_and_facts_and_undo_restores_every_row(memory, path):
     known(memory, ("gai-media", "Gai Media"), ("gm", "GMX Studio", "Gai Media"))
     one = said(memory, "GMX Studio called", "gm")
@@ -207,6 +213,7 @@ def test_a_merge_moves_names_mentions_and_facts_and_undo_restores_every_row(memo
     assert logical(path) == after
 
 
+@pytest.mark.behaviour("EN19")
 def test_merges_go_on_through_several_and_move_what_came_too_late(memory):
     known(memory, ("a", "Alpha One"), ("b", "Beta Two"), ("c", "Gamma Three"))
     memory.merge_entities("b", "c")
@@ -238,6 +245,7 @@ def test_a_merge_of_thousands_of_mentions_is_one_operation(memory):
 # --- splitting
 
 
+@pytest.mark.behaviour("EN20")
 def test_a_split_takes_the_mentions_that_used_the_name_and_their_facts(memory, path):
     known(memory, ("gai-media", "Gai Media", "Gai Foods"))
     media = said(memory, "Gai Media called", "gai-media")
@@ -278,6 +286,7 @@ with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}) as memory
 """
 
 
+@pytest.mark.behaviour("EN21")
 @in_processes
 def test_two_processes_name_and_merge_at_once(memory, path):
     known(memory, ("a", "Alpha One"), ("b", "Beta Two"))
@@ -289,6 +298,7 @@ def test_two_processes_name_and_merge_at_once(memory, path):
     assert set(found.aliases) == {"Alpha One", "Beta Two"} | {f"Name {n} {i}" for n in (1, 2) for i in range(12)}
 
 
+@pytest.mark.behaviour("WH8")
 def test_a_merge_of_facts_that_contradict_asks_and_undo_takes_the_question_back(opening, clock, path):
     memory = opening({**WORDS_ONLY, "preset": "knowledge"})
     for text in ("Contoso prefers Friday deliveries.", "Contozo Ltd prefers Monday deliveries."):

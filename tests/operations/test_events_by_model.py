@@ -28,6 +28,7 @@ def reply(event, *facts):
     return {"event": event, "facts": list(facts)}
 
 
+@pytest.mark.behaviour("CL-M1")
 @pytest.mark.parametrize(
     ("text", "rules", "model", "event"),
     [
@@ -51,6 +52,7 @@ def test_rules_decide_what_corrects_and_confirms_and_the_model_between_the_other
     assert found.content == text
 
 
+@pytest.mark.behaviour("CL-M2")
 def test_one_call_reads_facts_and_type(memory):
     text = "I wonder whether Gai Media wants deliveries on Friday"
     fact = {
@@ -70,6 +72,7 @@ def test_one_call_reads_facts_and_type(memory):
     assert any("says that it is a question, not a statement" in e.because for e in memory.history(found.id))
 
 
+@pytest.mark.behaviour("CL-M3")
 @pytest.mark.parametrize(
     "answer", [ModelError("It is away."), {"event": ["question"], "facts": None}, {"facts": []}, {}]
 )
@@ -84,6 +87,7 @@ def test_a_failure_or_nonsense_leaves_what_the_rules_said(memory, answer):
     assert found.state.importance == pytest.approx(0.6)
 
 
+@pytest.mark.behaviour("CL-M4")
 def test_what_was_learned_of_a_message_is_taken_back_with_its_type(memory, path):
     memory._context.model = ScriptedModel(reply("question"))
     done = memory.ingest([{"content": "I wonder when the parcel comes"}], session="s")

@@ -39,6 +39,7 @@ def recall_at_10(memory, data):
     return statistics.mean(shares)
 
 
+@pytest.mark.behaviour("LA7")
 @on_a_file
 def test_200_days_of_daily_upkeep_without_feedback_keep_what_is_asked_for(told, data):
     memory, clock = told
@@ -52,6 +53,7 @@ def test_200_days_of_daily_upkeep_without_feedback_keep_what_is_asked_for(told, 
     assert memory.stats().tiers.get("hot", 0) <= memory.policy.tiers.hot_messages
 
 
+@pytest.mark.behaviour("LA8")
 @on_a_file
 @pytest.mark.parametrize(("share", "kept"), [(0.5, 0.98), (0.25, 0.9)])
 def test_a_bounded_store_still_finds_what_is_asked_for(told, data, share, kept):

@@ -29,6 +29,7 @@ def by_pattern(result):
     return {e.pattern_matched: e.content for e in result.extractions}
 
 
+@pytest.mark.behaviour("000-8-rule-4", "AG7", "AG18")
 def test_extract_stores_memories(meaning):
     result = meaning.extract(TALK)
     assert by_pattern(result) == FOUND
@@ -47,6 +48,7 @@ def test_extract_stores_memories(meaning):
     assert meaning.get(result.extractions[0].memory_id).confidence == scored(FOUND["decision"], 0.8)
 
 
+@pytest.mark.behaviour("AG10")
 def test_the_result_has_exactly_the_seeds_fields_and_the_operations(memory):
     plain = memory.extract(TALK).to_dict()
     assert list(plain) == [
@@ -60,6 +62,7 @@ def test_the_result_has_exactly_the_seeds_fields_and_the_operations(memory):
     assert all(list(e) == names for e in plain["extractions"])
 
 
+@pytest.mark.behaviour("000-8-rule-2", "AG8")
 def test_deduplication_against_existing(meaning):
     meaning.remember("Deploys happen on tuesdays  at ten", namespace="extracted")
     meaning.remember("to use PostgreSQL 15.2 for the orders service (agreed)", namespace="extracted")
@@ -74,6 +77,7 @@ def test_deduplication_against_existing(meaning):
     assert (again.memories_created, again.deduplicated_count, again.operations) == (0, 3, ())
 
 
+@pytest.mark.behaviour("AG9")
 def test_extracted_memories_searchable(meaning):
     result = meaning.extract(TALK)
     for question, pattern in {"When do deploys happen?": "explicit", "Which PostgreSQL is used?": "decision"}.items():
@@ -82,6 +86,7 @@ def test_extracted_memories_searchable(meaning):
         assert hits[0].cosine is not None
 
 
+@pytest.mark.behaviour("AG14")
 def test_another_number_is_no_repetition(meaning):
     """Alike enough to be dropped (one of twelve words differs), but not the same."""
     said = "We decided to keep the nightly backups of the orders database for {} days"
@@ -133,6 +138,7 @@ def test_an_archived_memory_of_the_same_words_is_shown_again(memory):
     assert (result.memories_created, result.deduplicated_count) == (2, 1)
 
 
+@pytest.mark.behaviour("AG19")
 def test_another_sessions_own_notes_do_not_keep_it_out(meaning):
     """Nobody else sees them: what is dropped because of them would be known to nobody here."""
     one = meaning.extract(TALK, session="one")
@@ -151,6 +157,7 @@ def test_notes_belong_to_what_they_are_given(memory, clock):
     assert (kept.scope, kept.session, kept.task, kept.created_at) == ("task", "s", "t", said)
 
 
+@pytest.mark.behaviour("AG13")
 def test_only_the_most_confident_are_considered_and_all_are_counted(opening):
     memory = opening({**WORDS_ONLY, "extract": {"max_candidates": 2}})
     result = memory.extract(TALK)
@@ -163,6 +170,7 @@ def test_the_least_confidence_filters(memory):
     assert memory.extract("Water is wet here", min_confidence=0.5).candidates_found == 1
 
 
+@pytest.mark.behaviour("AG17")
 def test_undo_takes_the_notes_back(opening, path):
     memory = opening(embedder=HashEmbedder())
     memory.remember("Something else.", namespace="extracted")
@@ -174,6 +182,7 @@ def test_undo_takes_the_notes_back(opening, path):
     assert logical(path) == before
 
 
+@pytest.mark.behaviour("AG11")
 @pytest.mark.parametrize(
     "given",
     [
@@ -197,6 +206,7 @@ def test_what_is_out_of_range_is_refused_and_nothing_is_stored(memory, given):
     assert memory.namespaces() == []
 
 
+@pytest.mark.behaviour("AG12")
 def test_bounds_are_inclusive(memory):
     memory.extract("word " * 10_000, dedup_threshold=0.7, min_confidence=0.0)
     memory.extract(TALK, dedup_threshold=0.99, min_confidence=1.0)
@@ -212,6 +222,7 @@ def asked(memory, model, text=TALK, **more):
     return memory.extract(text, **more)
 
 
+@pytest.mark.behaviour("AG15")
 def test_a_model_keeps_drops_and_adds_what_stands_in_the_text(opening):
     model = ScriptedModel(
         {
@@ -241,6 +252,7 @@ def test_a_model_keeps_drops_and_adds_what_stands_in_the_text(opening):
     assert schema["properties"]["added"]["maxItems"] == 20
 
 
+@pytest.mark.behaviour("AG16")
 def test_a_model_that_fails_leaves_what_was_found_and_is_told_once(opening):
     memory = opening(CHECKED)
     model = ScriptedModel(*[ModelError("The server is busy.")] * 2)

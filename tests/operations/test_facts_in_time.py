@@ -38,6 +38,7 @@ def day(number):
     return START + timedelta(days=number)
 
 
+@pytest.mark.behaviour("KW1")
 @pytest.mark.parametrize(
     ("when", "expected"),
     [
@@ -96,6 +97,7 @@ def take_in(memory, *turns):
     memory.ingest([{"content": text, "at": day(n).isoformat()} for n, text in turns], session=f"s{turns[0][0]}")
 
 
+@pytest.mark.behaviour("KN81")
 def test_what_is_taken_in_later_was_believed_by_nobody_before(imported):
     """Belief runs from the instant of learning to that of unlearning; the messages' days are when it was true."""
     line = {f.value: f for f in imported.timeline("Gai Media").facts}
@@ -119,6 +121,7 @@ def test_what_is_taken_in_later_was_believed_by_nobody_before(imported):
     assert (told.believed_from, told.believed_to) == (stored, stored)
 
 
+@pytest.mark.behaviour("KN82")
 @pytest.mark.parametrize(
     ("when", "expected"),
     [
@@ -141,6 +144,7 @@ def test_what_was_known_before_talk_was_taken_in_is_what_recall_says(imported, w
     assert sorted(h.memory.content.rpartition(": ")[2] for h in hits) == expected
 
 
+@pytest.mark.behaviour("KN90")
 @pytest.mark.parametrize(
     ("when", "known", "outdated"),
     [
@@ -185,6 +189,7 @@ def test_what_was_contested_then_is_contested_on_a_sheet_of_then(opening, clock)
     assert sorted(s.says.rpartition(": ")[2] for s in sides) == ["Friday", "Monday"]
 
 
+@pytest.mark.behaviour("KN91")
 @pytest.mark.parametrize(
     ("number", "expected"),
     [

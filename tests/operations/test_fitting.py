@@ -40,6 +40,7 @@ def whole(memory, ids):
     return found, documents, vectors
 
 
+@pytest.mark.behaviour("FIT1")
 def test_a_namespace_is_brought_within_its_budget_shorter_forms_first(opening, clock):
     memory = opening(FREE)
     filled(memory)
@@ -59,6 +60,7 @@ def test_a_namespace_is_brought_within_its_budget_shorter_forms_first(opening, c
     assert memory.fit(tokens=budget).changed == ()
 
 
+@pytest.mark.behaviour("FIT4")
 def test_what_is_still_too_much_is_set_aside_the_least_worth_first(opening, clock):
     memory = opening(FREE)
     ids = filled(memory)
@@ -75,6 +77,7 @@ def test_what_is_still_too_much_is_set_aside_the_least_worth_first(opening, cloc
     assert len(memory.list(limit=100)) == len(ids) + 1
 
 
+@pytest.mark.behaviour("FIT5")
 def test_exempt_memories_stay_whatever_the_budget(opening, clock):
     memory = opening({**FREE, "tiers": {"vault_value": 0.6, "vault_accesses": 4}})
     ids = filled(memory, 10)
@@ -99,6 +102,7 @@ def test_exempt_memories_stay_whatever_the_budget(opening, clock):
     assert memory.get(hot.id).tier is Tier.HOT
 
 
+@pytest.mark.behaviour("FIT6")
 def test_a_dry_run_changes_nothing_and_its_plans_apply_exactly(opening, clock, path):
     memory = opening(FREE)
     ids = filled(memory)
@@ -117,6 +121,7 @@ def test_a_dry_run_changes_nothing_and_its_plans_apply_exactly(opening, clock, p
     }
 
 
+@pytest.mark.behaviour("FIT7")
 def test_the_same_namespace_is_fitted_the_same_way(opening, elsewhere, clock):
     found = []
     for place in (None, elsewhere()):
@@ -129,6 +134,7 @@ def test_the_same_namespace_is_fitted_the_same_way(opening, elsewhere, clock):
     assert found[0] == found[1]
 
 
+@pytest.mark.behaviour("FIT9")
 def test_undo_of_every_plan_restores_the_store(opening, clock):
     memory = opening({**FREE, "compression": {"rule": "never", "preservation": 0.0}}, HashEmbedder())
     ids = filled(memory)
@@ -144,6 +150,7 @@ def test_undo_of_every_plan_restores_the_store(opening, clock):
     assert whole(memory, ids) == before
 
 
+@pytest.mark.behaviour("FIT10")
 def test_many_memories_become_several_operations(opening, clock):
     memory = opening(FREE)
     memory.remember_many([f"{SOME[i % 10]} {'x' * (i // 10 + 1)}" for i in range(1200)])
@@ -155,6 +162,7 @@ def test_many_memories_become_several_operations(opening, clock):
     assert result.after == visible(memory) <= 1
 
 
+@pytest.mark.behaviour("FIT11")
 def test_waiting_accesses_are_counted_once(opening, clock):
     memory = opening(FREE)
     ids = filled(memory, 10)
@@ -181,6 +189,7 @@ class Meddler(HashEmbedder):
         return super().embed(texts, purpose=purpose)
 
 
+@pytest.mark.behaviour("FIT12")
 @pytest.mark.parametrize("deed", ["pin", "archive", "restore"])
 def test_what_others_decide_meanwhile_stands(opening, clock, deed):
     policy = {**FREE, "compression": {"rule": "never", "preservation": 0.0}}
@@ -205,6 +214,7 @@ def test_what_others_decide_meanwhile_stands(opening, clock, deed):
         assert result.after == visible(memory) <= 60
 
 
+@pytest.mark.behaviour("FIT13")
 def test_forms_that_keep_too_little_of_the_meaning_are_chosen_around(opening, clock):
     memory = opening({**FREE, "compression": {"rule": "never", "preservation": 0.42}}, HashEmbedder())
     filled(memory)
@@ -223,6 +233,7 @@ def test_forms_that_keep_too_little_of_the_meaning_are_chosen_around(opening, cl
     assert all(float(because.partition("meaning kept ")[2][:5]) >= 0.42 for because in told)
 
 
+@pytest.mark.behaviour("FIT14")
 def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock):
     memory = opening(STRICT)
     memory.remember_many([f"The pump {i} is at {i + 100} bar, not at {i + 200}." for i in range(40)])
@@ -248,6 +259,7 @@ def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock):
 BOUNDED = {**FREE, "compression": {"rule": "never", "visible_tokens": 200}}
 
 
+@pytest.mark.behaviour("FIT16")
 def test_sweeps_keep_a_bounded_namespace_within_its_budget(opening, clock):
     memory, moves = opening(BOUNDED), set()
     for day in range(8):
@@ -265,6 +277,7 @@ def test_sweeps_keep_a_bounded_namespace_within_its_budget(opening, clock):
     assert {m.form for m in memory.list(namespace="other")} == {Form.FULL}
 
 
+@pytest.mark.behaviour("FIT17")
 def test_a_bounded_namespace_leaves_what_was_restored_for_a_day(opening, clock):
     memory = opening(BOUNDED)
     ids = filled(memory, 40)
@@ -296,6 +309,7 @@ def test_fit_takes_the_policys_budget_or_asks_for_one(opening):
     assert (result.changed, result.operations, result.after) == ((), (), result.before)
 
 
+@pytest.mark.behaviour("FIT15")
 def test_what_a_golden_query_asks_for_is_spared_and_told(opening, clock, tmp_path):
     pytest.importorskip("perdure.operations.lifecycle.gates")
     file = tmp_path / "golden.toml"

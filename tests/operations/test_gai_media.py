@@ -39,6 +39,30 @@ def the_fact(memory):
     return fact
 
 
+@pytest.mark.behaviour(
+    "KN1",
+    "KN2",
+    "KN3",
+    "KN4",
+    "KN5",
+    "KN6",
+    "KN7",
+    "KN8",
+    "KN9",
+    "KN10",
+    "KN11",
+    "KN12",
+    "KN13",
+    "KN14",
+    "KN15",
+    "002-state-aging",
+    "002-state-superseded",
+    "002-state-validated",
+    "002-stage-5-flow",
+    "002-stage-6-question",
+    "002-part-5",
+    "KW2",
+)
 def test_five_sessions_about_a_customer(memory, clock):
     until.start = clock()
     _day_0(memory, clock)

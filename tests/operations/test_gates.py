@@ -53,6 +53,7 @@ def herons(opening):
     return memory, kept
 
 
+@pytest.mark.behaviour("G1")
 def test_a_plan_that_would_lose_an_answer_is_stopped_and_nothing_is_changed(herons, path):
     memory, kept = herons
     before = tables(path)
@@ -66,6 +67,7 @@ def test_a_plan_that_would_lose_an_answer_is_stopped_and_nothing_is_changed(hero
     assert [h.memory.id for h in memory.recall(QUESTION).hits] == [kept.id]
 
 
+@pytest.mark.behaviour("G2")
 def test_a_loss_that_is_accepted_with_a_reason_goes_through_and_is_journalled(herons):
     memory, kept = herons
     done = memory.apply(hiding(memory, [kept.id]), accept_loss="the heron has moved away")
@@ -77,6 +79,7 @@ def test_a_loss_that_is_accepted_with_a_reason_goes_through_and_is_journalled(he
     assert memory.get(kept.id).content == HERON
 
 
+@pytest.mark.behaviour("G3")
 @pytest.mark.parametrize("reason", ["", " ", 5])
 def test_a_loss_is_not_accepted_without_words(herons, reason, path):
     memory, kept = herons
@@ -93,12 +96,14 @@ def test_what_no_canary_asks_for_may_go(herons):
     assert memory.stats().memories == 1
 
 
+@pytest.mark.behaviour("G14")
 def test_a_person_may_archive_what_a_canary_asks_for(herons):
     memory, kept = herons
     memory.archive(kept.id, "no longer true")
     assert memory.stats().statuses["archived"] == 1
 
 
+@pytest.mark.behaviour("G4")
 def test_a_merge_whose_winner_answers_loses_nothing(herons):
     memory, kept = herons
     twin = memory.remember("Blue heron: it nests at the old mill, by the weir.")
@@ -108,6 +113,7 @@ def test_a_merge_whose_winner_answers_loses_nothing(herons):
     assert memory.get(kept.id, include_archived=True).status == "consolidated"
 
 
+@pytest.mark.behaviour("G5")
 def test_what_stands_for_an_answer_is_guarded_like_the_answer(herons):
     memory, kept = herons
     twin = memory.remember("Blue heron: it nests at the old mill, by the weir.")
@@ -118,6 +124,7 @@ def test_what_stands_for_an_answer_is_guarded_like_the_answer(herons):
     memory.apply(hiding(memory, [twin.id], status="consolidated", links=[(third.id, twin.id)], identity="second merge"))
 
 
+@pytest.mark.behaviour("G6")
 def test_only_helpful_answers_and_only_the_newest_are_canaries(opening):
     memory = opening({**FREE, "gates": {**FREE["gates"], "canaries": 1}})
     old, new, wrong = memory.remember_many([HERON, "The ferry leaves at nine.", "The bakery opens at six."])
@@ -137,6 +144,7 @@ def test_no_canaries_no_gate(opening):
     assert memory.get(kept.id) is None
 
 
+@pytest.mark.behaviour("G7")
 def test_an_answer_that_recall_did_not_find_before_cannot_be_lost(herons):
     memory, _ = herons
     other = memory.remember("Nothing to do with any of it.")
@@ -151,6 +159,7 @@ def golden(tmp_path, text):
     return {**FREE, "gates": {**FREE["gates"], "golden": str(file)}}
 
 
+@pytest.mark.behaviour("G8")
 def test_a_golden_query_guards_words(opening, tmp_path):
     memory = opening(
         golden(tmp_path, f'[[query]]\ntext = "{QUESTION}"\ncontains = "the OLD  mill"\n'),
@@ -169,6 +178,7 @@ def test_a_golden_query_belongs_to_its_namespace(opening, tmp_path):
     assert memory.get(kept.id) is None
 
 
+@pytest.mark.behaviour("G9")
 def test_words_that_a_shorter_form_no_longer_shows_are_lost(opening, tmp_path):
     memory = opening(golden(tmp_path, f'[[query]]\ntext = "{QUESTION}"\ncontains = "old mill"\n'))
     kept = memory.remember(HERON)
@@ -202,6 +212,7 @@ BAD_GOLDEN = {
 }
 
 
+@pytest.mark.behaviour("G10")
 @pytest.mark.parametrize("text", BAD_GOLDEN.values(), ids=BAD_GOLDEN)
 def test_a_bad_golden_file_is_refused_when_the_store_is_opened(opening, tmp_path, text):
     with pytest.raises(PolicyError, match=r"golden\.toml"):
@@ -228,6 +239,7 @@ def test_a_golden_file_is_looked_for_beside_its_policy(opening, tmp_path, monkey
 # --- sweeps
 
 
+@pytest.mark.behaviour("G11")
 def test_a_sweep_holds_back_what_a_canary_needs_and_lets_the_rest_go(opening, clock, path):
     memory = opening(FADING)
     kept = memory.remember(HERON)
@@ -249,6 +261,7 @@ def test_a_sweep_holds_back_what_a_canary_needs_and_lets_the_rest_go(opening, cl
     assert [h.ids for h in memory.sweep().held] == [(kept.id,)]  # tried again after the next change
 
 
+@pytest.mark.behaviour("G12")
 def test_a_dry_run_that_asks_the_gates_touches_nothing(opening, clock, path):
     memory = opening(FADING)
     kept = memory.remember(HERON)
@@ -272,6 +285,7 @@ def test_the_plan_that_a_dry_run_returns_passes_the_gates(opening, clock):
     assert memory.stats().statuses == {"active": 1, "archived": 5}
 
 
+@pytest.mark.behaviour("G13")
 def test_a_sweep_shortens_no_more_than_its_share(opening, clock):
     policy = {**WORDS_ONLY, "compression": {"least_tokens": 0, "summary_value": 1.0}}
     memory = opening({**policy, "gates": {"compress_share": 0.5, "loss_free_count": 0}})

@@ -34,6 +34,7 @@ def test_messages_stay_inside_their_session_and_the_mark_moves(memory, clock):
     assert memory.agent.known("s", "default").mark == "2:2:b"
 
 
+@pytest.mark.behaviour("AG35")
 def test_what_a_user_asks_to_remember_becomes_a_note_of_the_session(memory):
     words = said("Please remember that the staging server listens on port 8081. Save the file, too.")
     for _ in range(2):  # as where the mark was not written
@@ -138,6 +139,7 @@ def test_signs_of_life_are_not_written_down_all_the_time(memory, clock):
 # --- what is shown
 
 
+@pytest.mark.behaviour("AG28")
 def test_beside_a_prompt_stands_what_is_related_and_its_showing_counts(memory):
     kept = memory.remember("Nightly imports use the queue imports-v2.")
     memory.remember("Lunch is at noon.")
@@ -152,6 +154,7 @@ def test_beside_a_prompt_stands_what_is_related_and_its_showing_counts(memory):
     assert memory.list()[0].access_count + memory.list()[1].access_count == 1
 
 
+@pytest.mark.behaviour("AG29")
 def test_where_nothing_is_known_nothing_is_shown_and_nothing_counts(memory):
     memory.remember("Nightly imports use the queue imports-v2.")
     assert memory.agent.beside("What is the boiling point of tungsten?", "s", "default") == ""
@@ -178,6 +181,7 @@ def test_what_is_shown_beside_a_prompt_keeps_to_its_budget(memory):
     assert 0 < memory._context.tokens(shown) < 900
 
 
+@pytest.mark.behaviour("AG27")
 def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory):
     from perdure.records.plan import Change, Plan, Target
 
@@ -198,6 +202,7 @@ def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory):
     assert memory.agent.known("s", "default") is not None
 
 
+@pytest.mark.behaviour("KN78")
 def test_the_opening_asks_what_the_day_allows_and_an_answer_counts(opening, clock):
     memory = opening({**WORDS_ONLY, "preset": "knowledge", "knowledge": {"questions_per_day": 2}})
     for name in ("Gai Media", "Ursa Foods", "Kite Works"):
@@ -217,6 +222,7 @@ def test_the_opening_asks_what_the_day_allows_and_an_answer_counts(opening, cloc
     assert memory.agent.opening("s", "default").count("Is that still right?") == 1
 
 
+@pytest.mark.behaviour("AG26")
 def test_an_agent_that_repeats_what_it_was_shown_teaches_nothing(memory):
     memory.remember("Nightly imports use the queue imports-v2.")
     memory.agent.opening("s", "default")

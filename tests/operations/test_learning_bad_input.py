@@ -46,6 +46,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.behaviour("BE24")
 @on_a_file
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_kept_as_they_are_and_teach_at_most_fifty_facts(memory, clock, text):
@@ -63,6 +64,7 @@ def test_hostile_texts_are_kept_as_they_are_and_teach_at_most_fifty_facts(memory
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("BE25")
 @on_a_file
 @pytest.mark.parametrize(
     "text", ["\ud800 prefers Friday", "My name is \udfff.", "\x00" + FRIDAY, "😀" * 300_000, " \n "]
@@ -75,6 +77,7 @@ def test_what_no_store_can_keep_is_refused_whole(memory, path, text):
     assert tables(path) == before
 
 
+@pytest.mark.behaviour("BE26")
 def test_a_session_may_be_called_anything(memory):
     for session in (":any", "learned", "heard", "a|b", "'; DROP TABLE memory;--", "😀"):
         memory.ingest([{"content": FRIDAY}], session=session)
@@ -82,6 +85,7 @@ def test_a_session_may_be_called_anything(memory):
     assert confirmations == 6
 
 
+@pytest.mark.behaviour("BE27")
 def test_names_that_lead_in_a_circle_end(memory):
     memory.ingest(
         [{"content": FRIDAY}, {"content": "Remember that Acme Corp prefers Friday deliveries."}], session="s1"
@@ -107,6 +111,7 @@ def test_an_interrupted_ingest_is_learned_from_with_the_sessions_next_message(op
     assert memory.learn(["s1"]).messages == 0
 
 
+@pytest.mark.behaviour("BE30")
 def test_a_message_that_is_taken_back_before_it_is_learned_from_teaches_nothing(opening, clock):
     silent = opening({**KNOWLEDGE, "knowledge": {"learn": "off"}})
     gone = silent.ingest([{"content": FRIDAY, "at": clock().isoformat()}], session="s1")
@@ -124,6 +129,7 @@ def test_a_message_that_is_taken_back_before_it_is_learned_from_teaches_nothing(
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("BE31")
 @on_a_file
 def test_a_thousand_messages_of_one_session_are_learned_from_in_a_few_seconds(memory, clock):
     clock.passes(days=10)
@@ -176,6 +182,7 @@ print(memory.learn(["s1"]).messages)
 SENTENCES = [f"Remember that Firm{c} Labs prefers {d} deliveries." for c in "abcdefgh" for d in ("Friday", "Friday")]
 
 
+@pytest.mark.behaviour("BE28")
 def test_two_processes_that_learn_the_same_session_at_once_double_nothing(opening, path, clock):
     clock.now = clock.now.replace(year=2025)
     silent = opening({**KNOWLEDGE, "knowledge": {"learn": "off"}})
@@ -234,6 +241,7 @@ for i in range(int(sys.argv[2]), 10_000):
 """
 
 
+@pytest.mark.behaviour("BE29")
 @on_a_file
 def test_kills_in_the_middle_of_learning_lose_nothing_and_double_nothing(opening, path):
     first = 0
@@ -255,6 +263,7 @@ def test_kills_in_the_middle_of_learning_lose_nothing_and_double_nothing(opening
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("DO48")
 def test_a_refusal_shows_the_beginning_of_a_long_value_only(memory):
     kept = memory.remember("The deploy is on Tuesday.")
     long = "x" * 100_000

@@ -48,6 +48,7 @@ def taught(memory):
     return {t.predicate: (t.several, t.one, t.in_use) for t in memory.rates().predicates}
 
 
+@pytest.mark.behaviour("LE-lessons-1")
 def test_both_closes_the_question_and_keeps_both(memory, say):
     newer = contested(memory, say, "tea", "coffee")
     (question,) = memory.review()
@@ -63,6 +64,7 @@ def test_both_closes_the_question_and_keeps_both(memory, say):
     assert memory.history(limit=1)[0].operation == "both"
 
 
+@pytest.mark.behaviour("LE-lessons-2")
 def test_who_has_several_may_get_more_and_others_are_still_asked(memory, say):
     memory.both(contested(memory, say, "tea", "coffee"))
     say(drink("water"))
@@ -72,6 +74,7 @@ def test_who_has_several_may_get_more_and_others_are_still_asked(memory, say):
     assert set(values(memory, subject="ana").values()) == {True}
 
 
+@pytest.mark.behaviour("LE-lessons-3")
 def test_two_answers_teach_it_for_everybody_and_undo_unteaches_it(memory, say):
     memory.both(contested(memory, say, "tea", "coffee"))
     memory.both(contested(memory, say, "juice", "milk", speaker="Ana"))
@@ -84,6 +87,7 @@ def test_two_answers_teach_it_for_everybody_and_undo_unteaches_it(memory, say):
     assert set(values(memory, subject="carla").values()) == {True}
 
 
+@pytest.mark.behaviour("LE-lessons-4")
 def test_an_answer_against_ends_it(memory, say):
     memory.both(contested(memory, say, "tea", "coffee"))
     memory.both(contested(memory, say, "juice", "milk", speaker="Ana"))
@@ -95,6 +99,7 @@ def test_an_answer_against_ends_it(memory, say):
     assert set(values(memory, subject="carla").values()) == {True}
 
 
+@pytest.mark.behaviour("LE-lessons-5")
 def test_to_choose_one_side_is_an_answer_against(memory, say):
     memory.confirm(contested(memory, say, "tea", "coffee"))
     assert taught(memory) == {"favorite_drink": (0, 1, "")}
@@ -105,6 +110,7 @@ def test_to_choose_one_side_is_an_answer_against(memory, say):
     assert set(values(memory, subject="carla").values()) == {True}
 
 
+@pytest.mark.behaviour("LE-lessons-6")
 def test_what_was_taken_for_many_is_one_after_two_who_replaced_it(memory, say):
     """A verb that no table names adds; who stops and begins in one breath replaces."""
     for speaker in ("Ana", "Bob"):
@@ -133,6 +139,7 @@ def test_a_policy_may_ask_for_more_or_fewer_answers(opening, clock):
     assert values(memory, subject="bob") == {("bob", "rum"): False, ("bob", "gin"): False}
 
 
+@pytest.mark.behaviour("LE-lessons-7")
 @pytest.mark.parametrize("where", ["shipped", "own"])
 def test_what_a_table_names_no_answer_changes(opening, clock, tmp_path, where):
     file = tmp_path / "knowledge.toml"
@@ -155,6 +162,7 @@ def test_what_a_table_names_no_answer_changes(opening, clock, tmp_path, where):
     assert values(memory, predicate)["user", "Oslo"]
 
 
+@pytest.mark.behaviour("LE-lessons-8")
 def test_a_correction_still_replaces_the_one_that_it_names(memory, say):
     memory.both(contested(memory, say, "tea", "coffee"))
     say("Actually, my favorite drink is coffee, not tea.")
@@ -172,6 +180,7 @@ def test_three_values_are_kept_by_one_answer(memory, say):
     assert taught(memory) == {"favorite_drink": (1, 0, "")}
 
 
+@pytest.mark.behaviour("LE-lessons-9")
 def test_both_is_taken_back_row_for_row(memory, say, path):
     newer = contested(memory, say, "tea", "coffee")
     before = logical(path)

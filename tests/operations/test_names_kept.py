@@ -53,6 +53,7 @@ def say(memory, text, session="s1"):
     return memory.ingest([{"content": text}], session=session).operations
 
 
+@pytest.mark.behaviour("LE-names-1")
 def test_whoever_changes_names_all_see_it(two):
     one, other = two
     say(one, "Remember that Gai Media prefers Friday deliveries.")
@@ -80,6 +81,7 @@ def test_whoever_changes_names_all_see_it(two):
     assert "ursa foods" in right(one).known
 
 
+@pytest.mark.behaviour("LE-names-2")
 def test_a_name_that_another_has_just_learned_is_not_made_twice(two):
     one, other = two
     say(one, "Remember that Gai Media prefers Friday deliveries.")
@@ -91,6 +93,7 @@ def test_a_name_that_another_has_just_learned_is_not_made_twice(two):
     assert found.id == "ursa-kraftwerk"
 
 
+@pytest.mark.behaviour("LE-names-3")
 def test_a_message_reads_no_shelf_once_names_are_known(opening, monkeypatch):
     memory = opening(KNOWLEDGE)
     say(memory, "Remember that Gai Media prefers Friday deliveries.")
@@ -147,6 +150,7 @@ for firm in sys.argv[3:]:
 """
 
 
+@pytest.mark.behaviour("LE-names-4")
 @in_processes
 def test_two_processes_that_learn_the_same_names_make_each_once(path, opening):
     memory = opening(KNOWLEDGE)

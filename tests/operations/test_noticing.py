@@ -40,6 +40,7 @@ def recalled(memory, clock):
     return kept, answer.id
 
 
+@pytest.mark.behaviour("AG20")
 @marks
 def test_a_reply_that_quotes_a_hit_has_used_it(memory, recalled):
     kept, recall = recalled
@@ -52,6 +53,7 @@ def test_a_reply_that_quotes_a_hit_has_used_it(memory, recalled):
     assert (outcome.name, outcome.data["outcome"]) == (recall, "helpful")
 
 
+@pytest.mark.behaviour("AG22")
 @marks
 def test_taking_in_twice_marks_nothing_twice(memory, path, recalled):
     memory.ingest([reply(QUOTING)])
@@ -73,6 +75,7 @@ def test_an_echo_is_use_and_is_marked_once(memory, path, recalled):
     assert tables(path) == before
 
 
+@pytest.mark.behaviour("AG23")
 @marks
 @pytest.mark.parametrize(
     ("message", "why"),
@@ -95,6 +98,7 @@ def test_the_window_is_inclusive(memory, recalled):
     assert memory.ingest([reply(QUOTING, minutes=30)]).used == 1
 
 
+@pytest.mark.behaviour("AG21")
 @marks
 def test_a_paraphrase_is_use_where_there_is_an_embedder(opening, elsewhere, clock):
     """The same words but for filler, in another order: too few in a row to be a quotation."""
@@ -124,6 +128,7 @@ def test_switched_off(opening, elsewhere, clock):
     assert (done.added, done.used, done.echoes) == (1, 0, 0)
 
 
+@pytest.mark.behaviour("AG24")
 def test_an_echo_is_not_learned_again(memory, recalled):
     done = memory.ingest([reply(ECHO), reply(f"{ECHO} {OTHER}", key="m2"), reply("Not since March.", key="m3")])
     assert (done.added, done.echoes) == (2, 1)
@@ -140,6 +145,7 @@ def test_without_a_recall_the_same_words_are_no_echo(memory, clock):
     assert memory.ingest([reply(ECHO, minutes=0)]).added == 1
 
 
+@pytest.mark.behaviour("AG25")
 def test_what_was_put_before_the_agent_is_not_learned(memory):
     shown = block([FACT])
     done = memory.ingest([reply(shown, minutes=0), reply(f"{shown}\n{OTHER}", minutes=0, role="user", key="m2")])

@@ -11,6 +11,7 @@ STRENGTH = {**WORDS_ONLY, "preset": "strength"}
 TIERS = ["hot", "warm", "cold", "vault"]
 
 
+@pytest.mark.behaviour("SG51")
 @pytest.mark.parametrize("source", TIERS)
 @pytest.mark.parametrize("target", TIERS)
 def test_any_tier_can_be_reached_by_hand(memory, path, source, target, clock):
@@ -34,6 +35,7 @@ def test_any_tier_can_be_reached_by_hand(memory, path, source, target, clock):
     assert logical(path) == before
 
 
+@pytest.mark.behaviour("SG50")
 def test_an_explicit_request_brings_an_old_memory_to_hot_for_its_hours(memory, clock):
     kept = memory.remember("the deploy is on tuesday")
     clock.passes(days=200)
@@ -46,6 +48,7 @@ def test_an_explicit_request_brings_an_old_memory_to_hot_for_its_hours(memory, c
     assert memory.get(kept.id).tier == "hot"
 
 
+@pytest.mark.behaviour("004-4.1-ARCHIVE", "SG52")
 def test_the_vault_is_left_only_by_hand_and_ages_start_anew(opening, clock):
     memory = opening({**WORDS_ONLY, "preset": "evolution"})
     kept = memory.remember("key decision")
@@ -85,6 +88,7 @@ def test_hidden_memories_are_refused_with_advice(memory):
         memory.move(kept.id, "hot", "  ")
 
 
+@pytest.mark.behaviour("SG53")
 @pytest.mark.parametrize("session", [None, "talk"])
 def test_what_was_restored_is_not_forgotten_again_where_strength_hides(opening, clock, session):
     memory = opening(STRENGTH)

@@ -36,6 +36,7 @@ plans = st.builds(
 )
 
 
+@pytest.mark.behaviour("G20")
 @LAW
 @given(plan=plans)
 def test_a_plan_comes_back_from_its_json_exactly(plan):
@@ -121,6 +122,7 @@ def two(opening, clock):
     return memory, kept, memory.sweep(dry_run=True).plans
 
 
+@pytest.mark.behaviour("G25")
 def test_all_plans_are_compared_before_the_first_is_written(two, path):
     memory, kept, plans = two
     assert len(plans) == 2
@@ -145,6 +147,7 @@ def test_a_plan_that_is_refused_after_others_says_what_was_written(two):
     assert memory.get(kept[0].id).tier == "cold"
 
 
+@pytest.mark.behaviour("G26")
 def test_gates_hold_for_plans_from_files(opening, tmp_path):
     memory = opening({"gates": {"loss_free_count": 0}})
     kept = memory.remember_many([f"line {i}" for i in range(5)])

@@ -26,6 +26,7 @@ def faded(evolving, clock):
     return kept
 
 
+@pytest.mark.behaviour("SG60")
 def test_confidence_loses_a_twentieth_a_day(evolving, clock):
     """SPEC-03.16 and 03.28: base x factor ^ days, on real days, from the base and never from its own output."""
     kept = evolving.remember("the deploy is on tuesday")
@@ -35,6 +36,7 @@ def test_confidence_loses_a_twentieth_a_day(evolving, clock):
         assert evolving.get(kept.id).confidence == pytest.approx(0.8 * 0.95**day)
 
 
+@pytest.mark.behaviour("SG61")
 def test_a_memory_never_accessed_decays_as_if_accessed_once(evolving, clock):
     """SPEC-03.17 with the amplifier at 0 accesses (field.md, trap in 001), and more access fades more slowly."""
     ids = [evolving.remember(words).id for words in ("never asked for", "once wanted", "ten times needed")]
@@ -47,6 +49,7 @@ def test_a_memory_never_accessed_decays_as_if_accessed_once(evolving, clock):
     assert often == pytest.approx(0.8 * 0.95 ** (10 / 3.0279307))
 
 
+@pytest.mark.behaviour("SG62")
 def test_below_the_minimum_a_memory_is_archived_at_that_instant(evolving, clock):
     """SPEC-03.18: 0.8 x 0.95^d is below 0.3 from day 19.12 on (ln(0.8 / 0.3) / -ln 0.95)."""
     kept = evolving.remember("the deploy is on tuesday")
@@ -60,6 +63,7 @@ def test_below_the_minimum_a_memory_is_archived_at_that_instant(evolving, clock)
     assert (gone.state.status_ms - gone.state.created_ms) / 86_400_000 == pytest.approx(19.12198, abs=1e-4)
 
 
+@pytest.mark.behaviour("SG67")
 def test_the_archive_is_never_emptied(faded, evolving, clock):
     """SPEC-03.18, 03.24, 03.30: nothing is deleted, however long it lies there."""
     for _ in range(5):
@@ -70,6 +74,7 @@ def test_the_archive_is_never_emptied(faded, evolving, clock):
     assert evolving.stats().statuses == {"archived": 1}
 
 
+@pytest.mark.behaviour("SG63")
 def test_when_decay_runs_makes_no_difference(evolving, opening, elsewhere, clock):
     """SPEC-03.19: daily, or once at the end."""
     other = opening(EVOLUTION, at=elsewhere())
@@ -83,6 +88,7 @@ def test_when_decay_runs_makes_no_difference(evolving, opening, elsewhere, clock
     assert first.state.status_ms == second.state.status_ms
 
 
+@pytest.mark.behaviour("SG64")
 def test_each_transition_is_logged_with_its_reason(faded, evolving):
     """SPEC-03.20."""
     (entry,) = [e for e in evolving.history(faded.id) if (e.after or {}).get("status") == "archived"]
@@ -90,6 +96,7 @@ def test_each_transition_is_logged_with_its_reason(faded, evolving):
     assert "the confidence has fallen below 0.3 (confidence 0.300)" in entry.because
 
 
+@pytest.mark.behaviour("SG65")
 def test_archived_memories_are_found_only_where_asked_for(faded, evolving):
     """SPEC-03.21 and 03.22."""
     assert evolving.recall("deploy tuesday").hits == ()
@@ -98,6 +105,7 @@ def test_archived_memories_are_found_only_where_asked_for(faded, evolving):
     assert [m.id for m in evolving.list(include_archived=True)] == [faded.id]
 
 
+@pytest.mark.behaviour("SG66")
 def test_a_restored_memory_is_long_term_and_stays(faded, evolving, clock):
     """SPEC-03.23."""
     back = evolving.restore(faded.id)
@@ -160,6 +168,7 @@ def strength_at(state, scope, at):
     return float(curve.value((at - state.strength_ms) / 86_400_000)[0]), float(curve.threshold()[0])
 
 
+@pytest.mark.behaviour("SG70")
 @pytest.mark.parametrize(("scope", "importance"), [("session", 0.2), ("long_term", 0.05)])
 def test_a_memory_below_its_threshold_is_forgotten_at_the_exact_instant(opening, clock, scope, importance):
     memory = opening(STRENGTH)
@@ -177,6 +186,7 @@ def test_a_memory_below_its_threshold_is_forgotten_at_the_exact_instant(opening,
     assert f"threshold {threshold:.3f}" in report.moved[-1].because
 
 
+@pytest.mark.behaviour("SG71")
 @pytest.mark.parametrize("days", [0.02, 0.3, 1, 2])
 def test_a_late_sweep_forgets_at_the_instant_of_a_timely_one(opening, elsewhere, clock, days):
     places = [opening(STRENGTH, at=elsewhere()) for _ in range(2)]
@@ -189,6 +199,7 @@ def test_a_late_sweep_forgets_at_the_instant_of_a_timely_one(opening, elsewhere,
     assert first == second > kept[0].memory.state.created_ms
 
 
+@pytest.mark.behaviour("SG72")
 @pytest.mark.parametrize(
     ("session", "importance", "status"),
     [("talk", 0.29, "archived"), ("talk", 0.31, "active"), (None, 0.11, "archived"), (None, 0.13, "active")],
@@ -229,6 +240,7 @@ def test_reinforcing_puts_forgetting_off(opening, clock):
     assert memory.get(plain.id).status == "active"
 
 
+@pytest.mark.behaviour("SG75")
 def test_why_tells_strength_stability_and_form(opening, clock):
     memory = opening({**WORDS_ONLY, "retention": {"curve": "fsrs"}})
     kept = memory.remember("the deploy is on tuesday")

@@ -49,6 +49,7 @@ def lived(memory, clock, days, every=3):
     clock.now = START + timedelta(days=days)
 
 
+@pytest.mark.behaviour("002-part-3", "LE-procedures-1")
 def test_what_was_planted_is_learned(memory, clock):
     lived(memory, clock, 24)
     told = memory.learn_procedures()
@@ -71,12 +72,14 @@ def test_what_was_planted_is_learned(memory, clock):
     assert plain["procedures"][0]["trigger"] == ["delivery", "status"]
 
 
+@pytest.mark.behaviour("LE-procedures-2")
 def test_confidence_is_never_above_nine_tenths(memory, clock):
     lived(memory, clock, 36)
     (one,) = memory.learn_procedures().procedures
     assert (one.support, one.confidence) == (12, 0.9)
 
 
+@pytest.mark.behaviour("LE-procedures-3")
 def test_three_sessions_are_enough_where_few_topics_are_talked_about(memory, clock):
     """Seed 002: three or more. Two are not enough."""
     for day in range(12):
@@ -89,6 +92,7 @@ def test_three_sessions_are_enough_where_few_topics_are_talked_about(memory, clo
         assert bool(found) == (day >= 8), day
 
 
+@pytest.mark.behaviour("LE-procedures-15")
 @pytest.mark.parametrize(("sessions", "found"), [(5, 0), (6, 1)])
 def test_where_nothing_else_is_talked_about_six_sessions_tell_it_from_an_accident(opening, clock, sessions, found):
     memory = opening(at=":memory:")
@@ -97,6 +101,7 @@ def test_where_nothing_else_is_talked_about_six_sessions_tell_it_from_an_acciden
     assert len(memory.learn_procedures().procedures) == found
 
 
+@pytest.mark.behaviour("LE-procedures-16")
 @pytest.mark.parametrize(("sessions", "found"), [(2, 0), (3, 1)])
 def test_a_policy_may_ask_for_the_sessions_alone(opening, clock, sessions, found):
     memory = opening({**WORDS_ONLY, "knowledge": {"procedure_chance": 1}}, at=":memory:")
@@ -106,6 +111,7 @@ def test_a_policy_may_ask_for_the_sessions_alone(opening, clock, sessions, found
     assert [(p.support, round(p.confidence, 3)) for p in learned] == [(sessions, sessions / 10)] * found
 
 
+@pytest.mark.behaviour("LE-procedures-4")
 def test_shuffled_conversations_teach_nothing(opening, clock):
     """The same messages in any order, in 20 ways: inside each session, and dealt out to other sessions."""
     draw, learned = np.random.default_rng(3), []
@@ -127,6 +133,7 @@ def test_shuffled_conversations_teach_nothing(opening, clock):
     assert learned == []
 
 
+@pytest.mark.behaviour("LE-procedures-5")
 def test_what_comes_up_everywhere_follows_nothing(memory, clock):
     """The report comes up all the time: after a delivery as well, but no more often."""
     for day in range(24):
@@ -138,6 +145,7 @@ def test_what_comes_up_everywhere_follows_nothing(memory, clock):
     assert memory.learn_procedures().procedures == ()
 
 
+@pytest.mark.behaviour("LE-procedures-6")
 def test_a_dry_run_writes_nothing_and_its_plan_can_be_applied(memory, path, clock):
     lived(memory, clock, 24)
     before = tables(path)
@@ -148,6 +156,7 @@ def test_a_dry_run_writes_nothing_and_its_plan_can_be_applied(memory, path, cloc
     assert memory.learn_procedures(dry_run=False).operations == ()
 
 
+@pytest.mark.behaviour("LE-procedures-7")
 @pytest.mark.parametrize("embedder", [None, HashEmbedder()])
 def test_learning_twice_changes_nothing_and_an_undo_restores_row_for_row(opening, path, clock, embedder):
     memory = opening(WORDS_ONLY, embedder)
@@ -165,6 +174,7 @@ def test_learning_twice_changes_nothing_and_an_undo_restores_row_for_row(opening
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("LE-procedures-8")
 def test_one_that_stops_holding_is_archived_and_comes_back_when_it_holds_again(memory, path, clock):
     lived(memory, clock, 24)
     (first,) = memory.learn_procedures(dry_run=False).procedures
@@ -190,6 +200,7 @@ def test_one_that_stops_holding_is_archived_and_comes_back_when_it_holds_again(m
     assert memory.get(first.id).confidence == pytest.approx(0.8)
 
 
+@pytest.mark.behaviour("LE-procedures-9")
 def test_silence_says_nothing_against_a_procedure(memory, clock):
     lived(memory, clock, 24)
     (first,) = memory.learn_procedures(dry_run=False).procedures
@@ -201,6 +212,7 @@ def test_silence_says_nothing_against_a_procedure(memory, clock):
     assert [p.id for p in known_procedures(memory._context, "default")] == [first.id]
 
 
+@pytest.mark.behaviour("LE-procedures-10")
 def test_confidence_follows_recent_sessions(memory, clock):
     lived(memory, clock, 24)
     (first,) = memory.learn_procedures(dry_run=False).procedures
@@ -215,6 +227,7 @@ def test_confidence_follows_recent_sessions(memory, clock):
     assert (less.move, less.support, less.confidence) == ("changed", 6, 0.6)
 
 
+@pytest.mark.behaviour("LE-procedures-11")
 def test_what_a_person_decided_stands(memory, clock):
     """One that was archived by hand is not learned anew; one that is pinned, or was brought back, is not retired."""
     lived(memory, clock, 24)
@@ -234,6 +247,7 @@ def test_what_a_person_decided_stands(memory, clock):
     assert [p.id for p in known_procedures(memory._context, "default")] == [one.id]
 
 
+@pytest.mark.behaviour("LE-procedures-12")
 def test_what_assistants_say_and_what_stays_in_its_session_teaches_nothing(memory, clock):
     for day in range(24):
         talk(memory, clock, day, [ASKED, NEXT], f"other {day}", role="assistant")
@@ -243,6 +257,7 @@ def test_what_assistants_say_and_what_stays_in_its_session_teaches_nothing(memor
     assert (told.sessions, told.procedures) == (24, ())
 
 
+@pytest.mark.behaviour("LE-procedures-13")
 def test_entities_are_topics_by_their_names(memory, clock):
     """An entity that was merged into another counts as that one."""
     entity = {"name": "Gai Media", "type": "organisation", "aliases": {}, "merged_into": None}
@@ -265,6 +280,7 @@ def test_entities_are_topics_by_their_names(memory, clock):
     assert widen(query_words("What about the media?"), known) == ()
 
 
+@pytest.mark.behaviour("LE-procedures-14")
 def test_known_procedures_widen_a_question(memory, clock):
     lived(memory, clock, 24)
     memory.learn_procedures(dry_run=False)
@@ -288,6 +304,7 @@ def learning(opening):
     return opening({**WORDS_ONLY, "preset": "knowledge"})
 
 
+@pytest.mark.behaviour("KW7")
 def test_a_recall_has_room_for_what_usually_follows(learning, clock):
     memory = learning
     lived(memory, clock, 24)

@@ -36,12 +36,14 @@ def told(memory, clock, sessions, messages=3, days=7):
         clock.passes(days=days)
 
 
+@pytest.mark.behaviour("002-stage-7-trigger")
 @pytest.mark.parametrize(("sessions", "messages", "due"), [(2, 3, False), (3, 3, True), (1, 19, False), (1, 20, True)])
 def test_three_sessions_or_twenty_messages_make_a_summary(memory, clock, sessions, messages, due):
     told(memory, clock, sessions, messages)
     assert bool(memory.summarize().made) == due
 
 
+@pytest.mark.behaviour("WH19")
 def test_an_open_conflict_is_told_with_all_its_values_or_not_at_all(memory, clock):
     told(memory, clock, 3)
     for budget in ("$500", "$700"):
@@ -56,6 +58,7 @@ def test_an_open_conflict_is_told_with_all_its_values_or_not_at_all(memory, cloc
     assert "contested_by" not in after.key_facts["budget"]
 
 
+@pytest.mark.behaviour("002-stage-7-output")
 def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
     told(memory, clock, 4)
     (made,) = memory.summarize().made
@@ -84,6 +87,7 @@ def test_it_is_never_longer_than_half_of_what_it_stands_for(memory, clock, sessi
     assert 0 < counted(made.text) <= whole / 2
 
 
+@pytest.mark.behaviour("KN92")
 @pytest.mark.parametrize("end", [".", "!", "?", "...", " (paid)", ""])
 def test_its_sentences_end_once_and_no_figure_in_it_ages(memory, clock, end):
     told(memory, clock, 3, messages=6)
@@ -97,6 +101,7 @@ def test_its_sentences_end_once_and_no_figure_in_it_ages(memory, clock, end):
     assert memory.get(made.id).metadata["as_of"].startswith("2026-01-22")
 
 
+@pytest.mark.behaviour("KN93")
 @pytest.mark.parametrize(("days", "word"), [(0, "likely"), (40, "perhaps"), (60, "doubtful")])
 def test_how_sure_a_fact_is_is_said_in_a_word_as_of_a_day(memory, clock, days, word):
     told(memory, clock, 3, days=0)  # 0.7, as it was said once
@@ -105,6 +110,7 @@ def test_how_sure_a_fact_is_is_said_in_a_word_as_of_a_day(memory, clock, days, w
     assert f"as of {clock().date().isoformat()}: delivery day preference: Friday ({word})" in made.text
 
 
+@pytest.mark.behaviour("002-stage-7-supersedes")
 def test_it_is_made_anew_when_a_fact_changes_and_takes_the_place_of_the_earlier_one(memory, clock):
     told(memory, clock, 3)
     (first,) = memory.summarize().made
@@ -119,6 +125,7 @@ def test_it_is_made_anew_when_a_fact_changes_and_takes_the_place_of_the_earlier_
     assert [m.id for m in memory.list(kinds=["summary"])] == [second.id]
 
 
+@pytest.mark.behaviour("002-stage-7-boost")
 def test_confirmed_facts_are_surer_for_it_once_for_each_confirmation(memory, clock):
     told(memory, clock, 3)
     memory.summarize()

@@ -48,6 +48,7 @@ def of(memory, value, scope=None):
     return one
 
 
+@pytest.mark.behaviour("BE38")
 def test_what_contradicts_long_term_is_asked_about(memory, say, aside):
     say(DELIVERIES.format("Friday"), session="s1")
     aside(DELIVERIES.format("Monday"))
@@ -62,6 +63,7 @@ def test_what_contradicts_long_term_is_asked_about(memory, say, aside):
     assert memory.get(monday.id).scope == "long_term"
 
 
+@pytest.mark.behaviour("BE39")
 def test_what_long_term_says_already_is_confirmed_there_once_for_each_message(memory, say, aside):
     say(DELIVERIES.format("Friday"), session="s1")
     aside(DELIVERIES.format("Friday"), "Remember, Gai Media prefers Friday deliveries.")
@@ -79,6 +81,7 @@ def test_what_long_term_says_already_is_confirmed_there_once_for_each_message(me
     assert of(memory, "Friday", "long_term").confirmations == 3
 
 
+@pytest.mark.behaviour("BE40")
 def test_a_correction_in_the_session_replaces_what_long_term_says(memory, say, aside, clock):
     say(DELIVERIES.format("Friday"), session="s1")
     clock.passes(days=1)
@@ -91,6 +94,7 @@ def test_a_correction_in_the_session_replaces_what_long_term_says(memory, say, a
     assert memory.review() == []
 
 
+@pytest.mark.behaviour("BE41")
 def test_what_long_term_heard_later_stays_and_what_loses_stays_in_its_session(memory, say, aside, clock):
     aside(DELIVERIES.format("Monday"))
     clock.passes(days=8)
@@ -136,6 +140,7 @@ def test_two_of_one_session_are_not_compared_twice(memory, aside, clock):
     assert len(memory.review()) == 1
 
 
+@pytest.mark.behaviour("BE42")
 @pytest.mark.parametrize("day", ["Friday", "Monday"])
 def test_a_promotion_is_taken_back_row_for_row(memory, say, aside, path, day):
     say(DELIVERIES.format("Friday"), session="s1")

@@ -20,6 +20,7 @@ def memory(opening, clock):
     return each
 
 
+@pytest.mark.behaviour("BE32", "002-stage-6-few")
 def test_a_day_has_so_many_questions_the_most_valuable_doubt_first(memory):
     asked = memory.review()
     assert len(asked) == 3
@@ -29,6 +30,7 @@ def test_a_day_has_so_many_questions_the_most_valuable_doubt_first(memory):
     assert [q.id for q in asked] == [q.id for q in memory.review(limit=3)]
 
 
+@pytest.mark.behaviour("BE33")
 @pytest.mark.parametrize("verb", ["confirm", "deny", "correct", "mute"])
 def test_what_was_answered_today_counts_and_tomorrow_it_begins_anew(memory, clock, verb):
     for left in (2, 1, 0):
@@ -59,6 +61,7 @@ def test_a_policy_may_ask_nothing(opening, clock):
     assert len(memory.review(limit=10)) == 1
 
 
+@pytest.mark.behaviour("BE34")
 def test_what_is_muted_is_believed_and_fades_and_is_never_asked_about_again(memory, clock):
     question = memory.review()[0]
     memory.mute(question.id)
@@ -78,6 +81,7 @@ def test_to_be_asked_is_no_answer(memory):
     assert len(memory.review()) == 3
 
 
+@pytest.mark.behaviour("BE43")
 def test_of_many_ageing_facts_the_most_valuable_are_found_whoever_else_is_muted(opening, clock):
     memory = opening(KNOWLEDGE)
     ends = ("in", "ara", "ost", "um", "elle", "ova", "uck", "ip", "ent", "axi")

@@ -43,6 +43,7 @@ def row(found, sort):
     return one
 
 
+@pytest.mark.behaviour("002-part-4", "LE-rates-1")
 def test_it_learns_what_was_planted(memory, clock):
     """Contacts change monthly, terms once in two years; 40 facts of each, watched for 120 days."""
     clock.passes(days=120)
@@ -60,6 +61,7 @@ def test_it_learns_what_was_planted(memory, clock):
     assert memory.rates().rates == found.rates
 
 
+@pytest.mark.behaviour("KW6")
 def test_a_learned_rate_says_how_sure_a_fact_is(memory, clock):
     """Contacts that change monthly are doubted sooner than by the policy's 0.01 a day."""
     clock.passes(days=120)
@@ -74,6 +76,7 @@ def test_a_learned_rate_says_how_sure_a_fact_is(memory, clock):
     assert again.memory.confidence < hit.memory.confidence
 
 
+@pytest.mark.behaviour("LE-rates-2")
 def test_a_rate_is_used_only_where_changes_and_interval_allow(opening, clock):
     clock.passes(days=100)
     memory = opening()
@@ -94,6 +97,7 @@ def test_a_rate_is_used_only_where_changes_and_interval_allow(opening, clock):
     assert not row(opening(strict).rates(), "contact").in_use
 
 
+@pytest.mark.behaviour("LE-rates-3")
 def test_nothing_is_written_by_looking_and_an_undo_restores_row_for_row(memory, path, clock):
     clock.passes(days=120)
     planted(memory, "contact", 30.0, 30, 120.0, seed=3)
@@ -112,6 +116,7 @@ def test_nothing_is_written_by_looking_and_an_undo_restores_row_for_row(memory, 
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("LE-rates-4")
 def test_what_is_written_is_brought_up_to_date(memory, clock):
     clock.passes(days=100)
     ids = facts(memory, *((f"value {n}", "contact", day(0)) for n in range(20)))
@@ -127,6 +132,7 @@ def test_what_is_written_is_brought_up_to_date(memory, clock):
     assert (told.operation, told.note) == ("learn_rates", "learn_rates: 1 sort of facts, 1 in use")
 
 
+@pytest.mark.behaviour("LE-rates-5")
 def test_a_sort_of_which_there_are_no_facts_any_more_loses_its_rate(memory, clock):
     clock.passes(days=100)
     facts(memory, ("Friday", "preference", day(0)))
@@ -138,6 +144,7 @@ def test_a_sort_of_which_there_are_no_facts_any_more_loses_its_rate(memory, cloc
     assert memory._context.store.documents.page("default", Shelf.RATE, ("", ""), 10) == []
 
 
+@pytest.mark.behaviour("LE-rates-6")
 def test_namespaces_learn_apart(memory, clock):
     clock.passes(days=120)
     planted(memory, "contact", 10.0, 20, 120.0, seed=4, namespace="one")
@@ -173,6 +180,7 @@ def state():
     return replace(made, created_ms=10 * DAY_MS, status_ms=10 * DAY_MS)
 
 
+@pytest.mark.behaviour("LE-rates-7")
 @pytest.mark.parametrize(
     ("status", "at", "fact", "days", "changed"),
     [
@@ -193,10 +201,12 @@ def test_what_counts_as_change_and_as_exposure(state, status, at, fact, days, ch
     assert (found.days, found.changed) == (days, changed)
 
 
+@pytest.mark.behaviour("LE-rates-8")
 def test_what_another_fact_stands_for_is_not_counted_twice(state):
     assert life(FACT, replace(state, status=Status.CONSOLIDATED), NOW) is None
 
 
+@pytest.mark.behaviour("LE-rates-9")
 def test_facts_without_a_sort_keep_the_policys_rate(state):
     gone = replace(state, status=Status.SUPERSEDED, status_ms=20 * DAY_MS)
     lives = [life(replace(FACT, type=""), gone, NOW) for _ in range(50)]
@@ -204,6 +214,7 @@ def test_facts_without_a_sort_keep_the_policys_rate(state):
     assert (one.changes, one.in_use) == (50, False)
 
 
+@pytest.mark.behaviour("LE-rates-10")
 def test_only_a_rate_in_use_is_given_out():
     def document(sort, *, in_use):
         return Document(Shelf.RATE, sort, "", {"rate": 0.02, "in_use": in_use})

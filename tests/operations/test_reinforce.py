@@ -35,23 +35,27 @@ def sizes(found):
 # --- what a boost is worth
 
 
+@pytest.mark.behaviour("SG20")
 def test_additive_boost_calculation(spatial, kept, clock):
     assert sizes(line(spatial, kept)) == pytest.approx((0.5, 0.6, 0.1))
     clock.passes(days=3650)  # an access restores the base, and the boost adds to that: never less than a plain recall
     assert sizes(line(spatial, kept, "additive", 0.25)) == pytest.approx((0.1, 0.85, 0.75))
 
 
+@pytest.mark.behaviour("SG21")
 def test_multiplicative_boost_calculation(spatial, kept, clock):
     clock.passes(days=45)
     assert sizes(line(spatial, kept, "multiplicative", 0.2)) == pytest.approx((0.25, 0.6, 0.35))
 
 
+@pytest.mark.behaviour("SG22")
 def test_set_value_override(spatial, kept):
     assert sizes(line(spatial, kept, "set_value", 0.8)) == pytest.approx((0.5, 0.8, 0.3))
     assert sizes(line(spatial, kept, "set_value", 0.2)) == pytest.approx((0.8, 0.2, -0.6))
     assert spatial.get(kept.id).importance == pytest.approx(0.2)
 
 
+@pytest.mark.behaviour("SG23")
 def test_max_importance_cap(opening, spatial, kept):
     assert sizes(line(spatial, kept, "additive", 0.9)) == pytest.approx((0.5, 1.0, 0.5))
     capped = opening({**SPATIAL, "importance": {"maximum": 0.6}}, at=":memory:")
@@ -61,6 +65,7 @@ def test_max_importance_cap(opening, spatial, kept):
     assert sizes(line(capped, high, "set_value", 0.95)) == (0.9, 0.9, 0.0)
 
 
+@pytest.mark.behaviour("SG24")
 def test_update_access_flag(spatial, clock):
     """With it the base is restored, as by any access, and boosted; without it the boost is worth the same now."""
     anew, going = spatial.remember("decay starts anew"), spatial.remember("decay goes on")
@@ -78,6 +83,7 @@ def test_update_access_flag(spatial, clock):
     assert spatial.get(going.id).importance < spatial.get(anew.id).importance
 
 
+@pytest.mark.behaviour("SG28")
 def test_diminishing_returns_and_the_days_cap(opening, clock):
     memory = opening({**WORDS_ONLY, "importance": {"daily_cap": 0.25}})
     kept = memory.remember("the deploy is on tuesday", importance=0.1)
@@ -101,6 +107,7 @@ def test_a_boost_that_the_maximum_does_not_allow_says_what_it_was_worth(spatial,
 # --- over the store
 
 
+@pytest.mark.behaviour("SG25")
 def test_reinforce_persists_to_database(opening, spatial, kept, clock):
     clock.passes(days=45)
     line(spatial, kept)
@@ -110,6 +117,7 @@ def test_reinforce_persists_to_database(opening, spatial, kept, clock):
     assert state.accessed_ms == state.strength_ms == state.anchor_ms == state.created_ms + 45 * DAY_MS
 
 
+@pytest.mark.behaviour("SG26")
 def test_reinforce_multiple_memories(spatial):
     ones = [spatial.remember(f"note {i}", f"space {i % 2}", importance=i / 10) for i in range(4)]
     asked = [m.id for m in reversed(ones)]
@@ -121,6 +129,7 @@ def test_reinforce_multiple_memories(spatial):
     assert {o.namespace for o in spatial.history()[:2]} == {"space 0", "space 1"}
 
 
+@pytest.mark.behaviour("SG27")
 def test_not_found_handling(spatial, kept, path):
     gone = spatial.remember("gone")
     spatial.archive(gone.id, "test")
@@ -140,6 +149,7 @@ def test_not_found_handling(spatial, kept, path):
     }
 
 
+@pytest.mark.behaviour("SG30")
 def test_the_result_has_the_seeds_fields(spatial, kept):
     found = spatial.reinforce([kept.id]).to_dict()
     assert list(found) == ["memories_reinforced", "avg_boost", "reinforced", "not_found"]
@@ -148,6 +158,7 @@ def test_the_result_has_the_seeds_fields(spatial, kept):
     assert one["content_preview"] == "the deploy is on tuesday"
 
 
+@pytest.mark.behaviour("SG29")
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -165,6 +176,7 @@ def test_what_is_outside_the_schema_is_refused(memory, given, words):
         memory.reinforce(**given)
 
 
+@pytest.mark.behaviour("SG32")
 def test_it_strengthens_and_makes_stable(memory, clock):
     kept = memory.remember("the deploy is on tuesday")
     clock.passes(days=10)
@@ -184,6 +196,7 @@ def test_it_strengthens_and_makes_stable(memory, clock):
     assert memory.get(kept.id).state.level == pytest.approx(level, abs=1e-6)
 
 
+@pytest.mark.behaviour("SG31")
 @pytest.mark.parametrize("access", [True, False])
 def test_undo_restores_exactly(opening, path, clock, access):
     memory = opening(embedder=HashEmbedder())
@@ -201,6 +214,7 @@ def test_undo_restores_exactly(opening, path, clock, access):
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("SG34")
 def test_what_fell_due_before_happens_first(opening, elsewhere, clock):
     """A reinforcement without a sweep before it ends where it would have ended with one."""
     places = [opening(at=elsewhere()) for _ in range(2)]
@@ -226,6 +240,7 @@ def test_reinforcements_count_towards_the_vault(opening):
 # --- weaken
 
 
+@pytest.mark.behaviour("SG33")
 def test_weakening_is_bounded_and_ends_at_the_baseline(opening):
     """seed 003: max_decay_per_cycle x manual_decay_multiplier = 0.15 x 2 for long-term memories."""
     memory = opening()
@@ -268,6 +283,7 @@ def before_each_boost(spatial, clock, memories, weeks):
     return rows
 
 
+@pytest.mark.behaviour("000-8-rule-1")
 def test_decay_and_reinforcement_find_a_balance(opening, clock):
     """Boosted weekly, memories reach one cycle between floor and maximum, from above and from below; else the floor."""
     spatial = opening(SPATIAL)

@@ -22,6 +22,7 @@ def doubtful(memory, clock):
     return made
 
 
+@pytest.mark.behaviour("SG46")
 def test_the_highest_value_at_risk_comes_first(memory, doubtful):
     questions = memory.review()
     assert [q.id for q in questions] == [m.id for m in reversed(doubtful)]
@@ -32,6 +33,7 @@ def test_the_highest_value_at_risk_comes_first(memory, doubtful):
     assert memory.review("elsewhere") == []
 
 
+@pytest.mark.behaviour("SG47")
 def test_a_question_names_the_day_and_the_words(memory, doubtful):
     question = memory.review()[0]
     assert question.question == "On 2026-01-01 this was remembered: 'note 2'. Is it right?"
@@ -64,6 +66,7 @@ def test_more_questions_than_a_page_are_all_asked(memory):
     assert {q.id for q in memory.review(limit=1000)} == {m.id for m in made[200:]}
 
 
+@pytest.mark.behaviour("SG48")
 def test_keep_validates_and_closes(memory, clock):
     kept = memory.remember("the deploy is on tuesday", kind="fact", confidence=0.8)
     clock.passes(days=40)
@@ -95,6 +98,7 @@ def test_keep_starts_the_truth_clock_of_other_kinds_anew(opening, clock):
     assert memory.get(kept.id).confidence == pytest.approx(0.42 * 0.95**10)
 
 
+@pytest.mark.behaviour("SG49")
 def test_drop_archives_and_closes(memory, doubtful):
     gone = memory.settle(doubtful[0].id, "drop", "no longer so")
     assert gone.memory.status == "archived"

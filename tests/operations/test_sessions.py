@@ -29,6 +29,7 @@ def joined(memory):
     return ids
 
 
+@pytest.mark.behaviour("SPEC-03.08", "SPEC-03.27")
 @pytest.mark.parametrize(("confidence", "expected"), [(0.79, 0), (0.8, 1), (0.95, 1)])
 def test_promotion_respects_the_confidence_threshold(memory, confidence, expected):
     kept = memory.remember("a thing", session="s", confidence=confidence)
@@ -38,6 +39,7 @@ def test_promotion_respects_the_confidence_threshold(memory, confidence, expecte
     assert memory.promote("s", 0.5, confirm=True).promoted_count == 1 - expected
 
 
+@pytest.mark.behaviour("SPEC-03.13")
 def test_promotion_takes_what_is_accessed_as_often_as_the_median(memory, clock):
     ids = told(memory)
     for text, times in zip(TEXTS, (0, 1, 3), strict=True):
@@ -51,6 +53,7 @@ def test_promotion_takes_what_is_accessed_as_often_as_the_median(memory, clock):
     assert (again.promoted_count, again.operations) == (0, ())
 
 
+@pytest.mark.behaviour("SPEC-03.12")
 def test_a_preview_leaves_everything_in_the_session(meaning, path):
     ids = joined(meaning)
     before = tables(path)
@@ -63,6 +66,7 @@ def test_a_preview_leaves_everything_in_the_session(meaning, path):
     assert meaning.get(done.summaries[0].id).content == done.summaries[0].content
 
 
+@pytest.mark.behaviour("SPEC-03.11")
 def test_connected_memories_get_a_summary(meaning):
     ids = joined(meaning)
     alone = meaning.remember("lunch is at noon", session="s", confidence=1.0).id
@@ -82,6 +86,7 @@ def test_connected_memories_get_a_summary(meaning):
     assert len(meaning.list()) == 5  # the sources stay
 
 
+@pytest.mark.behaviour("GR29")
 @pytest.mark.parametrize(
     ("said", "taken"),
     [
@@ -115,6 +120,7 @@ def test_a_model_that_is_not_asked_to_write_is_not_asked(opening):
     assert model.asked == []
 
 
+@pytest.mark.behaviour("T7")
 def test_a_summary_is_made_once_and_never_of_summaries(meaning):
     ids = joined(meaning)
     meaning.promote("s", confirm=True)
@@ -135,6 +141,7 @@ def test_two_are_too_few_for_a_summary_and_the_policy_says_how_many(opening):
         assert memory.promote("s", confirm=True).crystallized_count == expected
 
 
+@pytest.mark.behaviour("T3")
 @pytest.mark.parametrize("kind", ["either", "words"])
 def test_promotion_is_undone_row_for_row(opening, clock, path, kind):
     memory = opening(embedder=None if kind == "words" else HashEmbedder())
@@ -153,6 +160,7 @@ def test_promotion_is_undone_row_for_row(opening, clock, path, kind):
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("T9")
 def test_what_is_promoted_stays_though_nobody_touched_it_for_long(opening, clock):
     memory = opening({**WORDS_ONLY, "preset": "evolution", "gates": {"loss_free_count": 100}})
     kept = memory.remember("a thing", session="s", confidence=0.9)
@@ -175,6 +183,7 @@ def test_an_unknown_session_is_not_found_and_bad_values_are_refused(memory):
 # --- the end
 
 
+@pytest.mark.behaviour("SPEC-03.07", "SPEC-03.14")
 def test_the_end_of_a_session_does_what_is_open_once(meaning, clock, path):
     ids = joined(meaning)
     doubtful = meaning.remember("perhaps it rains", session="s", confidence=0.4).id
@@ -201,6 +210,7 @@ def test_the_end_of_a_session_does_what_is_open_once(meaning, clock, path):
     assert (third.anew, third.promotion.promoted) == (True, (later,))
 
 
+@pytest.mark.behaviour("T4")
 def test_the_end_of_a_session_is_undone_operation_by_operation(meaning, clock, path):
     joined(meaning)
     meaning.remember("the plan was changed", session="s", task="t")

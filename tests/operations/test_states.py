@@ -52,6 +52,7 @@ HAPPENS = {
 }
 
 
+@pytest.mark.behaviour("KN20", "KN21", "KN22", "KN23", "KN24", "KN25")
 @pytest.mark.parametrize("row", TABLE, ids=lambda r: f"{r.source}-{r.event}")
 def test_each_row_of_the_table_of_facts_happens(memory, clock, row):
     if row.source is FactState.AGING or row.event is Event.AGED:
@@ -69,6 +70,7 @@ def test_each_row_of_the_table_of_facts_happens(memory, clock, row):
     assert state(memory, identity) is row.target
 
 
+@pytest.mark.behaviour("KN26")
 def test_superseded_and_invalidated_are_final():
     assert {FactState.SUPERSEDED, FactState.INVALIDATED} == TERMINAL
     assert not [event for event in Event for final in TERMINAL if allowed(final, event)]
@@ -76,11 +78,13 @@ def test_superseded_and_invalidated_are_final():
         status_after(FactState.SUPERSEDED, Event.RESTORED)
 
 
+@pytest.mark.behaviour("KN27")
 def test_ageing_is_never_stored():
     stored = {status_after(row.source, row.event) for row in TABLE}
     assert stored == {Status.ACTIVE, Status.SUPERSEDED, Status.INVALIDATED, Status.ARCHIVED}
 
 
+@pytest.mark.behaviour("KN28")
 def test_the_table_of_episodes_is_the_seeds_and_nothing_makes_one_wrong():
     assert [(r.source, r.target) for r in EPISODES[:2]] == [
         (EpisodeState.CREATED, EpisodeState.ACTIVE),
@@ -90,6 +94,7 @@ def test_the_table_of_episodes_is_the_seeds_and_nothing_makes_one_wrong():
     assert not {s.value for s in states} & {Status.INVALIDATED.value, Status.SUPERSEDED.value}
 
 
+@pytest.mark.behaviour("KN29")
 def test_each_row_of_the_table_of_episodes_happens(opening, clock):
     memory = opening({**WORDS_ONLY, "consolidate": {"require_dry_run": False}}, HashEmbedder())
     first = memory.remember(SAME, kind="episode")

@@ -63,6 +63,7 @@ def question(memory):
     return next(q for q in memory.review(limit=100) if q.same)
 
 
+@pytest.mark.behaviour("LE-synonyms-1")
 def test_two_names_of_one_meaning_are_asked_about_and_nothing_is_decided(memory, say):
     say("My favorite drink is tea.", "My favorite color is red.", "My favorite beverage is coffee.")
     (one,) = (q for q in memory.review(limit=100) if q.same)
@@ -77,6 +78,7 @@ def test_two_names_of_one_meaning_are_asked_about_and_nothing_is_decided(memory,
     assert (pair.goes, pair.stays, pair.said) == ("favorite_beverage", "favorite_drink", "open")
 
 
+@pytest.mark.behaviour("LE-synonyms-2")
 def test_yes_gives_all_facts_the_one_name_now_and_later(memory, say):
     say("My favorite drink is tea.", "My favorite beverage is coffee.")
     say("My favorite beverage is cola.", speaker="Ana")
@@ -99,6 +101,7 @@ def test_equal_values_become_one_fact(memory, say):
     assert fact.confirmations == 2
 
 
+@pytest.mark.behaviour("LE-synonyms-3")
 def test_no_is_remembered(memory, say):
     say("My favorite drink is tea.", "My favorite beverage is coffee.")
     memory.same(question(memory).id, yes=False)
@@ -109,6 +112,7 @@ def test_no_is_remembered(memory, say):
     assert memory.rates().alike[0].said == "different"
 
 
+@pytest.mark.behaviour("LE-synonyms-4")
 def test_a_pair_is_asked_about_once_whoever_says_it_and_in_whatever_order(memory, say):
     say("My favorite drink is tea.", "My favorite beverage is coffee.")
     say("My favorite beverage is cola.", "My favorite drink is milk.", speaker="Ana")
@@ -116,6 +120,7 @@ def test_a_pair_is_asked_about_once_whoever_says_it_and_in_whatever_order(memory
     assert asked(memory) == [("favorite_beverage", "favorite_drink")]
 
 
+@pytest.mark.behaviour("LE-synonyms-5")
 def test_few_questions_are_open_at_a_time(memory, say):
     names = ("drink", "movie", *ALIKE)
     for name, value in zip(names, ("tea", "rum", "gin", "milk", "cola", "ale", "port"), strict=True):
@@ -141,6 +146,7 @@ def test_names_far_in_meaning_values_of_other_sorts_and_what_a_table_has_are_not
     assert asked(memory) == []
 
 
+@pytest.mark.behaviour("LE-synonyms-6")
 def test_without_vectors_nothing_is_asked(opening, clock):
     memory = opening(KNOWLEDGE)
     for text in ("My favorite drink is tea.", "My favorite beverage is coffee."):
@@ -150,6 +156,7 @@ def test_without_vectors_nothing_is_asked(opening, clock):
     assert memory.rates().alike == ()
 
 
+@pytest.mark.behaviour("LE-synonyms-7")
 def test_each_name_is_embedded_once_and_all_that_are_new_at_once(memory, say, embedder):
     say("My favorite drink is tea.", "My favorite movie is Alien.", "My favorite color is red.")
     count = sum(map(len, embedder.asked))
@@ -169,6 +176,7 @@ def test_a_broken_embedder_asks_nothing_and_learns_all_the_same(memory, say, emb
     assert told(memory, "favorite_beverage") == {("coffee", False)}
 
 
+@pytest.mark.behaviour("LE-synonyms-8")
 @pytest.mark.parametrize("yes", [True, False])
 @pytest.mark.parametrize("value", ["tea", "coffee"])
 def test_an_answer_is_taken_back_row_for_row(memory, say, path, yes, value):

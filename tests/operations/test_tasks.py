@@ -30,6 +30,7 @@ def at_work(memory, session="s"):
 # --- edges
 
 
+@pytest.mark.behaviour("T8")
 def test_an_edge_joins_memories_and_shows_those_that_are_visible(memory):
     a, b, c = (memory.remember(f"note {i}").id for i in range(3))
     edge = memory.relate({a: "cause", b: "effect"}, kind="because", weight=0.5)
@@ -86,6 +87,7 @@ def test_an_edge_names_two_memories_of_one_namespace(memory):
 # --- the end of a task
 
 
+@pytest.mark.behaviour("SPEC-03.01", "SPEC-03.05")
 def test_consolidation_merges_related_facts_and_keeps_the_most_likely(meaning):
     ids = at_work(meaning)
     done = meaning.complete_task("t")
@@ -103,6 +105,7 @@ def test_consolidation_merges_related_facts_and_keeps_the_most_likely(meaning):
     assert meaning.list() == []
 
 
+@pytest.mark.behaviour("SPEC-03.02")
 def test_only_what_shares_enough_edges_is_related(opening):
     memory = opening({**WORDS_ONLY, "tasks": {"relatedness": 0.6}}, HashEmbedder())
     one, two = memory.remember(PORT, task="t", session="s").id, memory.remember(SAME, task="t", session="s").id
@@ -115,6 +118,7 @@ def test_only_what_shares_enough_edges_is_related(opening):
     assert memory.complete_task("t", dry_run=True).merged_count == 0  # one edge of two: 0.5
 
 
+@pytest.mark.behaviour("SPEC-03.06")
 def test_every_change_of_a_completed_task_has_its_reason(meaning):
     ids = at_work(meaning)
     meaning.recall("build server", session="s")
@@ -127,6 +131,7 @@ def test_every_change_of_a_completed_task_has_its_reason(meaning):
         assert words in told
 
 
+@pytest.mark.behaviour("SPEC-03.04")
 def test_edges_are_strengthened_by_use_once(meaning, clock):
     ids = at_work(meaning)
     for _ in range(3):
@@ -153,6 +158,7 @@ def test_an_edge_grows_to_ten_and_no_further(opening, clock):
     assert memory.edges(a)[0].weight == 10
 
 
+@pytest.mark.behaviour("T1")
 def test_a_task_without_a_session_goes_to_long_term_where_it_is_seen(memory):
     kept = memory.remember("learned on the way", task="t")
     assert memory.list() == []
@@ -178,6 +184,7 @@ def test_a_task_is_completed_once_and_an_unknown_one_is_not_found(meaning, path)
         meaning.complete_task("")
 
 
+@pytest.mark.behaviour("T2")
 def test_a_completed_task_can_be_previewed_applied_and_undone(meaning, clock, path):
     at_work(meaning)
     meaning.recall("build server", session="s")

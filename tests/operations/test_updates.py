@@ -32,11 +32,13 @@ def flags(answer):
     ]
 
 
+@pytest.mark.behaviour("UP8")
 def test_the_current_value_stands_before_the_old_one(told):
     found = flags(told.recall(BUDGET))
     assert found[:2] == [(TOLD[2]["content"], None, []), (TOLD[0]["content"], TOLD[2]["content"], [])]
 
 
+@pytest.mark.behaviour("UP11")
 def test_only_the_order_changes(told, opening):
     plain = opening({**WORDS_ONLY, "knowledge": {"watch": False}}, embedder=told._context.embedder)
     watching, before = told.recall(BUDGET, touch=False), plain.recall(BUDGET, touch=False)
@@ -48,6 +50,7 @@ def test_the_update_is_brought_in_where_there_is_one_place(told):
     assert [h.memory.content for h in told.recall(BUDGET, limit=1).hits] == [TOLD[2]["content"]]
 
 
+@pytest.mark.behaviour("UP12")
 def test_both_sides_of_a_contradiction_are_flagged(opening):
     memory = opening()
     memory.ingest(USED)
@@ -56,6 +59,7 @@ def test_both_sides_of_a_contradiction_are_flagged(opening):
     assert sorted(found) == sorted([(first, None, [second]), (second, None, [first])])
 
 
+@pytest.mark.behaviour("UP14")
 def test_one_by_one_twice_and_in_one_batch_say_the_same(told, opening):
     one_by_one = opening(embedder=told._context.embedder)
     told.ingest(TOLD)
@@ -64,6 +68,7 @@ def test_one_by_one_twice_and_in_one_batch_say_the_same(told, opening):
     assert flags(told.recall(BUDGET)) == flags(one_by_one.recall(BUDGET, "again"))
 
 
+@pytest.mark.behaviour("UP15")
 def test_undoing_what_updated_takes_the_flag_with_it(opening):
     memory = opening()
     memory.ingest(TOLD[:2])
@@ -92,6 +97,7 @@ def test_another_namespace_updates_nothing(opening):
     assert all(h.updated_by is None for h in memory.recall(BUDGET).hits)
 
 
+@pytest.mark.behaviour("UP16")
 def test_comparing_writes_nothing(told, path):
     before = tables(path)
     told.recall(BUDGET, touch=False)
@@ -109,6 +115,7 @@ def test_an_answer_as_json_names_the_update(told):
     assert (hits[1]["updated_by"], hits[1]["contested_with"]) == (hits[0]["memory"]["id"], [])
 
 
+@pytest.mark.behaviour("UP17")
 def test_what_has_changed_since_is_not_kept_in_view(told):
     shown = told.digest()
     assert TOLD[2]["content"] in shown
@@ -119,6 +126,7 @@ def test_what_has_changed_since_is_not_kept_in_view(told):
     assert TOLD[0]["content"] in told.digest()
 
 
+@pytest.mark.behaviour("UP18")
 def test_what_is_pinned_stays_in_view(told):
     old = next(m for m in told.list() if m.content == TOLD[0]["content"])
     told.pin(old.id)
@@ -131,6 +139,7 @@ def test_a_digest_that_is_told_not_to_watch_shows_both(opening):
     assert all(message["content"] in memory.digest() for message in TOLD)
 
 
+@pytest.mark.behaviour("UP19")
 def test_a_later_value_that_is_not_said_as_a_change_stands_first_but_is_not_called_one(opening):
     memory = opening()
     told = ["I have 45 sources in my Zotero library.", "The soup was good.", "I have 52 sources in my Zotero library."]

@@ -41,6 +41,7 @@ def vaulted(memory, identity, namespace="a"):
     memory._context.store.apply(Plan(f"v-{identity}", "test", namespace, 0, (change,), memory.policy.version))
 
 
+@pytest.mark.behaviour("G30")
 def test_every_task_runs_once_and_then_by_its_interval(kept, clock):
     everything = [("a", "backup"), ("a", "report"), ("b", "backup"), ("b", "report")]
     assert tasks(kept.upkeep("one")) == everything  # nothing is due to be swept
@@ -67,6 +68,7 @@ def test_sweeps_keep_their_interval_unless_told_to_be_eager(kept, clock):
     assert kept.upkeep("one", eager=True).swept.swept == 1
 
 
+@pytest.mark.behaviour("G31")
 def test_a_year_of_missed_runs_is_caught_up_once(kept, clock):
     kept.upkeep("one")
     clock.passes(days=365)
@@ -90,6 +92,7 @@ def test_of_two_workers_one_works(kept, opening, clock):
     assert kept.upkeep("one").runs == ()
 
 
+@pytest.mark.behaviour("G32")
 def test_of_two_workers_that_see_the_same_one_writes_itself_in(kept, opening, monkeypatch):
     """Both have read that a task is due; the second one finds the first one's name when it writes."""
     other = opening(kept.policy)
@@ -108,6 +111,7 @@ def test_of_two_workers_that_see_the_same_one_writes_itself_in(kept, opening, mo
     assert {d["owner"] for p in "ab" for d in kept.upkeep_state(p).values()} == {"two"}
 
 
+@pytest.mark.behaviour("G38")
 def test_the_documents_say_how_it_went(kept, clock):
     kept.upkeep("one")
     now = kept._context.clock()
@@ -165,6 +169,7 @@ class Broken:
         return "somewhere"
 
 
+@pytest.mark.behaviour("G34")
 @pytest.mark.parametrize(
     "error", [StoreError("The shelf fell down."), ZeroDivisionError("by zero")], ids=["ours", "any"]
 )
@@ -214,6 +219,7 @@ def test_a_sweep_that_fails_is_tried_again_while_others_go_on(kept, clock, monke
     assert kept.upkeep("one").swept.swept == 1
 
 
+@pytest.mark.behaviour("G35")
 def test_a_worker_that_dies_is_followed_by_another(kept, opening, clock, monkeypatch):
     vaulted(kept, kept.list("a")[0].id)
     kept._context.backups = Broken(KeyboardInterrupt())
@@ -262,6 +268,7 @@ def files(tmp_path):
     return sorted((tmp_path / "backups").iterdir())
 
 
+@pytest.mark.behaviour("G36")
 def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tmp_path, clock):
     policy = {"upkeep": {"backup_folder": str(tmp_path / "backups")}}
     memory = opening(policy, HashEmbedder())
@@ -304,6 +311,7 @@ def test_a_folder_that_cannot_be_written_is_a_failure_that_says_so(kept, tmp_pat
     assert "could not be written" in kept.upkeep("one").failed["a"]
 
 
+@pytest.mark.behaviour("G37")
 def test_a_backup_that_reads_back_differently_is_no_backup(kept, tmp_path, monkeypatch):
     from perdure.stores import backups
 
@@ -374,6 +382,7 @@ with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lam
 """
 
 
+@pytest.mark.behaviour("G33")
 @in_processes
 def test_workers_in_processes_of_their_own_run_each_task_once(opening, path, clock):
     memory = opening()

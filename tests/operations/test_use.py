@@ -18,6 +18,7 @@ def kept(memory):
     return memory.remember("the deploy is on tuesday")
 
 
+@pytest.mark.behaviour("SG40")
 def test_helpful_reinforces_and_remembers_the_question(memory, kept):
     answer = memory.recall("when is the deploy")
     before = memory.get(kept.id)
@@ -46,6 +47,7 @@ def test_the_newest_recall_that_returned_it_is_meant_where_none_is_named(memory,
     assert (document.name, document.data["query"]) == (newest.id, "deploy tuesday")
 
 
+@pytest.mark.behaviour("SG42")
 def test_the_same_memory_and_recall_count_once(memory, kept, path):
     memory.recall("deploy tuesday")
     memory.used([kept.id, kept.id])
@@ -68,6 +70,7 @@ def test_a_use_without_a_recall_counts_as_access_once(memory, kept, clock):
     assert memory.used([kept.id]).repeated == (kept.id,)
 
 
+@pytest.mark.behaviour("SG43")
 def test_wrong_halves_current_confidence_and_asks(opening, clock):
     memory = opening()
     kept = memory.remember("the deploy is on tuesday", kind="fact")
@@ -97,6 +100,7 @@ def test_wrong_counts_after_helpful_and_not_the_other_way_round(memory, kept):
     assert len(memory.review()) == 1  # one question, however often
 
 
+@pytest.mark.behaviour("SG44")
 def test_unused_changes_nothing(memory, kept, path):
     memory.recall("deploy tuesday")
     before = tables(path)
@@ -113,6 +117,7 @@ def test_unknown_and_archived_memories_are_listed(memory, kept):
     assert found.to_dict()["counted"] == (kept.id,)
 
 
+@pytest.mark.behaviour("SG41")
 def test_returning_a_memory_is_no_use(memory, kept):
     for _ in range(5):
         memory.recall("deploy tuesday")
@@ -122,6 +127,7 @@ def test_returning_a_memory_is_no_use(memory, kept):
     assert shelf(memory, "outcome") == []
 
 
+@pytest.mark.behaviour("SG45")
 @pytest.mark.parametrize("outcome", ["helpful", "wrong"])
 def test_undo_restores_exactly(opening, path, clock, outcome):
     memory = opening(embedder=HashEmbedder())

@@ -121,6 +121,7 @@ def links(memory, identity):
 # --- agreement
 
 
+@pytest.mark.behaviour("AU1")
 def test_an_authority_that_agrees_validates(memory, domain, clock):
     domain.says("Gai Media", "FRIDAY")
     fact = believed(memory, "gai-media", DAY, "Friday")
@@ -137,6 +138,7 @@ def test_an_authority_that_agrees_validates(memory, domain, clock):
     assert len(found.operations) == 1
 
 
+@pytest.mark.behaviour("AU9")
 def test_an_agreement_counts_once_in_twelve_hours_and_never_lifts_over_the_cap(memory, domain, clock):
     domain.says("Gai Media", "Friday")
     fact = believed(memory, "gai-media", DAY, "Friday", confidence=0.94)
@@ -161,6 +163,7 @@ def test_a_confidence_above_the_cap_is_not_lowered_by_agreement(memory, domain):
 # --- disagreement
 
 
+@pytest.mark.behaviour("AU2")
 def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, domain, clock):
     domain.says("Gai Media", "Thursday")
     old = believed(memory, "gai-media", DAY, "Friday")
@@ -196,6 +199,7 @@ def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, doma
     assert old not in hits
 
 
+@pytest.mark.behaviour("AU3")
 def test_a_fact_that_already_holds_the_authoritys_value_takes_over(memory, domain):
     """Both were said and nobody decided: the database does, and no third fact is made."""
     domain.says("Gai Media", "Thursday")
@@ -238,6 +242,7 @@ def test_what_is_no_longer_believed_is_not_asked_about(memory, domain, clock):
 # --- nothing follows
 
 
+@pytest.mark.behaviour("AU5")
 def test_what_is_silent_or_ambiguous_changes_no_fact(memory, domain):
     domain.says("Gai Media", None)
     domain.run("INSERT INTO customer VALUES ('Kai Media', 'Monday', '')")
@@ -257,6 +262,7 @@ def test_what_is_silent_or_ambiguous_changes_no_fact(memory, domain):
     assert documents(memory, Shelf.CONFLICT, unclear) == []
 
 
+@pytest.mark.behaviour("AU4")
 @pytest.mark.parametrize("fault", ["missing", "table", "slow"])
 def test_an_authority_that_cannot_be_asked_changes_nothing_at_all(opening, domain, policy, path, fault):
     memory = opening(policy)
@@ -320,6 +326,7 @@ def test_how_values_are_compared_is_told_from_outside(memory, domain):
 # --- order of authorities
 
 
+@pytest.mark.behaviour("AU11")
 def test_the_first_authority_that_is_not_silent_decides(opening, domain, tmp_path):
     second = Domain(tmp_path / "second.db")
     query = json.dumps(QUERIES[DAY])
@@ -385,6 +392,7 @@ def test_what_is_corrected_while_the_authority_is_asked_is_read_again(memory, do
 # --- one plan
 
 
+@pytest.mark.behaviour("AU6")
 def test_undo_restores_the_store_row_for_row(opening, domain, policy, path):
     memory = opening(policy, HashEmbedder())
     domain.says("Gai Media", "Thursday")
@@ -399,6 +407,7 @@ def test_undo_restores_the_store_row_for_row(opening, domain, policy, path):
     assert logical(path) == before
 
 
+@pytest.mark.behaviour("AU7")
 def test_two_runs_at_one_instant_are_one(opening, domain, policy, path):
     memory = opening(policy, HashEmbedder())
     domain.says("Gai Media", "Thursday")
@@ -428,6 +437,7 @@ def test_a_limit_is_met_and_the_rest_comes_next(memory, domain, clock):
     assert left == [4, 4, 4]
 
 
+@pytest.mark.behaviour("AU8")
 def test_a_wrong_query_is_stopped_by_the_loss_budget(opening, domain, tmp_path, path):
     policy = policy_of(tmp_path)
     memory = opening({**policy, "gates": {"loss_free_count": 2}})
@@ -478,6 +488,7 @@ def coding(opening, tmp_path, domain):
     return opening(policy_of(tmp_path, '[authorities.code]\nworking_tree = "repo"\n'))
 
 
+@pytest.mark.behaviour("WH15", "AU27")
 def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, clock):
     kept = coding.remember("The entry point is src/app.py#main, see https://example.org/x")
     plain = coding.remember("Nothing is cited here.")
@@ -508,6 +519,7 @@ def test_a_tree_that_is_gone_says_nothing_against_a_memory(coding, tmp_path):
 # --- upkeep
 
 
+@pytest.mark.behaviour("AU10")
 def test_upkeep_verifies_daily_where_authorities_are_named(memory, opening, domain, clock, path):
     domain.says("Gai Media", "Thursday")
     old = believed(memory, "gai-media", DAY, "Friday")

@@ -30,6 +30,7 @@ def believed(memory, entity):
     return {(f.predicate, f.value) for f in memory.facts() if f.subject == entity}
 
 
+@pytest.mark.behaviour("WH1")
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -49,29 +50,34 @@ def test_the_customer_is_who_was_named_before(memory, say, text, told):
     assert believed(memory, "user") == set()
 
 
+@pytest.mark.behaviour("WH4")
 def test_what_was_asked_to_be_remembered_of_nobody_known_is_kept_as_a_note(memory, say):
     say("Remember that the customer prefers Friday deliveries.")
     assert believed(memory, "user") == {("note", "the customer prefers Friday deliveries")}
 
 
+@pytest.mark.behaviour("WH2")
 def test_a_place_is_nobody_whom_a_pronoun_means(memory, say):
     say("What's the status of Gai Media's order?", "They moved to Berlin.", "Their budget is $500.")
     assert believed(memory, "gai-media") == {("home", "Berlin"), ("budget", "$500")}
     assert believed(memory, "berlin") == set()
 
 
+@pytest.mark.behaviour("WH3")
 def test_of_two_that_are_named_together_they_means_neither(memory, say):
     say("Northwind and Contoso are our clients.", "They prefer Tuesday calls.")
     assert {e.id for e in memory.entities()} == {"northwind", "contoso"}
     assert memory.facts() == []
 
 
+@pytest.mark.behaviour("WH5")
 def test_my_sister_is_rita_once_that_was_said(memory, say):
     say("My sister Rita lives in Lyon.", "My sister moved to Paris.", "My sister is a nurse.")
     assert believed(memory, "rita") == {("home", "Paris"), ("occupation", "nurse")}
     assert believed(memory, "user") == {("sister_name", "Rita")}
 
 
+@pytest.mark.behaviour("WH6")
 def test_of_two_sisters_nobody_guesses_which_is_meant(memory, say):
     say("My sister Rita lives in Lyon.", "My sister Eva lives in Rome.", "My sister moved to Paris.")
     assert believed(memory, "rita") == {("home", "Lyon")}
@@ -85,6 +91,7 @@ def test_what_was_kept_of_a_sister_without_a_name_goes_on_where_it_began(memory,
     assert ("sister_home", "Lyon") not in believed(memory, "user")
 
 
+@pytest.mark.behaviour("WH11")
 @pytest.mark.parametrize(
     ("text", "until"),
     [
@@ -108,11 +115,13 @@ def test_what_was_never_done_is_denied(memory, say):
     assert [f.state for f in memory.timeline("user").facts] == ["invalidated"]
 
 
+@pytest.mark.behaviour("WH13")
 def test_a_bare_correction_is_about_what_looks_like_it(memory, say):
     say("Acme Corp prefers Friday deliveries.", "Acme Corp's payment terms are NET30.", "Correction: NET 45")
     assert believed(memory, "acme-corp") == {("delivery_day_preference", "Friday"), ("payment_term", "NET 45")}
 
 
+@pytest.mark.behaviour("WH17")
 @pytest.mark.parametrize(
     ("before", "text", "told"),
     [
@@ -145,6 +154,7 @@ def test_what_is_so_right_now_says_of_no_change(memory, say, text):
     assert [(f.learned, f.base) for f in memory.facts()] == [("statement", 0.5)]
 
 
+@pytest.mark.behaviour("WH18")
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -160,11 +170,13 @@ def test_what_is_to_be_remembered_needs_no_that(memory, say, text, told):
     assert {(f.subject, f.value) for f in memory.facts() if f.learned == "explicit"} == told
 
 
+@pytest.mark.behaviour("WH12")
 def test_hobbies_add_to_each_other(memory, say):
     say("My hobby is chess.", "My hobby is climbing.")
     assert believed(memory, "user") == {("hobby", "chess"), ("hobby", "climbing")}
 
 
+@pytest.mark.behaviour("WH7")
 def test_a_name_that_may_mean_several_is_asked_about_by_name(memory, say):
     say("I met Ana Lopez today.", "I met Ana Ruiz today.")
     for entity in ("ana-lopez", "ana-ruiz"):
@@ -175,6 +187,7 @@ def test_a_name_that_may_mean_several_is_asked_about_by_name(memory, say):
     assert "tea" not in {f.value for f in memory.facts()}
 
 
+@pytest.mark.behaviour("WH14")
 @pytest.mark.parametrize(
     "text",
     [

@@ -34,6 +34,7 @@ def at(moment):
     return text_of(to_instant(moment))
 
 
+@pytest.mark.behaviour("KN50")
 def test_a_fact_is_traced_to_the_words_of_the_message(memory, clock):
     begun = clock()
     told = memory.why(friday(memory, clock)).fact
@@ -47,6 +48,7 @@ def test_a_fact_is_traced_to_the_words_of_the_message(memory, clock):
     assert (told.valid_to, told.believed_to) == ("", "")
 
 
+@pytest.mark.behaviour("KN51")
 def test_each_change_of_confidence_has_its_cause_and_what_undoes_it(memory, clock):
     identity = friday(memory, clock)
     clock.passes(days=10)
@@ -65,6 +67,7 @@ def test_each_change_of_confidence_has_its_cause_and_what_undoes_it(memory, cloc
     assert len(memory.why(identity).fact.sources) == 2
 
 
+@pytest.mark.behaviour("KN52")
 def test_a_conflict_shows_both_sides_how_it_was_decided_and_what_came_of_it(memory, clock):
     was = friday(memory, clock)
     clock.passes(days=1)
@@ -81,6 +84,7 @@ def test_a_conflict_shows_both_sides_how_it_was_decided_and_what_came_of_it(memo
     assert (told.state, bool(told.valid_to), told.believed_to) == ("superseded", True, at(clock()))
 
 
+@pytest.mark.behaviour("KN53")
 def test_what_authorities_said_is_listed(memory, clock):
     identity = friday(memory, clock)
     assert memory.why(identity).fact.checks == ()
@@ -97,6 +101,7 @@ def test_what_authorities_said_is_listed(memory, clock):
     assert (crm.authority, crm.outcome, crm.value) == ("crm", "silent", "")
 
 
+@pytest.mark.behaviour("KN54")
 def test_what_comes_next_comes_when_it_was_said(memory, clock):
     identity = friday(memory, clock)
     ages, archived = memory.why(identity).fact.next
@@ -123,6 +128,7 @@ def moment(sentence):
     return datetime.fromisoformat(f"2026-{day}T{time}").replace(tzinfo=UTC)
 
 
+@pytest.mark.behaviour("KN55")
 def test_what_ends_the_ageing_is_told(memory, clock):
     identity = friday(memory, clock)
     memory.mute(identity)
@@ -141,6 +147,7 @@ def test_what_ends_the_ageing_is_told(memory, clock):
     assert memory.why(identity).next_move == "Next: nothing; it is invalidated and stays so unless that is undone."
 
 
+@pytest.mark.behaviour("KN56")
 def test_a_correction_by_a_person_has_no_message_and_says_so(memory, clock):
     now = memory.correct(friday(memory, clock), "Thursday")
     told = memory.why(now.id).fact
@@ -148,6 +155,7 @@ def test_a_correction_by_a_person_has_no_message_and_says_so(memory, clock):
     assert [c.strategy for c in told.conflicts] == ["trust_correction"]
 
 
+@pytest.mark.behaviour("KN94")
 def test_a_link_is_told_from_the_end_that_is_asked_about(memory, clock):
     """Who reads about the message hears what it is the source of; about the fact, what it is derived from."""
     fact = friday(memory, clock)
@@ -159,6 +167,7 @@ def test_a_link_is_told_from_the_end_that_is_asked_about(memory, clock):
     assert memory.why(now.id).says == "Gai Media: delivery day preference: Thursday"
 
 
+@pytest.mark.behaviour("KN95")
 def test_how_a_conflict_was_decided_is_told_in_words(memory, clock):
     fact = friday(memory, clock)
     clock.passes(days=1)

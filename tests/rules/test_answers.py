@@ -25,6 +25,7 @@ def query(text: str = "where does Ann keep the keys") -> Query:
 # --- words
 
 
+@pytest.mark.behaviour("Q1")
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -43,6 +44,7 @@ def test_discriminating_words(text, words):
     assert query_words(text) == words
 
 
+@pytest.mark.behaviour("I11")
 @ANY
 @given(st.text(max_size=80))
 def test_words_are_lower_case_once_each_and_no_stop_words(text):
@@ -88,6 +90,7 @@ def test_whose_turns_count_as_answers(speaker, expected):
 # --- nothing known
 
 
+@pytest.mark.behaviour("Q2")
 @pytest.mark.parametrize(
     ("cosine", "coverage", "most_words", "known"),
     [
@@ -148,6 +151,7 @@ def test_the_better_in_words_comes_first():
     assert order(candidate("a", None, 1.0), candidate("b", None, 5.0), vectors=False) == ["b", "a"]
 
 
+@pytest.mark.behaviour("Q8")
 def test_words_weigh_more_where_a_memory_holds_the_rare_ones():
     """design 7: the lexical weight follows how much the query's words discriminate."""
     by_meaning, by_words = candidate("meaning", 0.8, 0.0), candidate("words", 0.35, 10.0)
@@ -155,6 +159,7 @@ def test_words_weigh_more_where_a_memory_holds_the_rare_ones():
     assert order(by_meaning, by_words, coverage=1.0) == ["words", "meaning"]
 
 
+@pytest.mark.behaviour("Q4")
 def test_a_neighbour_turn_and_the_session_lend_their_score():
     best = candidate("best", 0.8, session="s", turn=4)
     beside = candidate("beside", 0.3, session="s", turn=5)
@@ -180,12 +185,14 @@ def test_the_answer_to_a_question_gains_more_than_the_turn_before_it():
     assert parts["answer"]["neighbour"] == pytest.approx(parts["before"]["neighbour"])
 
 
+@pytest.mark.behaviour("Q5")
 def test_the_speaker_named_in_the_question_comes_first():
     ann, bob = candidate("ann", 0.5, speaker="Ann"), candidate("bob", 0.55, speaker="Bob")
     assert order(ann, bob, text="where are the keys") == ["bob", "ann"]
     assert order(ann, bob, text="what did Ann say") == ["ann", "bob"]
 
 
+@pytest.mark.behaviour("Q3")
 @ANY
 @given(
     st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 30)), min_size=1, max_size=12),
@@ -234,6 +241,7 @@ def test_rare_words_weigh_more_than_common_ones():
 # --- signals and twins
 
 
+@pytest.mark.behaviour("Q6")
 @ANY
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_signals_add_a_small_bounded_part_and_never_take_away(importance, confidence):
@@ -253,6 +261,7 @@ def names(found: list[Hit]) -> list[str]:
     return [h.memory.id for h in found]
 
 
+@pytest.mark.behaviour("Q7")
 def test_a_twin_goes_behind_the_others():
     vectors = {"m0": direction(1, 0), "m1": direction(1, 0.01), "m2": direction(0, 1)}
     assert names(diversified(hits("a", "b", "c"), vectors, 2, POLICY)) == ["m0", "m2"]

@@ -112,6 +112,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.behaviour("AU19")
 @pytest.mark.parametrize("query", REFUSED)
 def test_what_is_no_plain_question_is_refused(query):
     with pytest.raises((TypeError, ValueError)) as refused:

@@ -88,6 +88,13 @@ LADDER = [
 ]
 
 
+@pytest.mark.behaviour(
+    "BE1",
+    "002-stage-3-conflict",
+    "002-stage-4-trust_correction",
+    "002-stage-4-trust_higher_confidence",
+    "002-stage-4-trust_recent",
+)
 @pytest.mark.parametrize(
     ("said", "rival", "days", "action", "strategy"), [r[1:] for r in LADDER], ids=[r[0] for r in LADDER]
 )
@@ -97,6 +104,7 @@ def test_the_ladder_of_conflicts(said, rival, days, action, strategy):
     assert found.about == (rival,)
 
 
+@pytest.mark.behaviour("BE2")
 def test_the_bounds_of_the_ladder_are_the_policys():
     policy = replace(POLICY, gap=0.1, recent_days=2)
     assert decided(claim(confidence=0.61), known(), policy=policy).strategy is Strategy.CONFIDENCE
@@ -104,18 +112,21 @@ def test_the_bounds_of_the_ladder_are_the_policys():
     assert later.strategy is Strategy.RECENT
 
 
+@pytest.mark.behaviour("002-stage-3-no_match")
 def test_what_nothing_is_known_of_is_new():
     assert decided(claim()).action is Action.CREATE
     elsewhere = known(predicate="budget")
     assert decided(claim(), elsewhere).action is Action.CREATE
 
 
+@pytest.mark.behaviour("BE3", "002-stage-3-reinforcement")
 def test_the_same_value_confirms_the_surest_that_says_so():
     less, more = known(confidence=0.4, identity="f1"), known(confidence=0.6, identity="f2")
     found = decided(claim("Friday"), less, more)
     assert (found.action, found.about, found.strategy) == (Action.REINFORCE, (more,), None)
 
 
+@pytest.mark.behaviour("BE10")
 @pytest.mark.parametrize(
     ("learned", "days", "strategy"),
     [
@@ -139,12 +150,14 @@ def test_what_is_said_again_ends_what_it_is_said_to_have_replaced():
     assert decided(again, tennis, golf, chess, at=START - DAY).about == (golf,)
 
 
+@pytest.mark.behaviour("BE11")
 def test_of_several_contested_values_the_surest_is_what_a_claim_yields_to():
     less, more = known(confidence=0.6, identity="f1"), known("Monday", confidence=0.9, identity="f2")
     found = decided(claim(confidence=0.5), less, more)
     assert (found.action, found.about) == (Action.YIELD, (more, less))
 
 
+@pytest.mark.behaviour("BE4")
 def test_predicates_with_several_values_add():
     tennis = known("tennis", predicate="like", many=True)
     assert decided(claim("golf", predicate="like", many=True), tennis).action is Action.CREATE
@@ -153,6 +166,7 @@ def test_predicates_with_several_values_add():
     assert decided(corrected, tennis, known("chess", predicate="like", many=True, identity="f2")).about == (tennis,)
 
 
+@pytest.mark.behaviour("BE5", "002-state-invalidated")
 @pytest.mark.parametrize(
     ("quote", "action", "strategy"),
     [
@@ -174,6 +188,7 @@ MORE, NEVER = "I no longer drink tea", "I don't like tea"
 END, DENY, NOTHING = Action.END, Action.DENY, Action.NOTHING
 
 
+@pytest.mark.behaviour("CL22")
 @pytest.mark.parametrize(
     ("quote", "denied", "learned", "action"),
     [
@@ -208,6 +223,7 @@ def test_what_ends_is_the_fact_whatever_verb_it_was_learned_by(quote, denied, le
     assert (found.action, found.about) == (action, () if action is NOTHING else (fact,))
 
 
+@pytest.mark.behaviour("BE6")
 def test_what_was_said_again_since_is_not_ended_by_an_older_message():
     denial = claim("Friday", denied=True, span=Span(0, 9, "no longer"))
     assert decided(denial, known(at=START), at=START - 1).action is Action.NOTHING
@@ -215,6 +231,7 @@ def test_what_was_said_again_since_is_not_ended_by_an_older_message():
     assert decided(denial, known(at=START), at=START).action is Action.END
 
 
+@pytest.mark.behaviour("BE7")
 def test_a_correction_finds_what_it_is_about_by_the_old_value_or_by_the_only_one_of_its_family():
     friday, budget = known(), known("100", predicate="budget", identity="f2")
     by_old = claim("Thursday", Learned.CORRECTION, predicate="value", old=value("Friday"))
@@ -231,6 +248,7 @@ def test_a_correction_finds_what_it_is_about_by_the_old_value_or_by_the_only_one
     assert decided(replace(in_part, learned=Learned.EXPLICIT), friday).action is Action.CREATE
 
 
+@pytest.mark.behaviour("BE8")
 @pytest.mark.parametrize(
     ("text", "before", "expected"),
     [
@@ -251,6 +269,7 @@ def test_a_confirmation_means_the_one_fact_whose_value_is_in_the_answer_or_in_wh
     assert (found.fact.id if found else None) == expected
 
 
+@pytest.mark.behaviour("BE9", "002-stage-3-ladder")
 def test_each_confirmation_counts_less_and_none_lifts_above_the_cap():
     steps = [float(reinforced(0.5, n)) - 0.5 for n in (1, 2, 3, 4, 5, 50)]
     assert steps == pytest.approx([0.15, 0.10, 0.05, 0.02, 0.02, 0.02])

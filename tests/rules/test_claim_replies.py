@@ -44,6 +44,7 @@ def claims(*entries, text=TEXT, **more):
     return claims_of({"facts": list(entries)}, text, 1000, value_of, **more)
 
 
+@pytest.mark.behaviour("SF43")
 def test_a_claim_quotes_the_text_and_we_say_where_it_stands():
     [claim] = claims({**SAID, "start": 999, "end": 3, "delete": "all", "pinned": True, "span": [0, 2]})
     assert TEXT[claim.span.start : claim.span.end] == claim.span.quote == "Gai Media wants deliveries on  Friday"
@@ -67,6 +68,7 @@ def test_the_speaker_denials_and_the_texts_order():
     ]
 
 
+@pytest.mark.behaviour("SF44")
 @pytest.mark.parametrize("confidence", [0, 0.3, 0.7, 0.95, 1])
 def test_a_models_word_alone_is_never_surer_than_seven_tenths(confidence):
     assert [c.confidence for c in claims({**SAID, "confidence": confidence})] == [min(confidence, SUREST)]
@@ -96,6 +98,7 @@ WRONG = {
 }
 
 
+@pytest.mark.behaviour("SF45")
 @pytest.mark.parametrize("name", WRONG)
 def test_what_does_not_fit_is_passed_over_and_the_rest_counts(name):
     moved = {**SAID, "quote": "I moved to Berlin", "subject": "I", "predicate": "home", "value": "Berlin"}

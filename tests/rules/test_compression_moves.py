@@ -56,6 +56,7 @@ OLDEST: dict[Form, float] = {Form.FULL: 24.0, Form.SUMMARY: 7 * 24.0, Form.KEYWO
 # --- one condition at a time, both sides of each threshold
 
 
+@pytest.mark.behaviour("C01")
 @pytest.mark.parametrize(
     ("form", "hours", "expected"),
     [
@@ -73,6 +74,7 @@ def test_age_is_counted_from_birth_and_the_bound_is_inclusive(form, hours, expec
     assert played(memory, hours).after.form is expected
 
 
+@pytest.mark.behaviour("C02")
 @pytest.mark.parametrize(
     ("form", "value", "shrinks"),
     [
@@ -98,6 +100,7 @@ def test_a_full_text_is_kept_until_its_value_has_fallen_to_0_6():
     assert at == pytest.approx(crossing, abs=2e-6)
 
 
+@pytest.mark.behaviour("C03")
 @pytest.mark.parametrize(
     ("form", "accesses", "shrinks"),
     [
@@ -157,6 +160,7 @@ def test_firm_ones_still_change_their_tier_and_fade():
     assert moves == ["warm_low", "faded_value"]
 
 
+@pytest.mark.behaviour("C04", "004-4.1-HOT")
 def test_hot_stays_full_and_is_compressed_once_it_has_left():
     """Design 4: hot stays full. At 24 hours it leaves hot, and only then, at the same instant, is it made shorter."""
     memory = worth(0.15, tier=Tier.HOT)
@@ -227,6 +231,7 @@ def test_after_the_archive_nothing_is_compressed():
     assert steps[-1].state.form is Form.KEYWORDS  # both embedding and archive fell due on day 30: the archive is first
 
 
+@pytest.mark.behaviour("C05")
 def test_a_late_sweep_ends_where_timely_ones_do_and_dates_every_move_the_same():
     memory = worth(0.15, tier=Tier.HOT)
     reads = ((START + 50 * HOUR, 1), (START + 51 * HOUR, 1))

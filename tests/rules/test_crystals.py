@@ -61,6 +61,7 @@ def test_the_same_memories_give_the_same_words_in_any_order():
     assert made(three()) == made(three()[::-1])
 
 
+@pytest.mark.behaviour("T6")
 @LAW
 @given(st.lists(st.text(min_size=1, max_size=200).filter(str.strip), min_size=3, max_size=8))
 def test_a_summary_is_at_most_half_as_long_as_what_it_stands_for(texts):

@@ -87,6 +87,7 @@ def refuses(act) -> InvalidInput:
 # --- content and labels
 
 
+@pytest.mark.behaviour("I1")
 @pytest.mark.parametrize("text", BAD_TEXT.values(), ids=BAD_TEXT.keys())
 def test_bad_content_is_refused(text):
     assert "content" in refuses(lambda: draft(text)).message
@@ -100,6 +101,7 @@ def test_bad_labels_are_refused(label, text):
     assert label in refuses(lambda: draft(**{label: text})).message
 
 
+@pytest.mark.behaviour("I2")
 def test_content_of_one_mebibyte_is_accepted_and_one_byte_more_is_not():
     assert len(draft("x" * MEBIBYTE).text) == MEBIBYTE
     refuses(lambda: draft("x" * (MEBIBYTE + 1)))
@@ -126,6 +128,7 @@ def test_any_text_is_kept_unchanged_or_refused(text):
         assert draft(text, source=text, tags=[text]).text == text
 
 
+@pytest.mark.behaviour("I9")
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=40), min_size=1, max_size=4))
 def test_any_text_goes_through_the_whole_api_unchanged_or_is_refused(texts):
@@ -149,6 +152,7 @@ def test_any_text_goes_through_the_whole_api_unchanged_or_is_refused(texts):
 # --- numbers, enums, switches
 
 
+@pytest.mark.behaviour("I3")
 @pytest.mark.parametrize("value", BAD_SHARES.values(), ids=BAD_SHARES.keys())
 @pytest.mark.parametrize("name", ["importance", "confidence"])
 def test_shares_outside_0_to_1_are_refused(name, value):
@@ -168,6 +172,7 @@ def test_days_beyond_float64_are_refused():
     refuses(lambda: asking.days(10**400))
 
 
+@pytest.mark.behaviour("I4")
 @pytest.mark.parametrize("kind", ["", "Note", "memo", None, 1, ["note"], {}])
 def test_an_unknown_kind_is_refused_with_the_kinds(kind):
     assert "procedure" in refuses(lambda: draft(kind=kind)).message
@@ -194,11 +199,13 @@ def test_a_task_or_a_session_limits_the_lifetime(given, scope):
 # --- time
 
 
+@pytest.mark.behaviour("I5")
 @pytest.mark.parametrize("at", [datetime(2020, 1, 1), "2020-01-01", 0, START, object()])  # noqa: DTZ001  # naive on purpose
 def test_naive_datetimes_and_other_things_are_no_time(at):
     assert "at" in refuses(lambda: draft(at=at)).message
 
 
+@pytest.mark.behaviour("I6")
 def test_the_future_is_refused_and_the_past_is_not():
     now = from_instant(NOW)
     assert "future" in refuses(lambda: draft(at=now + timedelta(days=1))).message
@@ -217,6 +224,7 @@ def test_instants_round_down_to_the_millisecond_in_any_zone(moment):
     assert timedelta(0) <= moment - back < timedelta(milliseconds=1)
 
 
+@pytest.mark.behaviour("I12")
 def test_a_time_before_the_calendar_is_refused_and_nothing_is_stored():
     with perdure.open(":memory:", policy={"embedder": {"model": "none"}}) as memory:
         dawn = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
@@ -234,6 +242,7 @@ def test_the_end_of_the_calendar_west_of_greenwich_is_refused():
 # --- namespaces
 
 
+@pytest.mark.behaviour("I7")
 @pytest.mark.parametrize("name", BAD_NAMESPACES.values(), ids=BAD_NAMESPACES.keys())
 def test_bad_namespaces_are_refused(name):
     assert "namespace" in refuses(lambda: intake.checked_namespace(name)).message
@@ -261,6 +270,7 @@ def test_no_accepted_namespace_is_a_path_out_of_its_folder(name):
 # --- tags and metadata
 
 
+@pytest.mark.behaviour("I8")
 def test_ten_thousand_tags_are_refused():
     assert "10,000" in refuses(lambda: draft(tags=[f"t{i}" for i in range(10_000)])).message
 
@@ -363,6 +373,7 @@ def test_unknown_arguments_are_refused_with_the_known_ones(item):
     assert "idempotency_key" in error.remedy
 
 
+@pytest.mark.behaviour("I10")
 def test_nothing_is_stored_where_one_of_several_is_refused():
     with perdure.open(":memory:", policy={"embedder": {"model": "none"}}) as memory:
         refuses(lambda: memory.remember_many(["one", "two", ""]))

@@ -65,11 +65,13 @@ def proposal(members, strategy=Strategy.KEEP_OLDEST, guard=nothing_lost, pairs=N
 # --- groups
 
 
+@pytest.mark.behaviour("000-4.8-basic")
 def test_find_duplicate_groups_basic():
     pairs = [pair("a", "b", 0.9), pair("c", "d", 0.85), pair("d", "e", 0.8499), pair("b", "c", 0.3)]
     assert groups(pairs, 0.85) == [("a", "b"), ("c", "d")]
 
 
+@pytest.mark.behaviour("000-4.8-union")
 def test_union_find_correctness():
     chain = [pair("c", "d"), pair("a", "b"), pair("y", "z"), pair("b", "c")]
     assert groups(chain, 0.85) == [("a", "b", "c", "d"), ("y", "z")]
@@ -201,18 +203,22 @@ THREE = [
 ]
 
 
+@pytest.mark.behaviour("000-4.8-newest")
 def test_strategy_keep_newest():
     assert representative(THREE, Strategy.KEEP_NEWEST) == "c"
 
 
+@pytest.mark.behaviour("000-4.8-oldest")
 def test_strategy_keep_oldest():
     assert representative(THREE, Strategy.KEEP_OLDEST) == "a"
 
 
+@pytest.mark.behaviour("000-4.8-importance")
 def test_strategy_keep_highest_importance():
     assert representative(THREE, Strategy.KEEP_HIGHEST_IMPORTANCE) == "b"
 
 
+@pytest.mark.behaviour("000-4.8-content")
 def test_strategy_merge_content():
     members = [
         record("b", "Deploys run on Friday.", created_ms=START + DAY),
@@ -239,6 +245,7 @@ def test_a_pinned_memory_stays(strategy):
 # --- what is merged
 
 
+@pytest.mark.behaviour("000-4.8-metadata")
 def test_metadata_merging():
     members = [
         record("a", tags=("x", "y"), metadata={"who": "Ann", "n": 1, "consolidated_from": ["old2"]}, access_count=3),

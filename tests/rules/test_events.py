@@ -64,11 +64,13 @@ OTHERS = {
 }
 
 
+@pytest.mark.behaviour("CL1", "002-stage-1-events")
 @pytest.mark.parametrize(("text", "event"), [*SEED.items(), *OTHERS.items()])
 def test_each_message_has_its_event(text, event):
     assert event_of(text).value == event
 
 
+@pytest.mark.behaviour("CL2", "002-stage-1-importance")
 @pytest.mark.parametrize(
     ("event", "entities", "grounded", "importance"),
     [
@@ -88,6 +90,7 @@ def test_importance_follows_the_seeds_table(event, entities, grounded, importanc
     assert event_importance(EventType(event), entities, grounded=grounded) == pytest.approx(importance)
 
 
+@pytest.mark.behaviour("CL3")
 @pytest.mark.parametrize("text", ["That's wrong", "No, that's not right", "No.", "That is incorrect!", "Wrong."])
 def test_a_bare_denial_says_nothing_else(text):
     assert denies(text)
@@ -101,6 +104,7 @@ def test_what_says_more_or_something_else_is_no_bare_denial(text):
     assert not denies(text)
 
 
+@pytest.mark.behaviour("CL4")
 @pytest.mark.parametrize(
     ("text", "asks"),
     [

@@ -19,6 +19,7 @@ def only(text, **options):
     return found
 
 
+@pytest.mark.behaviour("AG1")
 def test_decision_pattern_extraction():
     found = only("After a long talk we decided to use PostgreSQL 15.2 with config.yaml. Fine.")
     assert (found.pattern, found.content) == ("decision", "to use PostgreSQL 15.2 with config.yaml")
@@ -27,12 +28,14 @@ def test_decision_pattern_extraction():
         assert only(f"We {verb} the blue paint for walls.").pattern == "decision"
 
 
+@pytest.mark.behaviour("AG2")
 def test_solution_pattern_extraction():
     found = only("Well, the fix was restarting the worker twice a day")
     assert (found.pattern, found.content) == ("solution", "restarting the worker twice a day")
     assert found.confidence == pytest.approx(0.85)
 
 
+@pytest.mark.behaviour("AG3")
 def test_explicit_save_pattern():
     found = only("Please remember that Alice is allergic to nuts!")
     assert (found.pattern, found.content) == ("explicit", "Alice is allergic to nuts")
@@ -56,6 +59,7 @@ def test_each_pattern_has_its_name_and_confidence(text, pattern, content, confid
     assert found.confidence == pytest.approx(confidence)
 
 
+@pytest.mark.behaviour("AG4")
 def test_confidence_scoring():
     assert scored("one two three four", 0.5) == pytest.approx(0.4)
     assert scored("one two three four five", 0.5) == 0.5
@@ -67,6 +71,7 @@ def test_confidence_scoring():
     assert scored("x", 0.05) == 0.0
 
 
+@pytest.mark.behaviour("AG5")
 def test_overlapping_deduplication():
     text = "Remember that the fix is a restart of the blue server."
     assert [(c.pattern, c.confidence) for c in candidates(text)] == [("explicit", pytest.approx(0.95))]
@@ -74,6 +79,7 @@ def test_overlapping_deduplication():
     assert [c.pattern for c in candidates(long + " The key is under the mat.")] == ["definition", "pattern"]
 
 
+@pytest.mark.behaviour("AG6")
 def test_min_confidence_filtering():
     text = "Our cache is warmed at every start. The fix was a restart of the server."
     assert [c.pattern for c in candidates(text, min_confidence=0.5)] == ["definition", "solution"]

@@ -56,6 +56,7 @@ def test_a_choice_adds_up_and_is_within_the_budget_where_that_is_possible(pieces
         assert (choice.forms, choice.archived) == ({}, ())
 
 
+@pytest.mark.behaviour("FIT2")
 @ANY
 @given(piece_lists(), st.integers(0, 300))
 def test_nothing_is_set_aside_while_shorter_forms_suffice(pieces, budget):
@@ -65,6 +66,7 @@ def test_nothing_is_set_aside_while_shorter_forms_suffice(pieces, budget):
         assert choice.archived == ()
 
 
+@pytest.mark.behaviour("FIT8")
 @ANY
 @given(piece_lists(), st.integers(0, 300), st.randoms(use_true_random=False))
 def test_forms_that_become_known_on_the_way_change_nothing(pieces, budget, chance):
@@ -99,6 +101,7 @@ def test_only_what_may_be_next_is_looked_at():
     assert {form for _, form in asked} == {Form.SUMMARY}
 
 
+@pytest.mark.behaviour("FIT3")
 def test_what_loses_the_least_for_each_token_goes_first():
     pieces = [
         Piece("big", 1.0, ((Form.FULL, 100), (Form.SUMMARY, 50))),

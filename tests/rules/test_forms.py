@@ -42,6 +42,7 @@ def unit(*numbers):
     return (row / np.linalg.norm(row)).astype("<f4").tobytes()
 
 
+@pytest.mark.behaviour("004-3.1-full", "FORM1")
 @pytest.mark.parametrize(
     ("form", "text", "tokens"),
     [
@@ -57,6 +58,7 @@ def test_each_form_of_a_text_has_its_size(form, text, tokens):
     assert made.tokens == counted(GARDEN if text is None else text)
 
 
+@pytest.mark.behaviour("004-3.1-summary", "004-3.1-keywords", "FORM2")
 def test_a_summary_of_a_long_text_has_the_seeds_150_tokens_and_its_keywords_20():
     words = [
         "amber",
@@ -110,6 +112,7 @@ def test_what_a_model_wrote_passes_the_same_guard():
     assert shown_as(GARDEN, Form.SUMMARY, POLICY, written=GARDEN + " And more.").refused == "it is no shorter"
 
 
+@pytest.mark.behaviour("FORM3")
 @ANY
 @given(sentences, st.sampled_from(LADDER[1:]))
 def test_a_form_that_is_taken_is_shorter_and_loses_nothing_that_the_guard_checks(text, form):
@@ -141,6 +144,7 @@ def test_chinese_texts_have_forms_or_stay_whole():
     assert taken
 
 
+@pytest.mark.behaviour("FORM19")
 def test_ratio_preservation_and_efficiency_by_hand():
     """150 of 4,500 tokens are 30:1; cosine of (3, 4) and (4, 3) is 24/25; 30 * 0.96 = 28.8."""
     made = Shown(Form.SUMMARY, "short", 150, 4500)
@@ -154,12 +158,14 @@ def test_ratio_preservation_and_efficiency_by_hand():
     assert Shown(Form.EMBEDDING, "", 0, 7).ratio == 7  # the seed divides by at least one token
 
 
+@pytest.mark.behaviour("FORM20")
 def test_preservation_and_efficiency_have_four_places():
     assert cosine_of(unit(1.0, 0.0), unit(1.0, 2.0)) == 0.4472
     measured = replace(Shown(Form.SUMMARY, "short", 3, 10), preservation=0.4472)
     assert measured.efficiency == 1.4907
 
 
+@pytest.mark.behaviour("FORM23")
 @pytest.mark.parametrize(("cosine", "refused"), [(0.5, False), (0.4999, True), (-0.2, True)])
 def test_a_form_whose_meaning_is_another_is_refused(cosine, refused):
     measured = with_preservation(Shown(Form.SUMMARY, "short", 3, 10), cosine, POLICY)
@@ -167,6 +173,7 @@ def test_a_form_whose_meaning_is_another_is_refused(cosine, refused):
     assert with_preservation(Shown(Form.EMBEDDING, "", 0, 10), cosine, POLICY).refused == ""
 
 
+@pytest.mark.behaviour("FORM21")
 @pytest.mark.parametrize(
     ("pairs", "expected"),
     [
@@ -212,6 +219,7 @@ def made(form, tokens, refused=""):
     return Shown(form, "x", tokens, 60, refused)
 
 
+@pytest.mark.behaviour("FORM5")
 def test_what_is_carried_out_has_sizes_and_reasons(trajectory):
     forms = {f: made(f, n) for f, n in [(Form.SUMMARY, 30), (Form.KEYWORDS, 5), (Form.EMBEDDING, 0)]}
     done = apply_forms(trajectory, forms, SEED)
@@ -221,6 +229,7 @@ def test_what_is_carried_out_has_sizes_and_reasons(trajectory):
     assert done.after.form_ms == [s for s in done.transitions if s.shrinks][-1].at
 
 
+@pytest.mark.behaviour("FORM15")
 def test_a_refused_form_ends_the_descent_and_is_not_due_again(trajectory):
     forms = {
         Form.SUMMARY: made(Form.SUMMARY, 30),

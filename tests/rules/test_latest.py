@@ -52,6 +52,7 @@ def test_what_was_said_again_last_stands_before_a_value_between():
     assert order(latest_first(hits(OLD, again, between), ASKED)) == ["m1", "m2", "m0"]
 
 
+@pytest.mark.behaviour("UP20")
 @pytest.mark.parametrize(
     "question",
     [

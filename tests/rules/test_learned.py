@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ def identity(ms, more):
     return f"{text[:8]}-{text[8:]}-7{more:03x}-8000-000000000000"
 
 
+@pytest.mark.behaviour("KW5")
 @LAW
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 50_000), st.integers(0, 0xFFF)), max_size=8, unique=True), max_size=8)

@@ -128,6 +128,7 @@ def test_the_reason_says_what_is_in_the_way():
     assert conflict("", "It is purple.") == "the text that is kept says nothing"
 
 
+@pytest.mark.behaviour("LA5")
 def test_no_contradiction_of_sick_is_merged():
     with gzip.open(data_file("SICK_train.txt.gz"), "rt", encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file][1:]

@@ -50,6 +50,7 @@ def of(some, policy, now):
     return {name: getattr(found, name) for name in SIGNALS}
 
 
+@pytest.mark.behaviour("GR23")
 @LAW
 @given(groups(), policies, st.integers(0, 400 * DAY))
 def test_no_signal_falls_because_of_a_merge_and_none_is_above_its_bound(some, policy: Policy, later):
@@ -82,6 +83,7 @@ def test_the_closest_tier_of_all_is_kept_with_its_date():
     assert (merged.tier, merged.tier_ms) == (Tier.VAULT, START + 2)
 
 
+@pytest.mark.behaviour("000-8-rule-3")
 @pytest.mark.parametrize(("given_today", "expected"), [(0.0, 0.6), (0.45, 0.55), (0.5, 0.5)])
 def test_sources_are_boosted_before_they_go_within_the_daily_cap(given_today, expected):
     policy = policy_from({"importance": {"diminishing": 1.0}})
@@ -100,6 +102,7 @@ def test_a_facts_age_is_that_of_its_last_statement_or_validation():
     assert merged_state(state(), [state()], Policy(), START).validated_ms is None
 
 
+@pytest.mark.behaviour("T5")
 @LAW
 @given(groups(), policies, st.integers(0, 400 * DAY), st.booleans())
 def test_leaving_a_task_or_a_session_costs_no_signal(some, policy: Policy, later, named):

@@ -72,11 +72,13 @@ NOBODY = [
 ]
 
 
+@pytest.mark.behaviour("EN1")
 @pytest.mark.parametrize(("form", "name"), [(f, n) for f, some in SAME.items() for n in some])
 def test_names_have_one_normal_form(form, name):
     assert normal(name) == form
 
 
+@pytest.mark.behaviour("EN2")
 @pytest.mark.parametrize("name", NOBODY)
 def test_what_is_no_name_has_no_normal_form(name):
     assert normal(name) == ""
@@ -133,6 +135,7 @@ NOT_MEANT = [
 ]
 
 
+@pytest.mark.behaviour("EN3")
 @pytest.mark.parametrize(("name", "identity"), MEANT)
 def test_a_name_means_an_entity(name, identity):
     found = names(*KNOWN).resolve(name, FUZZY)
@@ -140,11 +143,13 @@ def test_a_name_means_an_entity(name, identity):
     assert found.id == identity
 
 
+@pytest.mark.behaviour("EN4")
 @pytest.mark.parametrize("name", NOT_MEANT)
 def test_other_names_mean_nobody(name):
     assert names(*KNOWN).resolve(name, FUZZY) == Unknown(name)
 
 
+@pytest.mark.behaviour("EN5")
 def test_two_that_are_near_are_ambiguous_and_a_clearly_nearer_one_is_not():
     two = names(("a", "Gai Media Ltd"), ("b", "Gai Media Inc"))
     assert two.resolve("Gai Media", FUZZY) == Ambiguous("Gai Media", (("a", 0.99), ("b", 0.99)))
@@ -157,6 +162,7 @@ def test_two_that_are_near_are_ambiguous_and_a_clearly_nearer_one_is_not():
     assert near.id == "a"
 
 
+@pytest.mark.behaviour("EN6")
 def test_the_threshold_decides_how_alike():
     known = names(("google", "Google"))
     assert isinstance(known.resolve("Gogle", 0.9), Resolved)
@@ -192,6 +198,7 @@ def test_a_known_name_is_found_and_the_order_of_learning_does_not_matter(some, a
 # --- ids
 
 
+@pytest.mark.behaviour("EN7")
 def test_ids_are_readable_and_unique():
     taken = set()
     for name, expected in [
@@ -247,6 +254,7 @@ NAMED = [
 ]  # fmt: skip
 
 
+@pytest.mark.behaviour("EN8")
 @pytest.mark.parametrize(("text", "quotes"), NAMED)
 def test_a_text_names(text, quotes):
     assert [m.quote for m in mentions(text, ALIASES)] == quotes
@@ -264,6 +272,7 @@ def test_mentions_are_places_in_order_that_do_not_overlap(text, some):
         assert not mention.known or mention.name in known
 
 
+@pytest.mark.behaviour("EN9")
 @pytest.mark.parametrize("part", ["Gai Media met Ann. ", "A ", "A-", "& ", "Aa of ", "東", "'s", "Ann,Ann.", "SO-1"])
 def test_time_grows_with_the_text_and_not_faster(part):
     def seconds(length):
@@ -300,11 +309,13 @@ REFERRED = [
 ]
 
 
+@pytest.mark.behaviour("EN10")
 @pytest.mark.parametrize(("texts", "word", "before", "expected"), REFERRED)
 def test_a_word_refers_to_the_last_that_fits_or_to_nobody(texts, word, before, expected):
     assert Referents(texts, WORLD, FUZZY).refer(word, before) == expected
 
 
+@pytest.mark.behaviour("EN11")
 def test_the_first_person_is_the_speaker():
     words = Referents([], WORLD, FUZZY)
     assert [words.refer(w, speaker=s) for w, s in (("I", None), ("my", "user"), ("our", "Human"))] == ["user"] * 3
@@ -319,6 +330,7 @@ def test_an_ambiguous_name_is_not_passed_over():
     assert Referents(["Carol Lee called", "then Ann did"], known, FUZZY).refer("she") is None
 
 
+@pytest.mark.behaviour("EN12")
 @given(
     st.lists(
         st.sampled_from([ASKED, "Kai Corp", "they came", "I met Ann", "nothing", "Gai Media and Ann"]), max_size=30
@@ -330,6 +342,7 @@ def test_what_is_referred_to_depends_on_the_last_messages_alone(texts):
         assert whole.refer(word) == Referents(texts[-WINDOW:], WORLD, FUZZY).refer(word)
 
 
+@pytest.mark.behaviour("EN25")
 @pytest.mark.parametrize("text", ["They deliver on Fridays", "We meet Mondays and Thursdays", "Closed on Sundays"])
 def test_days_that_come_again_are_no_names(text):
     assert [m.quote for m in mentions(text)] == []

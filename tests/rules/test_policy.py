@@ -50,6 +50,7 @@ def refused(name: str, value: object) -> bool:
 # --- each key
 
 
+@pytest.mark.behaviour("P1")
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=named(KEYS))
 def test_every_key_has_a_default_within_its_bounds_and_a_meaning(name, key):
     assert len(key.metadata["help"]) > 10
@@ -60,6 +61,7 @@ def test_every_key_has_a_default_within_its_bounds_and_a_meaning(name, key):
     assert bounded or known
 
 
+@pytest.mark.behaviour("P2")
 @pytest.mark.parametrize(("name", "key"), BOUNDED, ids=named(BOUNDED))
 def test_bounds_are_inclusive_and_what_lies_outside_is_refused(name, key):
     low, high, full = key.metadata["low"], key.metadata["high"], f"{name}.{key.name}"
@@ -117,6 +119,7 @@ def test_choices_are_accepted_and_nothing_else(name, key):
 # --- all at once
 
 
+@pytest.mark.behaviour("P3")
 def test_all_faults_are_reported_at_once():
     found = problems(
         {
@@ -170,6 +173,7 @@ def test_a_number_beyond_all_bounds_is_refused(key):
 # --- keys that contradict one another
 
 
+@pytest.mark.behaviour("P9")
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -206,6 +210,7 @@ def test_the_weight_of_words_cannot_exceed_all():
 # --- thresholds that are never reached
 
 
+@pytest.mark.behaviour("P4")
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -253,6 +258,7 @@ NOTHING_SINKS = {"forgetting_threshold": 0.0}
 """The threshold of importance 0 is then 0 + 0.5 x 0.08 = 0.04, under both baselines (0.06 and 0.08)."""
 
 
+@pytest.mark.behaviour("SG74")
 @pytest.mark.parametrize(
     ("data", "stops"),
     [
@@ -270,6 +276,7 @@ def test_a_rule_of_strength_under_which_nothing_is_ever_forgotten_is_refused(dat
     assert problems(data) == ()  # another rule does not ask
 
 
+@pytest.mark.behaviour("SG73")
 def test_the_documents_say_which_importances_are_never_forgotten():
     """field.md, trap in 003: with the defaults above about 0.12 to 0.30."""
     policy = Policy()
@@ -284,10 +291,12 @@ def test_the_documents_say_which_importances_are_never_forgotten():
 # --- presets, versions, files
 
 
+@pytest.mark.behaviour("P5")
 def test_the_default_is_balanced():
     assert policy_from(None) == policy_from({}) == policy_from({"preset": "balanced"}) == Policy()
 
 
+@pytest.mark.behaviour("P6")
 @pytest.mark.parametrize("preset", sorted(PRESETS))
 def test_every_preset_loads_and_differs_from_the_others_only_where_it_says(preset):
     policy = policy_from({"preset": preset})
@@ -316,6 +325,7 @@ def changed(key) -> object:
     return type(key.default)(low if key.default != low else high)
 
 
+@pytest.mark.behaviour("P7")
 def test_the_version_follows_every_key():
     versions = {Policy().version, policy_from({"preset": "retention"}).version}
     for name, key in KEYS:
@@ -336,6 +346,7 @@ def toml(policy: Policy) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.behaviour("P8")
 @pytest.mark.parametrize(
     "data",
     [

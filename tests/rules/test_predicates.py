@@ -29,6 +29,7 @@ def test_words_become_the_name_of_a_predicate(said, name):
     assert NAMES.name(said) == name
 
 
+@pytest.mark.behaviour("CL16")
 @pytest.mark.parametrize(
     ("name", "kind", "many"),
     [
@@ -71,6 +72,7 @@ def test_every_synonym_leads_to_a_name_that_stays():
     assert {NAMES.name(name) for name in SHIPPED} <= set(SHIPPED)
 
 
+@pytest.mark.behaviour("CL25")
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -118,6 +120,7 @@ def test_both_spellings_are_one_name():
     assert NAMES.name("favourite colour") == NAMES.name("favorite colors")
 
 
+@pytest.mark.behaviour("CL17")
 def test_a_persons_own_table_wins():
     own = predicates_from(
         {

@@ -90,6 +90,7 @@ PLAIN = [
 ]
 
 
+@pytest.mark.behaviour("SF1")
 @pytest.mark.parametrize(("kind", "text", "secret"), SECRETS)
 def test_secrets_are_replaced_wherever_they_stand(kind, text, secret):
     for before, after in (("", ""), ("Use ", " please."), ("(", ")"), ("line\n", "\nline"), ("\u0130 ", ", then")):
@@ -99,6 +100,7 @@ def test_secrets_are_replaced_wherever_they_stand(kind, text, secret):
         assert redacted(clean) == (clean, ())
 
 
+@pytest.mark.behaviour("SF2")
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_only_looks_like_a_secret_stays(text):
     assert redacted(text) == (text, ())
@@ -166,6 +168,7 @@ def test_a_draft_says_what_was_replaced_and_a_policy_may_keep_it():
     assert intake.draft(GITHUB, policy=kept, now=0).text == GITHUB
 
 
+@pytest.mark.behaviour("SF9")
 def test_the_library_is_loaded_only_for_what_is_suspicious():
     code = (
         "import sys, perdure\n"
@@ -198,6 +201,7 @@ def test_the_library_leaves_a_host_programs_log_and_warnings_alone():
 HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "a", "key: ", "//"]
 
 
+@pytest.mark.behaviour("SF10")
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear_for_hostile_texts(piece):
     """Twice as long takes about twice as long; what is quadratic would take sixteen times as long for four times."""
@@ -229,6 +233,7 @@ def _beam() -> list[str]:
     return found
 
 
+@pytest.mark.behaviour("SF3")
 @pytest.mark.skipif(not (DATA / "beam_dev.tar.gz").exists(), reason="skipped: data not present")
 def test_real_conversations_lose_nothing():
     said = _beam()

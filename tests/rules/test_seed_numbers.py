@@ -39,6 +39,7 @@ def importance(base: float, accesses: int, days: float, **keys: object) -> float
 # --- seed 000 section 1: importance
 
 
+@pytest.mark.behaviour("S1", "S2", "S3", "S4", "S5")
 @pytest.mark.parametrize(
     ("shape", "base", "accesses", "days", "expected"),
     [
@@ -65,6 +66,7 @@ def test_importance(shape, base, accesses, days, expected):
     assert importance(base, accesses, days, shape=shape) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.behaviour("S6", "S7", "S8")
 @pytest.mark.parametrize(
     ("base", "accesses", "days", "weight", "floor", "expected"),
     [
@@ -84,6 +86,7 @@ def test_importance_with_stability_and_floor(base, accesses, days, weight, floor
     assert importance(base, accesses, days, weight=weight, floor=floor) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.behaviour("S10")
 @pytest.mark.parametrize(
     ("amount", "boosted", "diminishing", "cap", "expected"),
     [
@@ -106,6 +109,7 @@ def recalled(base: float, times: int, policy: Policy, *, apart: int = 1000) -> f
     return replay({"m": memory}, {"m": accesses}, START + apart * times, policy)[0].after.importance
 
 
+@pytest.mark.behaviour("S11", "S12", "S13")
 @pytest.mark.parametrize(
     ("base", "times", "policy", "expected"),
     [
@@ -120,6 +124,7 @@ def test_importance_after_recalls(base, times, policy, expected):
     assert recalled(base, times, policy) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.behaviour("S14")
 def test_the_cap_never_lowers_what_is_above_it():
     """design 3: capped at max_importance but a cap never lowers."""
     policy = policy_from({"importance": {"maximum": 0.6}})
@@ -127,6 +132,7 @@ def test_the_cap_never_lowers_what_is_above_it():
     assert recalled(0.59, 3, policy) == pytest.approx(0.6)
 
 
+@pytest.mark.behaviour("S15")
 def test_boosts_of_one_day_stop_at_the_daily_cap_and_start_anew_the_next_day():
     """seed 000 section 2.2 with the design's cap of 0.5 a day, here made small."""
     policy = policy_from({"importance": {"daily_cap": 0.05, "diminishing": 1.0}})
@@ -134,6 +140,7 @@ def test_boosts_of_one_day_stop_at_the_daily_cap_and_start_anew_the_next_day():
     assert recalled(0.3, 3, policy, apart=DAY) == pytest.approx(0.36)
 
 
+@pytest.mark.behaviour("S16")
 def test_six_runs_at_age_0_take_nothing():
     """field.md, trap in 000: six runs at age 0 took 0.8 to 0.1."""
     memory = replace(born(SEED), importance=0.8)
@@ -143,6 +150,7 @@ def test_six_runs_at_age_0_take_nothing():
     assert signals([memory], SEED, START).importance[0] == pytest.approx(0.8)
 
 
+@pytest.mark.behaviour("S9")
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
@@ -162,6 +170,7 @@ def test_importance_defaults(policy, key, expected):
 # --- design 3: confidence
 
 
+@pytest.mark.behaviour("S17", "002-stage-6-decay")
 @pytest.mark.parametrize(
     ("base", "rate", "days", "expected"),
     [
@@ -177,6 +186,7 @@ def test_confidence(base, rate, days, expected):
     assert float(curve.value(days)[0]) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.behaviour("S18")
 @pytest.mark.parametrize(
     ("accesses", "expected"),
     [
@@ -191,6 +201,7 @@ def test_amplifier(accesses, expected):
     assert float(amplifier(accesses)) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.behaviour("S19")
 @pytest.mark.parametrize(
     ("before", "count", "expected"),
     [
@@ -206,6 +217,7 @@ def test_confirmation_of_a_fact(before, count, expected):
     assert float(reinforced(before, count)) == pytest.approx(expected)
 
 
+@pytest.mark.behaviour("S20")
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
@@ -218,6 +230,7 @@ def test_confidence_at_birth(kind, expected):
     assert draft("words", policy=DEFAULT, now=START, kind=kind.value).confidence == expected
 
 
+@pytest.mark.behaviour("S21")
 @pytest.mark.parametrize(
     ("kind", "scope", "expected"),
     [
@@ -234,6 +247,7 @@ def test_from_when_confidence_fades(kind, scope, expected):
     assert signals([memory], policy, START + 40 * DAY).confidence[0] == pytest.approx(expected)
 
 
+@pytest.mark.behaviour("S22")
 def test_validation_moves_the_truth_clock_and_access_does_not():
     """design 2: only validation resets the truth clock."""
     fact = state(kind=Kind.FACT, confidence=0.8, anchor_ms=START + 39 * DAY, access_count=9)
@@ -246,6 +260,7 @@ def test_validation_moves_the_truth_clock_and_access_does_not():
 # --- seed 004 section 2: the forgetting curve
 
 
+@pytest.mark.behaviour("S23")
 @pytest.mark.parametrize(
     ("reinforcements", "days", "expected"),
     [
@@ -268,6 +283,7 @@ def test_retention(reinforcements, days, expected):
     assert float(curve.value(days)[0]) == pytest.approx(expected, abs=6e-5)
 
 
+@pytest.mark.behaviour("S24")
 def test_a_review_is_suggested_below_one_half():
     """seed 004 section 2.1, should_reinforce: threshold 0.5, reached after 7 ln 2 = 4.852 days."""
     assert SEED.retention.review_below == 0.5
@@ -289,6 +305,7 @@ def value(mass=0.0, unique=0.0, sure=0.0, days=0.0, confirmed=0, weights=None) -
     return float(curve.value(days)[0])
 
 
+@pytest.mark.behaviour("S25")
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -310,6 +327,7 @@ def test_value(given, expected):
     assert value(**given) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.behaviour("S26")
 @pytest.mark.parametrize(
     ("cosines", "expected"),
     [
@@ -327,6 +345,7 @@ def test_uniqueness(cosines, expected):
     assert uniqueness(cosines) == pytest.approx(expected)
 
 
+@pytest.mark.behaviour("S27")
 def test_the_access_counter_is_the_sum_over_the_history():
     """seed 004 section 1.3: one number of state equals the seed's sum of e^(-0.05·age) over all accesses."""
     days = [0, 1, 4, 11, 30]
@@ -336,6 +355,7 @@ def test_the_access_counter_is_the_sum_over_the_history():
     assert mass == pytest.approx(sum(math.exp(-0.05 * (30 - day)) for day in days))
 
 
+@pytest.mark.behaviour("S28")
 def test_ages_are_not_floored_to_days():
     """design 3: ages are continuous."""
     assert value(days=0.5) == pytest.approx(0.20 * math.exp(-0.05))
@@ -377,6 +397,7 @@ def worth(target: float, tier: Tier, **fixed):
     )
 
 
+@pytest.mark.behaviour("S29")
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
@@ -390,6 +411,7 @@ def test_entry(entry, expected):
     assert born(SEED, confidence=0.0, **entry).tier is expected
 
 
+@pytest.mark.behaviour("S30", "004-6.1-HOT-entry", "004-6.1-WARM-entry")
 @pytest.mark.parametrize(
     ("threshold", "expected"),
     [
@@ -403,6 +425,7 @@ def test_hot_entry_is_inclusive(threshold, expected):
     assert born(policy, confidence=1.0).tier is expected
 
 
+@pytest.mark.behaviour("S31", "004-6.1-HOT-exit")
 @pytest.mark.parametrize(
     ("value_", "accesses", "expected"),
     [
@@ -417,17 +440,20 @@ def test_hot_leaves_after_24_hours(value_, accesses, expected):
     assert [at for _, at in found] == pytest.approx([at for _, at in expected])
 
 
+@pytest.mark.behaviour("S32")
 def test_hot_stays_while_its_value_is_0_6():
     """design 4: hot leaves after 24 h with value < 0.6; otherwise it stays (the seed promoted it to warm)."""
     assert moves(worth(0.95, Tier.HOT, access_count=9), 23.9) == []
     assert moves(worth(0.95, Tier.HOT, access_count=9), 30) == []
 
 
+@pytest.mark.behaviour("S33")
 def test_hot_is_not_left_before_24_hours_however_low_the_value():
     assert moves(worth(0.05, Tier.HOT), 23.999) == []
     assert moves(worth(0.05, Tier.HOT), 24.0) == [("cold", 24.0)]
 
 
+@pytest.mark.behaviour("S34", "004-6.1-WARM-exit", "004-6.1-COLD-entry")
 @pytest.mark.parametrize(
     ("value_", "hours", "expected"),
     [
@@ -441,12 +467,14 @@ def test_warm_to_cold(value_, hours, expected):
     assert [t for t, _ in moves(worth(value_, Tier.WARM), hours)] == expected
 
 
+@pytest.mark.behaviour("S35", "004-4.1-WARM")
 def test_an_access_keeps_a_warm_memory_warm_for_another_7_days():
     """design 4: 7 days in tier with no access."""
     found = moves(worth(0.45, Tier.WARM), 400, [(START + 100 * HOUR, 1)])
     assert found[0] == ("cold", 268.0)
 
 
+@pytest.mark.behaviour("S36")
 @pytest.mark.parametrize(
     ("gaps", "expected"),
     [
@@ -462,6 +490,7 @@ def test_a_burst_lifts_warm_to_hot(gaps, expected):
     assert [t for t, _ in found] == expected
 
 
+@pytest.mark.behaviour("S37", "S38", "004-6.1-ARCHIVE-entry")
 @pytest.mark.parametrize(
     ("mass", "accesses", "expected"),
     [
@@ -481,6 +510,7 @@ def test_an_access_lifts_by_value(mass, accesses, expected):
     assert [t for t, _ in moves(memory, 0.0001, [(START, 1)])] == expected
 
 
+@pytest.mark.behaviour("S39", "004-4.1-COLD")
 @pytest.mark.parametrize(
     ("mass", "accesses", "expected"),
     [
@@ -496,6 +526,7 @@ def test_cold_rises(mass, accesses, expected):
     assert [t for t, _ in moves(memory, 0.0001, [(START, 1)])] == expected
 
 
+@pytest.mark.behaviour("S40", "004-6.1-COLD-exit")
 @pytest.mark.parametrize(
     ("value_", "days", "accesses", "expected"),
     [
@@ -511,6 +542,7 @@ def test_cold_to_archived(value_, days, accesses, expected):
     assert [t for t, _ in moves(memory, days * 24)] == expected
 
 
+@pytest.mark.behaviour("S41")
 def test_balanced_hides_only_on_low_confidence_and_low_value_and_cold():
     """design 2: evidence of uselessness (low confidence *and* low value *and* cold)."""
     useless = state(tier=Tier.COLD, uniqueness=0.0, confidence=0.2)
@@ -521,6 +553,7 @@ def test_balanced_hides_only_on_low_confidence_and_low_value_and_cold():
     assert "archived" not in [t for t, _ in moves(replace(useless, tier=Tier.WARM), 24 * 29, policy=DEFAULT)]
 
 
+@pytest.mark.behaviour("S42")
 def test_a_fact_is_not_archived_by_fading():
     """design 4: archive (001) is for what is long-term and not a fact."""
     policy = policy_from({"confidence": {"daily_factor": 0.5}, "archive": {"rule": "confidence"}})
@@ -528,6 +561,7 @@ def test_a_fact_is_not_archived_by_fading():
     assert [t for t, _ in moves(state(tier=Tier.COLD, confidence=0.4), 24 * 2, policy=policy)] == ["archived"]
 
 
+@pytest.mark.behaviour("S43")
 @pytest.mark.parametrize("scope", [Scope.TASK, Scope.SESSION])
 def test_only_long_term_memories_are_archived_for_low_confidence(scope):
     """design 4, archive (001)."""
@@ -535,6 +569,7 @@ def test_only_long_term_memories_are_archived_for_low_confidence(scope):
     assert "archived" not in [t for t, _ in moves(state(scope=scope, confidence=0.1), 24 * 400, policy=policy)]
 
 
+@pytest.mark.behaviour("S44")
 @pytest.mark.parametrize(
     ("section", "key", "expected"),
     [

@@ -25,6 +25,16 @@ def row(identity: str, *values: object) -> object:
     return pytest.param(*values, id=identity)
 
 
+@pytest.mark.behaviour(
+    "003-baseline_strength",
+    "003-passive_half_life_seconds",
+    "003-reinforcement_half_life_seconds",
+    "003-staleness_half_life_seconds",
+    "003-max_decay_per_cycle",
+    "003-manual_decay_multiplier",
+    "003-reinforcement_unit",
+    "003-forgetting_threshold",
+)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -45,6 +55,7 @@ def test_a_row_of_strength_by_scope(policy, name, expected):
     assert values.tolist() == pytest.approx(expected)
 
 
+@pytest.mark.behaviour("004-2.2-0", "004-2.2-1", "004-2.2-2", "004-2.2-3", "004-2.2-4+")
 @pytest.mark.parametrize(
     ("reinforcements", "days", "kept"),
     [
@@ -62,6 +73,7 @@ def test_a_row_of_the_schedule_of_reinforcement(reinforcements, days, kept):
     assert float(curve.value(days)[0]) == pytest.approx(math.exp(-1))
 
 
+@pytest.mark.behaviour("004-1.2-retention_value", "004-1.2-uniqueness", "004-1.2-confidence", "004-1.2-access_recency")
 @pytest.mark.parametrize(
     ("signal", "weight"),
     [
@@ -76,6 +88,7 @@ def test_a_row_of_the_weights_of_value(policy, signal, weight):
     assert getattr(policy.value, signal) == weight
 
 
+@pytest.mark.behaviour("004-6.2-full-to-summary", "004-6.2-summary-to-keywords", "004-6.2-keywords-to-embedding")
 @pytest.mark.parametrize(
     ("form", "hours", "value", "accesses"),
     [

@@ -501,11 +501,13 @@ NOTHING = [
 ]
 
 
+@pytest.mark.behaviour("CL19", "WH10")
 @pytest.mark.parametrize(("text", "told"), {**A_PERSONS_CHAT, **AN_AGENTS_USER, **A_CUSTOMER}.items())
 def test_an_everyday_statement_claims_what_it_says(text, told):
     assert [shown(claim) for claim in read(text)] == told
 
 
+@pytest.mark.behaviour("CL20")
 @pytest.mark.parametrize("text", NOTHING)
 def test_what_states_nothing_claims_nothing(text):
     assert [shown(claim) for claim in read(text)] == []
@@ -525,6 +527,7 @@ ENDINGS = [
 ]
 
 
+@pytest.mark.behaviour("CL21")
 @pytest.mark.parametrize("text", ENDINGS)
 def test_what_ended_is_a_correction_that_quotes_how_it_ended(text):
     (claim,) = read(f"{text}.")

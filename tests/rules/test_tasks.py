@@ -51,6 +51,7 @@ def test_open_is_what_is_in_task_scope_and_seen():
     assert [r.id for r in open_in_task(some, "s")] == ["a"]
 
 
+@pytest.mark.behaviour("SPEC-03.03")
 def test_the_most_likely_version_is_kept_also_where_it_is_most_likely_only_by_now():
     """A fact fades with the time since it was said."""
     old = record("a", "the port is 8080", kind=Kind.FACT, confidence=0.9, created_ms=START - 90 * 86_400_000)
@@ -61,6 +62,7 @@ def test_the_most_likely_version_is_kept_also_where_it_is_most_likely_only_by_no
     assert redundant([old, new], [Pair("a", "b", 0.8, 0.5, 0.7)], Policy(), NOW) == []
 
 
+@pytest.mark.behaviour("SPEC-03.26")
 def test_what_contradicts_is_not_redundant():
     some = [record("a", "the port is 8080"), record("b", "the port is 9090")]
     (proposal,) = redundant(some, [Pair("a", "b", 0.99, 0.9, 0.95)], Policy(), NOW)
@@ -111,6 +113,7 @@ def test_an_edge_that_exists_keeps_its_kind_and_weight():
 # --- promotion
 
 
+@pytest.mark.behaviour("SPEC-03.10")
 @pytest.mark.parametrize(
     ("counts", "earlier", "expected", "middle"),
     [
@@ -128,6 +131,7 @@ def test_promoted_is_what_is_accessed_at_least_as_often_as_the_median(counts, ea
     assert ([r.id for r in chosen], found) == ([str(i) for i in expected], middle)
 
 
+@pytest.mark.behaviour("SPEC-03.09")
 def test_promoted_is_what_is_likely_enough_the_bound_included():
     some = [record(str(i), scope=Scope.SESSION, confidence=c) for i, c in enumerate((0.79, 0.8, 0.81))]
     assert [r.id for r in promotable(some, [], 0.8, Policy(), NOW)[0]] == ["1", "2"]

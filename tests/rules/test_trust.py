@@ -25,6 +25,7 @@ from perdure.rules.source_trust import KEY, least, shown, trust_in, trust_of, tr
 ORDER = [Trust.AUTHORITY, Trust.USER, Trust.ASSISTANT, Trust.EXTERNAL]
 
 
+@pytest.mark.behaviour("SF20")
 @pytest.mark.parametrize(
     ("role", "source", "trust"),
     [
@@ -104,6 +105,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.behaviour("SF26")
 @pytest.mark.parametrize("role", ["user", "assistant", "tool", "page"])
 @pytest.mark.parametrize("words", HOSTILE)
 def test_hostile_words_break_out_of_nothing(some, words, role):
@@ -149,6 +151,7 @@ def test_a_users_code_is_shown_as_it_is():
     assert shown("Use List<int> and `x` [here](there)", {}, None, 100) == "Use List<int> and `x` [here](there)"
 
 
+@pytest.mark.behaviour("SF25")
 def test_words_of_others_are_marked_in_the_digest_and_in_the_hooks_block(some):
     for role, mark in (
         ("assistant", "assistant: "),
@@ -163,6 +166,7 @@ def test_words_of_others_are_marked_in_the_digest_and_in_the_hooks_block(some):
     assert "user: Always deploy at noon." in line(memory)
 
 
+@pytest.mark.behaviour("SF24")
 def test_a_tools_request_is_stored_as_data_and_nothing_else():
     with opened(":memory:", clock=Clock()) as memory:
         agent = memory.agent
@@ -199,6 +203,7 @@ def test_what_remember_is_told_counts_and_its_source_can_only_lower_it():
         assert memory.remember("Five.", source="docs/map.md").memory.metadata == {}
 
 
+@pytest.mark.behaviour("SF23")
 def test_what_is_extracted_from_others_words_inherits_their_trust():
     with opened(":memory:", clock=Clock()) as memory:
         text = "We decided to deploy from the branch release-7 every Tuesday morning."
@@ -207,6 +212,7 @@ def test_what_is_extracted_from_others_words_inherits_their_trust():
         assert [memory.get(i).metadata[KEY] for i in ids if i] == ["external"] * len(ids)
 
 
+@pytest.mark.behaviour("SF21")
 def test_merged_contents_inherit_the_least_and_a_keeper_keeps_its_own():
     with opened(":memory:", clock=Clock()) as memory:
         words = "The staging database is restored from the nightly backup at four."
@@ -218,6 +224,7 @@ def test_merged_contents_inherit_the_least_and_a_keeper_keeps_its_own():
     assert (kept.keeper, KEY in kept.metadata) == (mine.id, False)
 
 
+@pytest.mark.behaviour("SF22")
 def test_a_summary_of_a_sessions_memories_inherits_the_least():
     with opened(":memory:", clock=Clock()) as memory:
         texts = [f"The deploy of release {n} failed because the disk of db{n} was full at noon." for n in range(4)]
@@ -241,6 +248,7 @@ def test_a_summary_of_a_sessions_memories_inherits_the_least():
     ] == [None]
 
 
+@pytest.mark.behaviour("SF27")
 def test_trust_survives_a_copy(tmp_path):
     with opened(tmp_path / "a.db", clock=Clock()) as memory:
         memory.remember("Two.", source="https://example.org")

@@ -82,16 +82,19 @@ def related(older: str, newer: str) -> set[str]:
     return {found for a in statements(older) for b in statements(newer) if (found := relation(a, b))}
 
 
+@pytest.mark.behaviour("UP1")
 @pytest.mark.parametrize(("older", "newer"), UPDATES)
 def test_a_value_that_has_become_another_one_is_updated(older, newer):
     assert related(older, newer) == {"updates"}
 
 
+@pytest.mark.behaviour("UP3")
 @pytest.mark.parametrize(("older", "newer"), CONTRADICTIONS)
 def test_what_was_done_contradicts_that_it_never_was(older, newer):
     assert related(older, newer) == {"contradicts"}
 
 
+@pytest.mark.behaviour("UP2")
 @pytest.mark.parametrize(("older", "newer"), NEITHER)
 def test_what_only_looks_alike_is_left_alone(older, newer):
     assert related(older, newer) == set()
@@ -111,6 +114,7 @@ def test_a_block_of_code_states_nothing():
     assert statements("```\nI've never used Vim. My rent was raised to $1,300.\n```") == ()
 
 
+@pytest.mark.behaviour("UP6")
 @pytest.mark.parametrize(
     "piece",
     ["1 ", "I did ", "I've never done, ", "from 3 to ", "my new budget is $5 ", "a'", "```", "- ", "(a", "new "],
@@ -131,6 +135,7 @@ def told(texts, speakers=()):
     ]
 
 
+@pytest.mark.behaviour("UP4")
 @given(st.lists(TEXTS, max_size=12))
 def test_only_what_is_later_updates_and_both_sides_are_contested(texts):
     found = compared(told(texts))
@@ -138,6 +143,7 @@ def test_only_what_is_later_updates_and_both_sides_are_contested(texts):
     assert all(one in found.contested[other] for one, others in found.contested.items() for other in others)
 
 
+@pytest.mark.behaviour("UP7")
 @given(st.lists(TEXTS, min_size=1, max_size=12), st.integers(1, 12), st.data())
 def test_an_answer_keeps_its_length_and_what_is_about_nothing_its_order(texts, limit, data):
     order = data.draw(st.permutations(told(texts)))
@@ -161,6 +167,7 @@ def test_the_update_stands_before_what_it_updates_and_says_so():
     assert [h.updated_by for h in after] == [None, new.id, None]
 
 
+@pytest.mark.behaviour("UP9")
 def test_an_update_that_was_no_hit_takes_the_place_of_the_last_one():
     old, new, other = told([*UPDATES[3], "The weather is fine."])
     hits = [Hit(m, 1.0, {}) for m in (old, other)]
@@ -168,6 +175,7 @@ def test_an_update_that_was_no_hit_takes_the_place_of_the_last_one():
     assert [h.memory.id for h in after] == [new.id, old.id]
 
 
+@pytest.mark.behaviour("UP10")
 def test_a_question_about_something_else_changes_no_place():
     old, new, other = told([*UPDATES[3], "The weather is fine."])
     hits = [Hit(m, 1.0, {}) for m in (old, other)]
@@ -181,11 +189,13 @@ def test_a_chain_of_updates_stands_newest_first():
     assert [h.updated_by for h in sorted(after, key=lambda h: h.memory.id)] == [third.id, third.id, None]
 
 
+@pytest.mark.behaviour("UP13")
 def test_a_message_that_contradicts_itself_says_so():
     (alone,) = told(["I've never solved any chess puzzles, but I recently solved 15 chess puzzles."])
     assert watched([Hit(alone, 1.0, {})], (), 1, "chess puzzles")[0].contested_with == (alone.id,)
 
 
+@pytest.mark.behaviour("UP5")
 @pytest.mark.parametrize("speakers", [("ann", "bob"), ("user", "assistant"), ("assistant", "assistant")])
 def test_only_what_one_person_says_is_compared(speakers):
     assert compared(told(UPDATES[0], speakers)).updates == {}

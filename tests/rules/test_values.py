@@ -83,6 +83,7 @@ DATES = {
 }
 
 
+@pytest.mark.behaviour("CL13", "002-stage-3-equal")
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_words_that_mean_the_same_have_one_normal_form(one, other):
     assert value_of(one, SAID).norm == value_of(other, SAID).norm
@@ -94,6 +95,7 @@ def test_words_that_mean_something_else_differ(one, other):
     assert not same_value(value_of(one, SAID), value_of(other, SAID))
 
 
+@pytest.mark.behaviour("CL14")
 @pytest.mark.parametrize(("text", "day"), DATES.items())
 def test_a_day_is_read_against_the_time_of_the_message(text, day):
     value = value_of(text, SAID)
@@ -161,6 +163,7 @@ def test_the_normal_form_is_its_own_normal_form(text):
     assert value_of(value.norm, SAID).norm == value.norm
 
 
+@pytest.mark.behaviour("CL15")
 @given(SOME, SOME, SOME)
 def test_being_the_same_is_an_equivalence(a, b, c):
     one, two, three = (value_of(text, SAID) for text in (a, b, c))

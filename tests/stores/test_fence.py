@@ -401,6 +401,7 @@ WRITE_FIRST = ("remember", "remember_many", "ingest", "extract", "apply", "apply
 """They make a namespace of that name behind one's own prefix: what they answer is one's own."""
 
 
+@pytest.mark.behaviour("KN79")
 @pytest.mark.parametrize("verb", PUBLIC)
 def test_no_verb_reaches_past_the_prefix_of_its_connection(path, alice, verb):
     with _opened(with_prefix(path, "acme/")) as mine:  # alice's own place, behind a prefix

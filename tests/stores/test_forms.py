@@ -52,6 +52,7 @@ def test_words_that_are_no_longer_shown_still_find_it(kept, query):
     assert [h.memory.id for h in memory.recall(query, touch=False).hits][:1] == [one.id]
 
 
+@pytest.mark.behaviour("FORM98")
 @on_two_servers_too
 @pytest.mark.parametrize(
     ("query", "found"),
@@ -172,6 +173,7 @@ HUGE = {
 }
 
 
+@pytest.mark.behaviour("C07")
 @pytest.mark.parametrize("name", HUGE)
 def test_any_text_comes_back_to_the_byte_from_either_store(memory, name):
     whole = HUGE[name]

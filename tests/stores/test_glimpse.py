@@ -66,6 +66,7 @@ def test_the_check_sees_what_the_plan_makes_and_others_do_not_yet(filled, openin
         assert {h.memory.id for h in each.recall("deploy server", touch=False).hits} & deploys == deploys - {kept[0].id}
 
 
+@pytest.mark.behaviour("C08")
 def test_a_check_that_raises_leaves_every_table_as_it_was(filled, path):
     memory, kept = filled
     before = tables(path)

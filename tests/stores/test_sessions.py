@@ -36,6 +36,7 @@ def visible(kept, inside):
     return kept["shared"] | kept.get(inside, set())
 
 
+@pytest.mark.behaviour("C06")
 @pytest.mark.parametrize("inside", [None, "s1", "s2", "unknown"])
 def test_each_way_of_looking_shows_what_is_shared_and_ones_own(sessions, inside):
     memory, kept = sessions
