@@ -180,7 +180,7 @@ REFUSED = {
     "a name with SQL": (("timeline", SQL), 3, "There is no entity"),
     "the name null": (("entity", "alias", "Gai Media", "null"), 1, "is no name"),
     "an unknown id": (("confirm", "nobody"), 3, "There is no memory"),
-    "an endless id": (("deny", BIG), 1, "200 are allowed"),
+    "an endless id": (("deny", BIG), 1, "is not an id"),
     "an endless value": (("correct", "FACT", BIG), 1, "at most 500 characters"),
     "no budget": (("answer-sheet", "q", "--tokens", "0"), 1, "at least 50"),
     "a time beyond time": (("recall", "q", "--as-of", "9999-12-31T00:00Z"), 1, "too far in the future"),

@@ -100,7 +100,7 @@ def test_errors_over_stdio_leave_the_server_working(store, policy):
             for tool, arguments, says in (
                 ("remember", {"content": " "}, "content is empty"),
                 ("remember", {"content": "x", "at": "2999-01-01T00:00:00Z"}, "future"),
-                ("get", {"id": "../nothing"}, "There is no memory"),
+                ("get", {"id": "../nothing"}, "is not an id"),
                 ("undo", {"operation_id": "nothing"}, "There is no operation"),
             ):
                 answer = await client.call_tool(tool, arguments)

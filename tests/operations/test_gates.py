@@ -121,7 +121,7 @@ def test_what_stands_for_an_answer_is_guarded_like_the_answer(herons):
     with pytest.raises(GateStopped, match=kept.id):
         memory.apply(hiding(memory, [twin.id], identity="second"))
     third = memory.remember("The old mill is where the blue heron nests, as ever.")
-    memory.apply(hiding(memory, [twin.id], status="consolidated", links=[(third.id, twin.id)], identity="second merge"))
+    memory.apply(hiding(memory, [twin.id], status="consolidated", links=[(third.id, twin.id)], identity="second-merge"))
 
 
 @pytest.mark.behaviour("G6")

@@ -83,7 +83,7 @@ def test_an_operation_is_taken_back_once(memory, path):
     assert tables(path) == before
 
 
-@pytest.mark.parametrize("unknown", ["no-such-operation", "00000000-0000-7000-8000-000000000000", "'; DROP TABLE x"])
+@pytest.mark.parametrize("unknown", ["no-such-operation", "00000000-0000-7000-8000-000000000000"])
 def test_an_unknown_operation_is_not_found(memory, path, unknown):
     before = tables(path)
     with pytest.raises(NotFound):

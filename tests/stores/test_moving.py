@@ -89,7 +89,13 @@ def written_beside(memory, told):
     applied(
         memory,
         *(
-            document(shelf, key, f"{shelf} ü", None, {**EDGE, "n": 1.0, "deep": [1, None, {"ü": 0.1}]})
+            document(
+                shelf,
+                key,
+                f"{shelf}-ü" if shelf is Shelf.EDGE else f"{shelf}-1",
+                None,
+                {**EDGE, "n": 1.0, "deep": [1, None, {"ü": 0.1}]},
+            )
             for shelf in Shelf
             if shelf not in (Shelf.FACT, Shelf.CONFLICT, Shelf.CHECK)  # `why` reads what these say of a fact
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -26,6 +27,7 @@ from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.transfer import PARTS, Line, Moved, Tally
 from perdure.records.vector import Space
 from perdure.rules.transfer import Tallying, checked_place, checked_row
+from perdure.rules.validation.identifiers import check_row_ids
 
 Lines = Callable[[], Iterable[Line]]
 """Gives the lines of an export from the beginning, each time it is called."""
@@ -82,13 +84,14 @@ class _Reading:
     tallies: dict[Step, Tally] = field(default_factory=dict)
     known: dict[Step, Tally] = field(default_factory=dict)
     whole: bool = False
+    line: int = 0
 
     def read(self, lines: Iterable[Line], *, write: bool) -> None:
         """Read an export from its head to its tail; rows that the target has must be the first ones."""
         self.tallies, self.whole = {}, False
-        rest = iter(lines)
+        rest = self._numbered(lines)
         self._head(next(rest, {}), write=write)
-        for step, group in groupby(rest, key=_step):
+        for step, group in groupby(rest, key=self._step):
             if step is None:
                 self._tail(next(group))
                 break
@@ -101,6 +104,23 @@ class _Reading:
                 self._empty((place, part))
         if self.namespace is not None and not self.tallies:
             raise NotFound(f"The export has no namespace {self.namespace!r}.", remedy="Leave --namespace out.")
+
+    def _numbered(self, lines: Iterable[Line]) -> Iterator[Line]:
+        for self.line, line in enumerate(lines, 1):
+            yield line
+
+    def _step(self, line: Line) -> Step | None:
+        """Return where a line belongs; None for the tail."""
+        with self._named():
+            return None if TAIL in line else checked_place(line.get("part"), line.get("namespace"))
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say in which line of the export a fault is."""
+        try:
+            yield
+        except InvalidInput as error:
+            raise InvalidInput(f"Line {self.line} of the export: {error.message}", remedy=error.remedy) from error
 
     def _head(self, head: Line, *, write: bool) -> None:
         if head.get(HEAD) != FORMAT:
@@ -124,7 +144,7 @@ class _Reading:
             raise InvalidInput(f"The part {step[1]} of {step[0]} is out of order.", remedy="Export again.")
         there = self._there(step)
         seen = Tallying()
-        for page in _pages(group, step[1], self.dimensions):
+        for page in self._pages(group, step[1]):
             fresh = self._fresh(step, page, seen, there)
             if write and fresh:
                 self.target.transfer.write(*step, fresh, seen.rows - len(fresh))
@@ -133,6 +153,22 @@ class _Reading:
         if seen.rows < there.rows:
             raise taken(step)
         self.tallies[step] = seen.told()
+
+    def _pages(self, group: Iterator[Line], part: str) -> Iterator[list[Line]]:
+        """Yield checked rows of a part, as many at once as one transaction should hold."""
+        page: list[Line] = []
+        size = 0
+        for line in group:
+            row = {k: v for k, v in line.items() if k not in {"part", "namespace"}}
+            with self._named():
+                check_row_ids(part, checked_row(part, row, self.dimensions))
+            page.append(row)
+            size += len(row.get("text") or "") + len(row.get("before") or "") + len(row.get("after") or "")
+            if len(page) == PAGE or size > LARGE:
+                yield page
+                page, size = [], 0
+        if page:
+            yield page
 
     def _fresh(self, step: Step, page: list[Line], seen: Tallying, there: Tally) -> list[Line]:
         """Return those rows of a page that the target lacks; the others must be what it has."""
@@ -175,25 +211,6 @@ class _Reading:
 
 
 _CUT: Final = "Export again, or take what is there with --partial."
-
-
-def _step(line: Line) -> Step | None:
-    """Return where a line belongs; None for the tail."""
-    return None if TAIL in line else checked_place(line.get("part"), line.get("namespace"))
-
-
-def _pages(group: Iterator[Line], part: str, dimensions: dict[str, int]) -> Iterator[list[Line]]:
-    page: list[Line] = []
-    size = 0
-    for line in group:
-        row = {k: v for k, v in line.items() if k not in {"part", "namespace"}}
-        page.append(checked_row(part, row, dimensions))
-        size += len(row.get("text") or "") + len(row.get("before") or "") + len(row.get("after") or "")
-        if len(page) == PAGE or size > LARGE:
-            yield page
-            page, size = [], 0
-    if page:
-        yield page
 
 
 def _spaces(told: Any) -> list[tuple[Space, bool]]:

@@ -8,10 +8,12 @@ from typing import Final
 
 from perdure.operations.ports import Progress
 from perdure.operations.store_protocol import RowTransfer, Store
-from perdure.records.errors import CopyDiffers, NotFound, SpaceMismatch, TargetTaken
+from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
 from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
 from perdure.records.vector import Space
 from perdure.rules.transfer import Tallying
+from perdure.rules.validation.identifiers import check_row_ids
+from perdure.rules.validation.inputs import checked_namespace
 
 PAGE: Final = 1000
 """Rows in one transaction, if they are no larger than a store's own bound."""
@@ -59,11 +61,14 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
         TargetTaken: The target holds something else; nothing was written.
         SpaceMismatch: The target searches in another embedding space; nothing was written.
         CopyDiffers: The two sides differ at the end; the error names the namespace and the part.
+        InvalidInput: A row of the source has something else where an id must be; nothing was written.
     """
     spaces = source.transfer.spaces()
     refuse_spaces(spaces, target)
     steps = [(place, part) for place in chosen(source, namespace) for part in PARTS]
     counts = {step: source.transfer.count(*step) for step in steps}
+    for step in steps:
+        _check_ids(source.transfer, step)
     ledger = Ledger(2 * sum(counts.values()), progress)
     starts = {step: _start(source.transfer, target.transfer, step, counts[step], ledger) for step in steps}
     bring_spaces(spaces, target)
@@ -77,6 +82,27 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
     for step in steps:
         verify(step, tally(source.transfer, step), target.transfer, ledger)
     return Moved(len(steps) // len(PARTS), ledger.parts, ledger.written)
+
+
+_NO_IDS: Final = frozenset({"namespace", "vector"})
+"""Parts without ids of their own: a vector belongs to a memory that is checked, and reading vectors takes long."""
+
+
+def _check_ids(source: RowTransfer, step: Step) -> None:
+    """Refuse a part of a source in which something else stands where an id must be."""
+    namespace, part = step
+    checked_namespace(namespace)
+    if part in _NO_IDS:
+        return
+    number = 0
+    for page in pages(source, step, None):
+        for row in page:
+            number += 1
+            try:
+                check_row_ids(part, row)
+            except InvalidInput as error:
+                where = f"Row {number} of the part {part} of {namespace}"
+                raise InvalidInput(f"{where}: {error.message} Nothing was written.", remedy=error.remedy) from error
 
 
 def exported(store: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Iterator[Line]:

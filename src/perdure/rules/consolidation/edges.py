@@ -12,6 +12,7 @@ from perdure.records.consolidation_results import Edge
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.plan import Change, Target
+from perdure.rules.validation.identifiers import checked_id
 from perdure.rules.validation.inputs import checked_text
 
 MOST_WEIGHT: Final = 10.0
@@ -30,8 +31,7 @@ def checked_members(members: Any) -> dict[str, str]:
     if len(given) > MOST_MEMBERS:
         raise InvalidInput(f"{len(given):,} members were given; {MOST_MEMBERS} are allowed.", remedy="Use several.")
     return {
-        checked_text(i, "a member's id", longest=200): role and checked_text(role, "a role", longest=200)
-        for i, role in given.items()
+        checked_id(i, "a member's id"): role and checked_text(role, "a role", longest=200) for i, role in given.items()
     }
 
 

@@ -13,6 +13,7 @@ from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.digest import PROFILES
+from perdure.rules.validation.identifiers import check_plan_ids, checked_id
 from perdure.rules.validation.inputs import (
     checked_choice,
     checked_namespace,
@@ -34,7 +35,7 @@ def question(query: Any) -> str:
 
 def identity(value: Any) -> str:
     """Return an id."""
-    return checked_text(value, "id", longest=200)
+    return checked_id(value)
 
 
 def limit(value: Any) -> int:
@@ -106,6 +107,7 @@ def page(value: Any) -> Memory | None:
 def plan(value: Any) -> Plan:
     """Return a plan."""
     if isinstance(value, Plan):
+        check_plan_ids(value)
         return value
     raise InvalidInput("plan must be a Plan.", remedy="Pass one of the plans that a dry run returned.")
 

@@ -1,0 +1,31 @@
+"""What an id may look like. An id stands between other words wherever it is shown, so it must not hold any.
+
+May live here: the grammar of ids. May not: which rows hold ids (rules/validation/identifiers.py).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+LONGEST_ID: Final = 64
+GRAMMAR: Final = f"1 to {LONGEST_ID} ASCII letters, digits and . _ : -, beginning with a letter or digit"
+
+_LONGEST_ENTITY_ID: Final = 80
+_ID: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:-]{{0,{LONGEST_ID - 1}}}")
+
+
+def is_id(value: object) -> bool:
+    """Whether a value is an id of a memory, an operation or a recall (see ``GRAMMAR``)."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def is_entity_id(value: object) -> bool:
+    """Whether a value is an id of an entity: 1 to 80 letters, digits, marks and hyphens of any script."""
+    return (
+        isinstance(value, str)
+        and 1 <= len(value) <= _LONGEST_ENTITY_ID
+        and value[0].isalnum()
+        and all(c == "-" or c.isalnum() or unicodedata.category(c).startswith("M") for c in value)
+    )
