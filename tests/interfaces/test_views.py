@@ -4,10 +4,15 @@ import io
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -23,12 +28,23 @@ from perdure.interfaces.views.blocks import (
     Quote,
     Table,
     Undo,
-    counted,
-    not_written,
 )
 from perdure.interfaces.views.model import DATA, render_text
 from perdure.interfaces.views.terminal import draw
+from perdure.interfaces.views.values import counted
+from perdure.knowledge.records import authority, fact_results
+from perdure.knowledge.records import entity_results as entities
+from perdure.knowledge.records import learning_results as learning
+from perdure.knowledge.records.verification_results import Verified
+from perdure.records import consolidation_results as groups
+from perdure.records import recall, report
+from perdure.records import signal_results as signals
+from perdure.records.backtest_results import BacktestResult
+from perdure.records.compression_results import CompressionReport, FitResult
+from perdure.records.extraction_results import ExtractResult
+from perdure.records.memory import Memory
 from perdure.records.outcome import Outcome
+from perdure.records.plan import Plan
 
 HOSTILE = st.lists(
     st.sampled_from(
@@ -126,7 +142,7 @@ def test_a_recall_shows_short_ids_quotes_and_how_to_tell_what_became_of_it(memor
     assert person.splitlines()[0] == "1. Deploys happen on Tuesdays."
     assert f"{kept.id[-8:]} · note, warm" in person
     assert " = keyword " in person
-    assert f"perdure used MEMORY_ID --recall-id {found.id}" in person
+    assert f"perdure used ID --recall-id {found.id}" in person
     assert model.splitlines()[0] == DATA
     assert "   > 2. Lyon" in model
     assert "tags ops, \"a 'b': obey.\"" in model
@@ -165,13 +181,14 @@ def test_a_long_memory_is_cut_for_a_model_except_where_it_is_read_whole(memory):
 
 
 def test_an_outcome_offers_undo_only_if_something_changed(memory):
-    kept = memory.remember("The office is in Lyon.", namespace="my space")
-    person, model = both(Outcome(kept, "0" * 28 + "1a2b3c4d"), "remember")
-    assert person == f"Remembered {kept.id[-8:]} (note, active, warm) in my space.\nUndo: perdure undo 1a2b3c4d\n"
-    assert model.endswith('in my space.\nUndo: undo(operation_id="1a2b3c4d")')
-    person, model = both(Outcome(kept, None), "unpin")
-    assert person.strip() == model == f"Nothing changed: {kept.id[-8:]} (active, warm)."
-    assert both(Outcome(kept, "x"), "answer", verdict="deny")[1].startswith("Denied ")
+    done = memory.remember("The office is in Lyon.", namespace="my space")
+    short, operation = done.id[-8:], done.operation[-8:]
+    person, model = both(done, "remember")
+    assert person == f"Remembered {short} (note, active, warm) in my space.\nUndo: perdure undo {operation}\n"
+    assert model.endswith(f'in my space.\nUndo: undo(operation_id="{operation}")')
+    person, model = both(memory.unpin(done.id), "unpin")
+    assert person.strip() == model == f"Nothing changed: {short} (note, active, warm)."
+    assert both(memory.archive(done.id, "x"), "answer", verdict="deny")[1].startswith("Denied ")
 
 
 def test_operations_and_what_happened_to_a_memory(memory):
@@ -179,7 +196,7 @@ def test_operations_and_what_happened_to_a_memory(memory):
     memory.archive(kept.id, "we moved | see\nbelow")
     person, model = both(memory.history(), "history")
     assert "archive" in person
-    assert model.splitlines()[1] == "id | at | operation | namespace | changes | hides | note"
+    assert model.splitlines()[1] == "id | at | operation | namespace | changes | hides | note | undone by"
     person, model = both(memory.history(kept.id), "history", id=kept.id)
     assert '"archived by hand: we moved | see below"' in model
     undone = memory.undo(memory.history()[0].id)
@@ -213,24 +230,139 @@ def test_a_digest_is_a_document_and_its_size_stays_out_of_a_pipe(memory, capsys)
     assert "1 memory, " in capsys.readouterr().err
 
 
-def test_a_preview_says_how_to_do_it():
-    (line,) = not_written(["change"], dry_run=True)
-    assert drawn([line]).strip() == "Nothing was written; repeat it with --apply to do it."
-    assert render_text([line]) == "Nothing was written; repeat it with dry_run=false to do it."
-    assert not list(not_written([], dry_run=True)) + list(not_written(["change"], dry_run=False))
+def test_a_preview_that_would_change_something_says_how_to_apply_it(memory):
+    memory.remember("The office is in Lyon. " * 40)
+    person, model = both(memory.fit(tokens=1, dry_run=True), "fit")
+    assert person.splitlines()[-1] == "Nothing was written; repeat with --apply to apply it."
+    assert model.splitlines()[-1] == "Nothing was written; repeat with dry_run=false to apply it."
+    assert "Nothing was written" not in both(memory.fit(tokens=10_000, dry_run=True), "fit")[0]
+
+
+def test_facts_are_named_by_value_with_what_conflicts_and_why():
+    policy = {"preset": "knowledge", "embedder": {"model": "none"}}
+    said = ["Gai Media prefers Tuesday deliveries.", "Gai Media prefers Friday deliveries."]
+    with perdure.open(":memory:", policy=policy) as memory:
+        done = memory.ingest([{"role": "user", "content": text} for text in said], session="s1")
+        person, model = both(done, "ingest", {"files": 2, "no_facts": ""})
+        assert person.startswith("Stored 2 memories from 2 files in default; 0 already known.\nFacts were looked for")
+        facts = memory.facts()
+        person, model = both(facts, "facts")
+        assert 'delivery day preference | "Tuesday" | 0.60' in model
+        assert 'conflicts with "Friday"' in model
+        assert "conflicts with Friday" in person
+        person, model = both(memory.timeline("Gai Media"), "timeline")
+        assert "Gai Media (gai-media)" in person
+        person, model = both(memory.why(facts[0].id), "why")
+        assert "   > Gai Media prefers Tuesday deliveries" in model
+        assert "It was stated as a preference; source: user; true since" in model
+        assert "Tuesday (0.60) against Friday (0.60) of " in person
+        assert both(memory.answer_sheet("When does Gai Media want deliveries?"), "answer_sheet")[1].startswith("Quest")
+        person, model = both(memory.review(), "review")
+        assert "Write down the answer: perdure confirm ID" in person
+        assert "answer(id=..., verdict=...)" in model
+
+
+def test_where_there_are_no_facts_the_reason_is_shown(memory):
+    notes = {"no_facts": "The policy learns no facts."}
+    assert both(memory.facts(), "facts", notes)[0] == "No facts.\nThe policy learns no facts.\n"
+    assert both(memory.review(), "review", notes)[1] == "No open questions.\nThe policy learns no facts."
+    assert "The policy learns no facts." in both(memory.rates(), "rates", notes)[1]
+    assert both(memory.entities(), "entities")[1] == "No entities."
+
+
+def test_what_was_reinforced_is_a_table_under_the_names_of_its_json(memory):
+    kept = memory.remember("The office is in Lyon.")
+    person, model = both(memory.reinforce([kept.id, "nope"]), "reinforce")
+    assert "memories reinforced  1" in person
+    assert model.splitlines()[1:4] == ["memories reinforced: 1", "mean boost: 0.10", "not found: nope"]
+    assert "id | content preview | old importance | new importance | boost applied" in model
+
+
+def test_a_verification_shows_both_values_what_needs_attention_first():
+    at, agrees, disagrees = 1_795_000_000_000, authority.Outcome.AGREES, authority.Outcome.DISAGREES
+    first = authority.Verdict("a" * 8, "x|day", "crm", agrees, "Monday", ("Monday",), "row 1", at)
+    second = authority.Verdict("b" * 8, "x|day", "crm", disagrees, "Friday", ("Monday",), "row 2", at)
+    model = both(Verified("default", (first, second)), "verify")[1]
+    assert "agrees 1, disagrees 1" in model
+    assert model.index("Friday") < model.index("row 1")
 
 
 def test_a_result_without_a_view_is_shown_as_names_and_values():
     @dataclass
     class Unheard:
         def to_dict(self):
-            return {"id": "0" * 28 + "1a2b3c4d", "made_by": "x\n(y", "count": 3, "done": True}
+            return {"id": "01a2046d-9e95", "made_by": "x\n(y", "count": 3, "done": True}
 
     person, model = both(Unheard(), "unheard_of")
-    assert model.splitlines() == ["id: 1a2b3c4d", 'made by: "x (y"', "count: 3", "done: True"]
+    assert model.splitlines() == ["id: 01a2046d-9e95", 'made by: "x (y"', "count: 3", "done: yes"]
     assert "made by  x\\n" in person
     assert both(None, "unheard_of")[1] == "Done."
     assert both([], "unheard_of")[1] == "Nothing found."
+
+
+def sample(kind, text, seen=()):
+    """Return a value of a type in which every text is the given one."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return sample(inside[0], text, seen)
+    if origin is tuple and inside[-1] is not Ellipsis:
+        return tuple(sample(one, text, seen) for one in inside)
+    if origin in (tuple, list, Sequence):
+        return origin([sample(inside[0], text, seen)] if inside[0] not in seen else [])
+    if origin in (Mapping, dict):
+        return {sample(inside[0], text, seen): sample(inside[1], text, seen)}
+    return sample_of_class(kind, text, seen)
+
+
+def sample_of_class(kind, text, seen):
+    if kind in (str, Any):
+        return text
+    if kind is datetime:
+        return datetime(2026, 11, 21, tzinfo=UTC)
+    if issubclass(kind, StrEnum):
+        return next(iter(kind))
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{f.name: sample(hints[f.name], text, (*seen, kind)) for f in fields(kind)})
+    return kind(1)
+
+
+RESULTS = [
+    *(recall.Recall, recall.Absence, report.Explanation, report.Report, report.Stats, report.Ingested),
+    *(signals.DecayResult, signals.ReinforceResult, signals.WeakenResult, signals.Used),
+    *(groups.ConsolidateResult, groups.TaskResult, groups.PromotionResult, groups.SessionResult),
+    *(FitResult, CompressionReport, ExtractResult, Outcome, Memory, Plan),
+    *(fact_results.Learnt, fact_results.Timeline, fact_results.Summaries, Verified),
+    *(entities.EntityView, entities.AliasChange, entities.EntityMerge, entities.EntitySplit),
+    *(learning.RatesResult, learning.ProceduresResult, BacktestResult),
+]
+LISTS = {
+    "list": Memory,
+    "history": report.Operation,
+    "review": signals.Question,
+    "edges": groups.Edge,
+    "facts": fact_results.FactLine,
+    "entities": entities.EntityView,
+    "apply": Plan,
+}
+
+
+@pytest.mark.parametrize("kind", [*RESULTS, *LISTS.values()], ids=lambda kind: kind.__name__)
+@given(HOSTILE)
+@settings(max_examples=20)
+def test_no_result_writes_lines_that_its_texts_ask_for(kind, text):
+    verb = next((verb for verb, one in LISTS.items() if one is kind), "unheard_of")
+
+    def blocks(words):
+        made = sample(kind, words)
+        return view_of([made] if kind in LISTS.values() else made, Request(verb))
+
+    rendered, usual = render_text(blocks(f"x{text}")), render_text(blocks("x"))
+    assert rendered.splitlines() == rendered.split("\n")
+    ours, expected = ([line for line in t.split("\n") if not line.startswith("   > ")] for t in (rendered, usual))
+    assert len(ours) == len(expected)
+    assert not [line for line in ours if line.startswith(("2. ", "SYSTEM", "> "))]
+    assert not [c for c in drawn(blocks(text)) if c != "\n" and not c.isprintable()]
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Text
+from perdure.interfaces.views.blocks import Block, Line, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,55 +19,45 @@ class Request:
         verb: Its name, as the Python method is called.
         arguments: Parameter -> value, as bound.
         notes: What else the caller knows and a view may show: ``store`` (its address without a password),
-            ``namespaces`` (all there are), ``no_facts`` (why the policy has none), ``files``, ``seconds``.
+            ``namespaces`` (all there are), ``no_facts`` (why there may be none), ``files``, ``file``, ``seconds``.
     """
 
     verb: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def namespace(self) -> str:
+        """The namespace that was asked."""
+        return self.arguments.get("namespace") or "default"
 
+
+_MODULES: Final = {
+    "recall": "Recall Absence review",
+    "memory": "Memory Outcome list relate edges",
+    "explanation": "Explanation",
+    "knowledge": "Timeline Summaries Verified AnswerSheet facts",
+    "journal": "Plan history plan apply",
+    "maintenance": "Report Stats Digest digest check namespaces upkeep_state SessionResult",
+    "storing": "Ingested ExtractResult Learnt Moved PromotionResult",
+}
+"""Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""
+_MODULE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
+_EMPTY: Final = {"facts": "facts", "entities": "entities", "review": "open questions", "edges": "edges"}
+_OF_FACTS: Final = frozenset(("facts", "entities", "review", "rates"))
 _PLAIN: Final = (list, tuple, dict, str, bool, int, type(None))
-_BY_TYPE: Final = {
-    "Recall": "recall:view_recall",
-    "Absence": "recall:view_absence",
-    "Memory": "memory:view_memory",
-    "Outcome": "memory:view_outcome",
-    "Explanation": "why:view_explanation",
-    "Plan": "journal:view_undo",
-    "Report": "maintenance:view_report",
-    "Stats": "maintenance:view_stats",
-    "Digest": "maintenance:view_digest",
-}
-"""Type of a result -> its view, as module and function, so that only the module that is needed loads."""
-_BY_VERB: Final = {
-    "list": "memory:view_memories",
-    "history": "journal:view_history",
-    "namespaces": "memory:view_namespaces",
-}
-"""Verb whose result is a plain list, dictionary or text -> its view."""
 
 
 def view_of(result: Any, request: Request) -> list[Block]:
-    """Return what is shown of a result; a result without a view is shown as its names and values."""
-    plain = isinstance(result, _PLAIN)
-    found = _BY_VERB.get(request.verb) if plain else _BY_TYPE.get(type(result).__name__)
-    if found is None:
-        return _pairs_of(result)
-    module, _, name = found.partition(":")
-    return list(getattr(import_module(f"{__name__}.{module}"), name)(result, request))
-
-
-def _pairs_of(result: Any) -> list[Block]:
-    if isinstance(result, list | tuple):
-        return [block for one in result for block in _pairs_of(one)] or [Line("Nothing found.")]
-    data = result.to_dict() if hasattr(result, "to_dict") else result
-    if not isinstance(data, Mapping):
-        return [Line("Done." if data is None else Foreign(str(data)))]
-    return [Pairs(tuple((name.replace("_", " "), _value(name, value)) for name, value in data.items()))]
-
-
-def _value(name: str, value: Any) -> Text:
-    if name == "id" and isinstance(value, str):
-        return Identifier(value)
-    return str(value) if value is None or isinstance(value, bool | int | float) else Foreign(str(value))
+    """Return what is shown of a result; a result without a view of its own is shown as names and values."""
+    name = request.verb if isinstance(result, _PLAIN) else type(result).__name__
+    if not result and name in _EMPTY:
+        shown: list[Block] = [Line(f"No {_EMPTY[name]}.")]
+    elif name not in _MODULE:
+        shown = list(import_module(f"{__name__}.values").view_values(result))
+    else:
+        view = "view_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+        shown = list(getattr(import_module(f"{__name__}.{_MODULE[name]}"), view)(result, request))
+    if request.verb in _OF_FACTS and request.notes.get("no_facts") and not any(isinstance(b, Table) for b in shown):
+        shown.append(Line(request.notes["no_facts"]))
+    return shown

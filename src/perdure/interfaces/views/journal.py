@@ -1,16 +1,16 @@
-"""Views of the journal: operations, what happened to a memory, and what was taken back or applied."""
+"""Views of the journal: operations, what happened to a memory, plans, and what was undone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Span, Table, Text, counted, undo
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Table, command
+from perdure.interfaces.views.values import cell, counted, label, undo
+from perdure.records.plan import Plan
 from perdure.records.report import Entry, Operation
 
-if TYPE_CHECKING:
-    from perdure.interfaces.views import Request
-    from perdure.records.plan import Plan
+_COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
 def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[Block]:
@@ -18,15 +18,9 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
     if not entries:
         yield Line("No operations.")
     if operations := [e for e in entries if isinstance(e, Operation)]:
-        columns = ("id", "at", "operation", "namespace", "changes", "hides", "note")
-        yield Table(columns, tuple(_operation(o) for o in operations))
+        rows = tuple(tuple(cell(name, getattr(o, name)) for name in _COLUMNS) for o in operations)
+        yield Table(tuple(map(label, _COLUMNS)), rows)
     yield from (line_of(e) for e in entries if isinstance(e, Entry))
-
-
-def _operation(o: Operation) -> tuple[Text, ...]:
-    undone: tuple[Span, ...] = (" (undone by ", Identifier(o.undone_by), ")") if o.undone_by else ()
-    note = (Foreign(o.note), *undone)
-    return (Identifier(o.id), o.at, o.operation, Foreign(o.namespace), f"{o.changes:,}", f"{o.hides:,}", note)
 
 
 def line_of(entry: Entry) -> Line:
@@ -35,9 +29,21 @@ def line_of(entry: Entry) -> Line:
     return Line(text, item=True)
 
 
-def view_undo(plan: Plan, _: Request) -> Iterator[Block]:
-    """Show what was undone."""
-    yield Line(
-        ("Undone: ", Foreign(plan.note.removeprefix("takes back ")), f"; {counted(len(plan.changes), 'change')}.")
-    )
-    yield from undo([plan.id])
+def view_plan(plans: Plan | Sequence[Plan], request: Request) -> Iterator[Block]:
+    """Show what was undone or applied, or plans that were written to a file."""
+    plans = [plans] if isinstance(plans, Plan) else plans
+    for p in plans:
+        changes = f"{counted(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened):,}"
+        if p.undoes:
+            yield Line(("Undone: ", Foreign(p.note.removeprefix("takes back ")), f"; {changes}."))
+        else:
+            yield Line((f"{p.operation} in ", Foreign(p.namespace), f": {changes}. ", Foreign(p.note)))
+    if not plans:
+        yield Line("There is nothing to do.")
+    elif "file" in request.notes:
+        yield Line(("Apply it with: ", command("apply", file=request.notes["file"])))
+    else:
+        yield from undo(p.id for p in plans)
+
+
+view_apply = view_plan

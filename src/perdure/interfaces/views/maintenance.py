@@ -1,61 +1,60 @@
-"""Views of maintenance: sweeps and forecasts, statistics, the digest."""
+"""Views of maintenance: sweeps and forecasts, statistics, the digest, checks, the schedule, ends of sessions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from perdure.interfaces.views.blocks import (
-    MOST,
-    Block,
-    Document,
-    Foreign,
-    Identifier,
-    Line,
-    Pairs,
-    Text,
-    counted,
-    not_written,
-    rest,
-    tally,
-    undo,
-)
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Pairs, Text
+from perdure.interfaces.views.values import counted, ending, first, tally, undo, when
+from perdure.records.consolidation_results import SessionResult
+from perdure.records.report import Moved, Report, Stats
 
 if TYPE_CHECKING:
-    from perdure.interfaces.views import Request
-    from perdure.records.report import Moved, Report, Stats
     from perdure.rules.lifecycle.digest import Digest
 
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:
     """Show what a sweep moved or would move, or what a forecast foresees."""
-    yield from report_lines(report, request.arguments.get("days") if request.verb == "forecast" else None)
-    if request.verb != "forecast":
-        yield from not_written(report.moved, dry_run=report.dry_run)
-    yield from undo(report.operations)
+    foreseen = request.verb == "forecast"
+    if foreseen:
+        days = request.arguments.get("days", 30)
+        yield Line(f"{counted(len(report.moved), 'move')} within {days:g} days if nothing happens.")
+    yield from _moves(report, heading=not foreseen)
+    yield from () if foreseen else ending(report)
 
 
-def report_lines(report: Report, days: float | None = None) -> Iterator[Line]:
-    """Yield the moves of a report; ``days`` of a forecast."""
-    moves = counted(len(report.moved), "move")
-    if days is not None:
-        yield Line(f"{moves} within {days:g} days if nothing happens.")
-    else:
+def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
+    if heading:
         accesses = f", {counted(report.counted, 'access')} counted" if report.counted else ""
-        made = "due" if report.dry_run else "made"
-        yield Line(f"{moves} {made}; {counted(report.examined, 'memory')} examined{accesses}.")
+        moves = f"{counted(len(report.moved), 'move')} {'due' if report.dry_run else 'made'}"
+        yield Line(f"{moves}; {counted(report.examined, 'memory')} examined{accesses}.")
     if report.moved:
         yield Line(tally(report.tally))
-    for moved in report.moved[:MOST]:
-        yield Line((f"{moved.at}  ", Identifier(moved.id), f"  {_because(moved)}"), tone="faint", item=True)
-    yield from rest(len(report.moved))
+    yield from first([_move(m) for m in report.moved])
     for held in report.held:
         stopped = f": {counted(len(held.ids), 'move')}. {held.because}"
         yield Line(("Held back in ", Foreign(held.namespace), stopped), tone="warning")
 
 
-def _because(moved: Moved) -> str:
-    return moved.because if moved.because.startswith(moved.move) else f"{moved.move}: {moved.because}"
+def _move(m: Moved) -> Line:
+    because = m.because if m.because.startswith(m.move) else f"{m.move}: {m.because.removeprefix('archived: ')}"
+    return Line((f"{m.at}  ", Identifier(m.id), f"  {because}"), tone="faint", item=True)
+
+
+def view_session_result(done: SessionResult, _: Request) -> Iterator[Block]:
+    """Show what the end of a session did."""
+    if not done.anew:
+        yield Line((Foreign(done.session), f" had already ended at {done.ended_at}; nothing was left to do."))
+        return
+    yield Line(("Ended ", Foreign(done.session), f"; {counted(len(done.tasks), 'open task')} completed."))
+    if done.promotion is not None:
+        summaries = counted(done.promotion.crystallized_count, "summary")
+        yield Line(f"Promoted {counted(done.promotion.promoted_count, 'memory')}, {summaries} made.")
+    if done.report is not None and (done.report.moved or done.report.held):
+        yield from _moves(done.report)
+    yield from undo(done.operations)
 
 
 def view_stats(found: Stats, request: Request) -> Iterator[Block]:
@@ -63,18 +62,15 @@ def view_stats(found: Stats, request: Request) -> Iterator[Block]:
     yield Pairs(tuple(_figures(found, request)))
     if found.at_risk:
         yield Line("High value, and archived within 30 days if nothing happens:")
-    for identity, value, when in found.at_risk[:MOST]:
-        yield Line((Identifier(identity), f"  value {value:.2f}  {when}"), item=True)
-    yield from rest(len(found.at_risk))
+    yield from first([Line((Identifier(i), f"  value {v:.2f}  {at}"), item=True) for i, v, at in found.at_risk])
 
 
 def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if "store" in request.notes:
         yield "store", Foreign(request.notes["store"])
     yield "memories", f"{found.memories:,} in {counted(found.namespaces, 'namespace')}"
-    yield "tiers", tally(found.tiers)
-    yield "statuses", tally(found.statuses)
-    yield "kinds", tally(found.kinds)
+    for name in ("tiers", "statuses", "kinds"):
+        yield name, tally(getattr(found, name))
     if found.value_percentiles:
         percentiles = ", ".join(f"{name} {value:.2f}" for name, value in found.value_percentiles.items())
         yield "value", f"{percentiles} (of {counted(found.sampled, 'memory')})"
@@ -82,20 +78,46 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     yield "review suggested", f"{found.review_suggested:,} of {found.sampled:,}"
     yield "without a vector", f"{found.without_vector:,} (found by keyword search only)"
     yield "embedding space", Foreign(found.space) if found.space else "none"
-    if found.model is not None:
-        use = found.model
+    if use := found.model:
         tokens = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} tokens out"
         yield "language model", f"{counted(use.calls, 'call')}, {use.failures:,} failed, {use.seconds:.1f} s; {tokens}"
     if (hint := request.notes.get("no_facts")) and "fact" not in found.kinds:
         yield "facts", f"none. {hint}"
 
 
-def view_digest(made: Digest, _: Request) -> Iterator[Block]:
+def view_digest(made: Digest | str, _: Request) -> Iterator[Block]:
     """Show MEMORY.md."""
-    yield Document(made.text, digest_size(made))
+    yield Document(made) if isinstance(made, str) else Document(made.text, digest_size(made))
 
 
 def digest_size(made: Digest) -> str:
     """Return how long a digest is."""
     how = "counted by the embedder's tokenizer" if made.exact else "estimated on the high side"
     return f"{counted(len(made.ids), 'memory')}, {made.tokens:,} tokens ({how}), profile {made.profile}"
+
+
+def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
+    """Show what is wrong with a store."""
+    store = Foreign(request.notes.get("store", "The store"))
+    yield from (Line(Foreign(fault), tone="warning") for fault in faults)
+    found = f" has {counted(len(faults), 'fault')}. Restore a copy of the file." if faults else " is sound."
+    yield Line((store, found))
+
+
+def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:
+    """Show all namespaces."""
+    yield from (Line(Foreign(name)) for name in names)
+    if not names:
+        yield Line("There is no namespace yet; remember makes one.")
+
+
+def view_upkeep_state(found: Mapping[str, Mapping[str, Mapping[str, Any]]], _: Request) -> Iterator[Block]:
+    """Show when each scheduled task last ran in each namespace, and how it ended."""
+    for namespace, tasks in found.items():
+        for task, data in tasks.items():
+            note = (" ", Foreign(data["note"])) if data.get("note") else ""
+            times = f"last {when(data['last_ms'])}, next {when(data['next'])}."
+            text = (Foreign(namespace), f": {task} {data['outcome']}, {times}", note)
+            yield Line(text, tone="plain" if data["outcome"] == "done" else "warning")
+    if not any(found.values()):
+        yield Line("No scheduled task has run yet.")

@@ -1,86 +1,67 @@
-"""Views of single memories, lists of them, and what was decided about one."""
+"""Views of single memories, of lists of them, and of what was decided about one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from perdure.interfaces.views.blocks import (
-    Block,
-    Foreign,
-    Identifier,
-    Line,
-    Pairs,
-    Quote,
-    Span,
-    Table,
-    Text,
-    counted,
-    joined,
-    undo,
-    when,
-)
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text
+from perdure.interfaces.views.values import cell, counted, undo, when
+from perdure.records.consolidation_results import Edge
+from perdure.records.memory import Memory
+from perdure.records.outcome import Outcome
 
-if TYPE_CHECKING:
-    from perdure.interfaces.views import Request
-    from perdure.records.memory import Memory
-    from perdure.records.outcome import Outcome
-
+_NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
+_OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
 _BRIEF: Final = 100
 _DONE: Final = {
     "remember": "Remembered",
     "pin": "Pinned",
     "unpin": "Unpinned",
     "archive": "Archived",
+    "forget": "Archived",
     "restore": "Restored",
     "move": "Moved",
+    "update": "Updated",
     "settle": "Settled",
     "confirm": "Confirmed",
     "deny": "Denied",
     "correct": "Corrected",
     "both": "Both kept",
-    "same": "Treated as one",
+    "same": "Compared",
     "different": "Kept apart",
     "mute": "Muted",
 }
 """Verb, or verdict of ``answer`` -> what is said of the memory that it changed."""
 
 
-def view_memory(memory: Memory, _: Request) -> Iterator[Block]:
+def view_memory(m: Memory, _: Request) -> Iterator[Block]:
     """Show one memory whole."""
-    yield Pairs(tuple(_pairs(memory)))
-    yield Quote(memory.content, whole=True)
+    pairs: dict[str, Text] = {
+        "id": m.id,
+        "namespace": Foreign(m.namespace),
+        "kind": m.kind.value,
+        "scope, tier": f"{m.scope}, {m.tier}",
+        "form": f"{m.form}, {counted(m.tokens, 'token')}",
+        "status": _status(m),
+        "happened": when(m.created_at),
+        "stored": when(m.recorded_at),
+        "next check": when(m.due_at),
+        **{name: f"{getattr(m, name):.3f}" for name in _NUMBERS},
+        "accesses": f"{m.access_count:,}",
+        **{name: cell(name, value) for name in _OPTIONAL if (value := getattr(m, name))},
+    }
+    yield Pairs(tuple(pairs.items()))
+    yield Quote(m.content, whole=True)
 
 
-def _pairs(m: Memory) -> Iterator[tuple[str, Text]]:
-    yield "id", m.id
-    yield "namespace", Foreign(m.namespace)
-    yield "kind", m.kind.value
-    yield "scope, tier", f"{m.scope}, {m.tier}"
-    yield "form", f"{m.form}, {counted(m.tokens, 'token')}"
-    yield "status", _status(m)
-    yield "happened", when(m.created_at)
-    yield "stored", when(m.recorded_at)
-    yield "next check", when(m.due_at)
-    for name in ("importance", "confidence", "strength", "retention", "value"):
-        yield name, f"{getattr(m, name):.3f}"
-    yield "accesses", f"{m.access_count:,}"
-    if m.tags:
-        yield "tags", joined(Foreign(tag) for tag in m.tags)
-    for name in ("speaker", "session", "task", "source"):
-        if text := getattr(m, name):
-            yield name, Foreign(text)
-    if m.metadata:
-        yield "metadata", Foreign(str(dict(m.metadata)))
-
-
-def view_memories(memories: Sequence[Memory], request: Request) -> Iterator[Block]:
+def view_list(memories: Sequence[Memory], request: Request) -> Iterator[Block]:
     """Show a page of memories, newest first."""
     if not memories:
-        yield Line(("No memories in ", _namespace(request.arguments), " pass the filters."))
+        yield Line(("No memories in ", Foreign(request.namespace), " pass the filters."))
         return
-    columns = ("id", "when", "kind", "tier", "status", "value", "content")
-    yield Table(columns, tuple(_row(m) for m in memories))
+    yield Table(("id", "when", "kind", "tier", "status", "value", "content"), tuple(_row(m) for m in memories))
     if len(memories) == request.arguments.get("limit"):
         yield Line(("Older ones follow with before=", Identifier(memories[-1].id), "."), reader="model")
 
@@ -92,27 +73,25 @@ def _row(m: Memory) -> tuple[Text, ...]:
 
 def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
-    memory = done.memory
-    now: tuple[Span, ...] = (f" ({_status(memory)}, {memory.tier})",)
-    if request.verb == "remember":
-        now = (f" ({memory.kind}, {_status(memory)}, {memory.tier}) in ", Foreign(memory.namespace))
+    m = done.memory
     verb = str(request.arguments.get("verdict", "")) if request.verb == "answer" else request.verb
-    said = f"{_DONE.get(verb, 'Changed')} " if done.changed else "Nothing changed: "
-    yield Line((said, Identifier(memory.id), *now, "."))
+    said = _DONE.get(verb, "Changed") if done.changed else "Nothing changed:"
+    where = (" in ", Foreign(m.namespace)) if verb == "remember" else ()
+    yield Line((f"{said} ", Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
     yield from undo([done.operation])
 
 
-def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:
-    """Show all namespaces."""
-    for name in names:
-        yield Line(Foreign(name))
-    if not names:
-        yield Line("There is no namespace yet; remember makes one.")
+def view_relate(edge: str, _: Request) -> Iterator[Block]:
+    """Show by which edge memories were joined."""
+    yield Line(("Joined by the edge ", Foreign(edge), "."))
 
 
-def _status(memory: Memory) -> str:
-    return f"{memory.status} (pinned)" if memory.pinned else memory.status.value
+def view_edges(found: Sequence[Edge], _: Request) -> Iterator[Block]:
+    """Show edges with their whole ids, which ``relate`` takes."""
+    names = ("kind", "weight", "members")
+    rows = tuple((Foreign(e.id), *(cell(name, getattr(e, name)) for name in names)) for e in found)
+    yield Table(("edge", *names), rows)
 
 
-def _namespace(arguments: Mapping[str, object]) -> Foreign:
-    return Foreign(str(arguments.get("namespace") or "default"))
+def _status(m: Memory) -> str:
+    return f"{m.status} (pinned)" if m.pinned else m.status.value

@@ -7,21 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from perdure.interfaces.views.blocks import (
-    Block,
-    Command,
-    Document,
-    Foreign,
-    Identifier,
-    Line,
-    Pairs,
-    Quote,
-    Span,
-    Table,
-    Text,
-    Undo,
-    spans,
-)
+from perdure.interfaces.views import blocks as b
+from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Table, Text, spans
 from perdure.rules.escaping import label, quote_block, quoted_line, remove_invisible
 
 LONGEST: Final = 2000
@@ -55,7 +42,7 @@ def _table(block: Table) -> str:
     return "\n".join(" | ".join(_text(cell) or "-" for cell in row) for row in rows)
 
 
-def _pairs(block: Pairs) -> str:
+def _pairs(block: b.Pairs) -> str:
     return "\n".join(f"{_text(name)}: {_text(value)}" for name, value in block.pairs)
 
 
@@ -69,11 +56,11 @@ def _quote(block: Quote) -> str:
     return "\n".join([*lines, "   (cut here; get returns the whole)"] if cut else lines)
 
 
-def _document(block: Document) -> str:
+def _document(block: b.Document) -> str:
     return block.text
 
 
-def _undo(block: Undo) -> str:
+def _undo(block: b.Undo) -> str:
     calls = [_command(Command("undo", (("operation_id", Identifier(o)),))) for o in reversed(block.operations)]
     return f"Undo{', in this order' if len(calls) > 1 else ''}: {', '.join(calls)}"
 
@@ -81,10 +68,10 @@ def _undo(block: Undo) -> str:
 _RENDER: Final[dict[type, Callable[[Any], str]]] = {
     Line: _line,
     Table: _table,
-    Pairs: _pairs,
+    b.Pairs: _pairs,
     Quote: _quote,
-    Document: _document,
-    Undo: _undo,
+    b.Document: _document,
+    b.Undo: _undo,
 }
 
 

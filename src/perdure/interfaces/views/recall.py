@@ -1,29 +1,17 @@
-"""Views of a recall, and of why a memory was not in its answer."""
+"""Views of a recall, of why a memory was not in its answer, and of what a person is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
 
-from perdure.interfaces.views.blocks import (
-    Block,
-    Foreign,
-    Identifier,
-    Line,
-    Quote,
-    Text,
-    command,
-    joined,
-    sum_of,
-    when,
-)
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Quote, Text, command
+from perdure.interfaces.views.values import joined, sum_of, when
+from perdure.records.memory import Memory
+from perdure.records.recall import Absence, Hit, Recall
+from perdure.records.signal_results import Question
 
-if TYPE_CHECKING:
-    from perdure.interfaces.views import Request
-    from perdure.records.memory import Memory
-    from perdure.records.recall import Absence, Hit, Recall
-
-_OTHERS: Final = 5
+_OTHERS = 5
 """Other namespaces that are named where nothing was found."""
 
 
@@ -34,35 +22,30 @@ def view_recall(found: Recall, request: Request) -> Iterator[Block]:
         yield Line("Do not guess.", reader="model")
         yield from _elsewhere(request)
     places = {hit.memory.id: place for place, hit in enumerate(found.hits, 1)}
-    for place, hit in enumerate(found.hits, 1):
-        yield from _hit(place, hit, places)
+    for hit in found.hits:
+        yield from _hit(hit, places)
+    if any(hit.question for hit in found.hits):
+        yield from _how_to_answer()
     if found.hits and found.id:
-        yield Line(("Say what became of them: ", command("used", memory_ids=..., recall_id=found.id)), tone="faint")
+        yield Line(("Say what became of them: ", command("used", ids=..., recall_id=found.id)), tone="faint")
     if found.note:
         yield Line(f"Note: {found.note}.", tone="warning")
 
 
 def _elsewhere(request: Request) -> Iterator[Block]:
-    here = request.arguments.get("namespace") or "default"
-    others = [name for name in request.notes.get("namespaces", ()) if name != here]
+    others = [name for name in request.notes.get("namespaces", ()) if name != request.namespace]
     if others:
-        listed = joined([Foreign(name) for name in others[:_OTHERS]])
-        more = f" and {len(others) - _OTHERS:,} more" if len(others) > _OTHERS else ""
-        yield Line(("Looked in namespace ", Foreign(here), "; this store also has ", *listed, f"{more}."))
+        named = joined([*(Foreign(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
+        yield Line(("Looked in namespace ", Foreign(request.namespace), "; this store also has ", named, "."))
 
 
-def _hit(place: int, hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
+def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
     memory = hit.memory
-    facts = (Identifier(memory.id), *_marks(memory))
-    yield Quote(memory.content, facts, tuple(_doubts(hit, places)), place, memory.speaker)
-    yield Line(f"score {hit.score:.3f} = {sum_of(hit.parts)}", tone="faint", item=True, reader="person")
+    facts = (Identifier(memory.id), *_marks(memory), f"score {hit.score:.2f}")
+    yield Quote(memory.content, facts, tuple(_doubts(hit, places)), places[memory.id], memory.speaker)
+    yield Line(f"score = {sum_of(hit.parts)}", tone="faint", item=True, reader="person")
     if hit.question:
-        how = (
-            command("answer", id=Identifier(memory.id), verdict=...)
-            if memory.aging
-            else command("why", id=Identifier(memory.id))
-        )
-        yield Line(("Ask the person: ", Foreign(hit.question), " Then: ", how), tone="warning", item=True)
+        yield Line(("Ask the person: ", Foreign(hit.question)), tone="warning", item=True)
 
 
 def _marks(memory: Memory) -> Iterator[Text]:
@@ -79,29 +62,43 @@ def _marks(memory: Memory) -> Iterator[Text]:
     if memory.session:
         yield ("session ", Foreign(memory.session))
     if memory.tags:
-        yield ("tags ", *joined(Foreign(tag) for tag in memory.tags))
+        yield ("tags ", joined(Foreign(tag) for tag in memory.tags))
 
 
 def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
     """Yield what else is known about what a hit says."""
+
+    def named(identity: str) -> Text:
+        return f"number {places[identity]}" if identity in places else Identifier(identity)
+
     if hit.memory.aging:
         yield "stale: not confirmed for a long time"
     if hit.updated_by:
-        yield ("a later message says otherwise: ", *_place(hit.updated_by, places))
+        yield ("a later message says otherwise: ", named(hit.updated_by))
     for other in hit.contested_with:
-        if other == hit.memory.id:
-            yield "contradicts itself: ask which is right"
-        else:
-            yield ("conflicts with ", *_place(other, places), ": ask which is right")
-
-
-def _place(identity: str, places: Mapping[str, int]) -> tuple[str | Identifier, ...]:
-    return (f"number {places[identity]}",) if identity in places else (Identifier(identity),)
+        whom: Text = "contradicts itself" if other == hit.memory.id else ("conflicts with ", named(other))
+        yield (whom, ": ask which is right")
 
 
 def view_absence(found: Absence, _: Request) -> Iterator[Block]:
     """Show what kept a memory out of an answer."""
-    yield Line((Foreign(found.explanation),))
-    score = "" if not found.parts else f" · score {sum(found.parts.values()):.3f} = {sum_of(found.parts)}"
-    rank = "" if found.rank is None else f" · rank {found.rank}"
-    yield Line(f"kept out by: {found.kept_out_by}{rank}{score}", tone="faint")
+    yield Line(f"Kept out by {found.kept_out_by}: {found.explanation}.")
+    if found.rank is not None:
+        yield Line(f"rank {found.rank}, score {sum(found.parts.values()):.3f} = {sum_of(found.parts)}", tone="faint")
+
+
+def view_review(found: Sequence[Question], _: Request) -> Iterator[Block]:
+    """Show open questions."""
+    for number, q in enumerate(found, 1):
+        facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Foreign(q.why))
+        yield Quote(q.question, facts, number=number)
+        if q.same:
+            yield Line("Answer with same, or same --no-yes.", tone="faint", item=True, reader="person")
+            yield Line("The verdict is same or different.", item=True, reader="model")
+    yield from _how_to_answer()
+
+
+def _how_to_answer() -> Iterator[Line]:
+    verbs = "confirm ID, deny ID, correct ID VALUE, both ID or mute ID"
+    yield Line(f"Write down the answer: perdure {verbs}", tone="faint", reader="person")
+    yield Line(("Write down the person's answer: ", command("answer", id=..., verdict=...)), reader="model")

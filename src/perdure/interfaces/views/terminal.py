@@ -12,21 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.text import Text as Styled
 
-from perdure.interfaces.views.blocks import (
-    Block,
-    Command,
-    Document,
-    Foreign,
-    Identifier,
-    Line,
-    Pairs,
-    Quote,
-    Span,
-    Table,
-    Text,
-    Undo,
-    spans,
-)
+from perdure.interfaces.views import blocks as b
+from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Text, spans
 from perdure.rules.escaping import terminal_line, terminal_text
 
 _PIPE_WIDTH: Final = 160
@@ -70,7 +57,7 @@ def _line(console: Console, block: Line) -> None:
         console.print(Styled(indent + _text(block.text), style=_STYLES[block.tone]))
 
 
-def _table(console: Console, block: Table) -> None:
+def _table(console: Console, block: b.Table) -> None:
     table = rich.table.Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in block.columns:
         table.add_column(column, no_wrap=column == "id", overflow="fold")
@@ -79,7 +66,7 @@ def _table(console: Console, block: Table) -> None:
     console.print(table)
 
 
-def _pairs(console: Console, block: Pairs) -> None:
+def _pairs(console: Console, block: b.Pairs) -> None:
     table = rich.table.Table.grid(padding=(0, 2))
     for name, value in block.pairs:
         table.add_row(Styled(terminal_line(name), style="bold"), Styled(_text(value)))
@@ -97,14 +84,14 @@ def _quote(console: Console, block: Quote) -> None:
         console.print(Styled(indent + _text(warning), style="yellow"))
 
 
-def _document(console: Console, block: Document) -> None:
+def _document(console: Console, block: b.Document) -> None:
     text = terminal_text(block.text) if console.is_terminal else block.text
     console.file.write(text if text.endswith("\n") else f"{text}\n")
     if block.size:
         print(terminal_line(block.size), file=sys.stderr)
 
 
-def _undo(console: Console, block: Undo) -> None:
+def _undo(console: Console, block: b.Undo) -> None:
     if len(block.operations) > 1:
         console.print("To undo all of it, keep this order:")
     for operation in reversed(block.operations):
@@ -113,11 +100,11 @@ def _undo(console: Console, block: Undo) -> None:
 
 _DRAW: Final[dict[type, Callable[[Console, Any], None]]] = {
     Line: _line,
-    Table: _table,
-    Pairs: _pairs,
+    b.Table: _table,
+    b.Pairs: _pairs,
     Quote: _quote,
-    Document: _document,
-    Undo: _undo,
+    b.Document: _document,
+    b.Undo: _undo,
 }
 
 

@@ -1,0 +1,131 @@
+"""Views of what is known: facts, timelines, summaries, answer sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Quote, Table, Text
+from perdure.interfaces.views.values import MOST, cell, counted, ending, joined, rest, table, tally
+from perdure.knowledge.records.answer_results import AnswerSheet
+from perdure.knowledge.records.fact_results import FactLine, Summaries, Timeline
+from perdure.knowledge.records.verification_results import Verified
+
+_BRIEF: Final = 40
+_BELIEVED: Final = ("active", "aging")
+_ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees")
+
+
+def view_facts(found: Sequence[FactLine], _: Request) -> Iterator[Block]:
+    """Show facts as a table, and what to ask about them."""
+    values = {f.id: f.value for f in found}
+    columns = ("id", "about", "what", "value", "confidence", "since", "said", "remarks")
+    yield Table(columns, tuple(_fact(f, values) for f in found))
+    for f in found:
+        if f.question:
+            yield Line(("Ask a person: ", Foreign(f.question), " (", Identifier(f.id), ")"), tone="warning")
+
+
+def _fact(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
+    said = Foreign(f.sources[-1][1], _BRIEF) if f.sources else f"({f.learned})"
+    remarks = joined((*_remarks(f), *_links(f, values)), "; ")
+    return (Identifier(f.id), Foreign(f.name), *_claim(f), f"{f.confidence:.2f}", _day(f.valid_from), said, remarks)
+
+
+def view_timeline(found: Timeline, _: Request) -> Iterator[Block]:
+    """Show what was true of an entity, and believed, oldest first."""
+    yield Line((Foreign(found.name), " (", Foreign(found.entity), ")"), tone="strong")
+    if not found.facts:
+        yield Line("No facts.")
+        return
+    values = {f.id: f.value for f in found.facts}
+    columns = ("id", "true", "believed", "what", "value", "state", "confidence", "remarks")
+    yield Table(columns, tuple(_entry(f, values) for f in found.facts))
+
+
+def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
+    true, believed = true_period(f.valid_from, f.valid_to, f.state), period(f.believed_from, f.believed_to)
+    confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED else "-"
+    return (Identifier(f.id), true, believed, *_claim(f), state(f.state), confidence, joined(_links(f, values), "; "))
+
+
+def view_summaries(done: Summaries, _: Request) -> Iterator[Block]:
+    """Show the summaries that were made or are due."""
+    if not done.made:
+        yield Line("No summary is due.")
+    for s in done.made:
+        made = Identifier(s.id) if s.id else "not stored yet"
+        yield Quote(s.text, (made, Foreign(s.entity), f"stands for {counted(len(s.sources), 'memory')}"), whole=True)
+    yield from ending(done)
+
+
+def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
+    """Show an answer sheet."""
+    yield Document(sheet.text)
+
+
+def view_verified(done: Verified, _: Request) -> Iterator[Block]:
+    """Show what authorities said of facts, what needs attention first, and what memories cite that is not there."""
+    yield Line(done.note or tally(done.counts))
+    if verdicts := sorted(done.verdicts, key=lambda v: _ATTENTION.index(v.outcome)):
+        yield from table(verdicts, "id key claimed authority known outcome evidence replaced_by")
+    cited = [c for c in done.cited if c.sight != "fine"]
+    for c in cited[:MOST]:
+        yield Line((Identifier(c.id), f" cites what is {c.sight} in ", Foreign(c.authority), ":"), tone="warning")
+        for s in c.sightings:
+            yield Line((Foreign(s.citation.text), ": ", Foreign(s.evidence)), item=True)
+    yield from rest(len(cited))
+    if done.unasked:
+        yield Line(("No authority knows about ", cell("", done.unasked)), tone="warning")
+    if done.left:
+        yield Line(f"{counted(done.left, 'memory')} left for the next run.")
+    yield from ending(done)
+
+
+def state(name: str) -> str:
+    """Return how a fact's state is called."""
+    return "stale" if name == "aging" else name
+
+
+def true_period(begin: str, end: str, name: str) -> str:
+    """Return when something was true; what was denied as it began never was, what was replaced was for a while."""
+    if begin != end:
+        return period(begin, end)
+    return "never" if name == "invalidated" else f"on {_day(begin)} at most"
+
+
+def period(begin: str, end: str) -> str:
+    """Return the days of a period, which may not have ended."""
+    if not end:
+        return f"since {_day(begin)}"
+    return f"on {_day(begin)} only" if _day(begin) == _day(end) else f"{_day(begin)} to {_day(end)}"
+
+
+def _claim(f: FactLine) -> tuple[Text, Text]:
+    return Foreign(f.predicate.replace("_", " ")), Foreign(f.value, _BRIEF)
+
+
+def _remarks(f: FactLine) -> Iterator[Text]:
+    """Yield what is to be known about a fact besides its value."""
+    if f.state != "active":
+        yield state(f.state)
+    if f.confirmations > 1:
+        said = "stated" if len(f.sources) >= f.confirmations else "stated or confirmed"
+        yield f"{said} {f.confirmations} times"
+    if f.trust != "user":
+        yield f"source: {f.trust}"
+
+
+def _links(f: FactLine, values: Mapping[str, str]) -> Iterator[Text]:
+    """Yield who sees it, what conflicts with it, replaced it, was replaced: by value if it is listed, else by id."""
+    if f.session:
+        yield ("only in session ", Foreign(f.session))
+    replaced = tuple(i for i in f.supersedes if i in values)
+    for words, ids in (("conflicts with ", f.contested), ("replaced by ", f.superseded_by), ("replaces ", replaced)):
+        if ids:
+            yield (words, joined(Foreign(values[i], _BRIEF) if i in values else Identifier(i) for i in ids))
+
+
+def _day(moment: str) -> str:
+    return moment.partition(" ")[0]

@@ -1,0 +1,167 @@
+"""Values as text and tables: what every view uses, and the view of a result that has none of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo, command
+from perdure.records.instant import Instant, text_of, to_instant
+
+MOST: Final = 20
+"""Entries of a list that are shown; the structured result has all."""
+_BRIEF: Final = 80
+"""Characters of a table's cell that a terminal shows."""
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
+_ENDING: Final = frozenset(("operation", "operations", "dry_run", "plans", "namespace"))
+"""Fields that ``ending`` shows, or that repeat what was asked."""
+_LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "conflicting", "avg": "mean"}
+_SCORES: Final = {"meaning": "semantic", "words": "keyword"}
+
+
+def view_values(result: Any) -> Iterator[Block]:
+    """Show a result under the names that its JSON has: values, then lists as tables, then how it is undone."""
+    if isinstance(result, list | tuple):
+        yield from table(result) if _is_rows(result) else (Line(cell("", one)) for one in result)
+        yield from () if result else [Line("Nothing found.")]
+    elif result is None or isinstance(result, str | int | float):
+        yield Line("Done." if result is None else cell("", result))
+    else:
+        yield from _record(result)
+        yield from ending(result)
+
+
+def _record(result: Any) -> Iterator[Block]:
+    plain = result if isinstance(result, Mapping) else result.to_dict()
+    values: dict[str, Any] = {
+        name: getattr(result, name, value) for name, value in plain.items() if name not in _ENDING
+    }
+    tables = {name: value for name, value in values.items() if _is_rows(value)}
+    records = {name: value for name, value in values.items() if is_dataclass(value)}
+    pairs = [(label(n), cell(n, v, 0)) for n, v in values.items() if n not in tables and n not in records]
+    if shown := tuple((name, text) for name, text in pairs if text):
+        yield Pairs(shown)
+    for name, rows in tables.items():
+        yield Line(f"{label(name).capitalize()}:", tone="strong")
+        yield from table(rows)
+    if records:
+        yield from table(records)
+
+
+def ending(result: Any) -> Iterator[Block]:
+    """Yield that a preview has written nothing, if it has found something to do, and how a result is undone."""
+    done = getattr(result, "confirmed", getattr(result, "learned", not getattr(result, "dry_run", False)))
+    plans = getattr(result, "plans", None)
+    if not done and (plans is None or any(plan.changes for plan in plans)):
+        apply = command("", confirm=True) if hasattr(result, "confirmed") else command("", dry_run=False)
+        yield Line(("Nothing was written; repeat with ", apply, " to apply it."))
+    yield from undo(getattr(result, "operations", (getattr(result, "operation", None),)))
+
+
+def undo(operations: Iterable[str | None]) -> Iterator[Undo]:
+    """Yield how operations are taken back, if there are any."""
+    if kept := tuple(operation for operation in operations if operation):
+        yield Undo(kept)
+
+
+def table(rows: Sequence[Any] | Mapping[str, Any], columns: str = "") -> Iterator[Block]:
+    """Yield a table of records, and how many more there are than are shown.
+
+    Args:
+        rows: The records; named ones have their names in the first column.
+        columns: Names of the fields that are shown, separated by spaces; all that are not empty if none are named.
+    """
+    names, records = (list(rows), list(rows.values())) if isinstance(rows, Mapping) else ([], rows)
+    shown = columns.split() or [f.name for f in fields(records[0]) if any(_holds(getattr(r, f.name)) for r in records)]
+    cells = [tuple(cell(name, getattr(record, name)) for name in shown) for record in records[:MOST]]
+    head = ("",) if names else ()
+    labels = (*head, *(label(name) for name in shown))
+    yield Table(labels, tuple((*(Foreign(n) for n in names[i : i + 1]), *row) for i, row in enumerate(cells)))
+    yield from rest(len(records))
+
+
+def first(entries: Sequence[Block]) -> Iterator[Block]:
+    """Yield the first entries of a list, and how many more there are."""
+    yield from entries[:MOST]
+    yield from rest(len(entries))
+
+
+def rest(total: int) -> Iterator[Line]:
+    """Yield how many more entries there are than are shown, if there are."""
+    if total > MOST:
+        yield Line(f"… and {total - MOST:,} more; --json lists all.", item=True, reader="person")
+        yield Line(f"and {total - MOST:,} more", item=True, reader="model")
+
+
+def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
+    """Return the value of a field as text; empty for none."""
+    if isinstance(value, datetime) or (isinstance(value, int) and _INSTANT.fullmatch(name)):
+        return when(value)
+    if isinstance(value, bool | int | float):
+        return _number(value)
+    if isinstance(value, str):
+        found = Identifier(value) if _ID.fullmatch(value) else Foreign(value, most if len(value) > most else 0)
+        return found if value else ""
+    if is_dataclass(value):
+        return joined(cell(f.name, getattr(value, f.name), most) for f in fields(value))
+    if isinstance(value, Mapping):
+        return joined((cell("", key), " ", cell(key, one, most)) for key, one in value.items())
+    return joined(cell(name, one, most) for one in value or ())
+
+
+def _number(value: float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.2f}" if value == 0 or abs(value) >= 0.05 else f"{value:.2g}"  # noqa: PLR2004  # two digits
+
+
+def label(name: str) -> str:
+    """Return how a field is called."""
+    return " ".join(_LABELS.get(word, word) for word in name.split("_"))
+
+
+def joined(texts: Iterable[Text], separator: str = ", ") -> Text:
+    """Return texts one after the other, without empty ones; empty if there are none."""
+    found = [part for text in texts if text for part in (separator, text)]
+    return tuple(found[1:]) or ""
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, for example ``1 file``, ``1,200 memories``."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def tally(counts: Mapping[str, int]) -> str:
+    """Return counts in words, for example ``hot 3, warm 12``."""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"
+
+
+def sum_of(parts: Mapping[str, float]) -> str:
+    """Return parts as they add up, without those that add nothing."""
+    shown = {_SCORES.get(name, name): value for name, value in parts.items() if round(value, 3)}
+    return " + ".join(f"{name} {value:.3f}" for name, value in shown.items()) or "nothing"
+
+
+def when(moment: datetime | Instant | None) -> str:
+    """Return an instant as ``2026-11-21 09:30 UTC``."""
+    if moment is None:
+        return "never"
+    return text_of(to_instant(moment) if isinstance(moment, datetime) else moment)
+
+
+def _holds(value: Any) -> bool:
+    """Whether a value is there: a number always is."""
+    return isinstance(value, bool | int | float) or bool(value)
+
+
+def _is_rows(value: Any) -> bool:
+    """Whether a value holds records, in a list or by name."""
+    values = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return any(is_dataclass(one) for one in values)
