@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from typer.main import get_command
@@ -17,9 +18,9 @@ from perdure.interfaces.cli.app import app
 from perdure.interfaces.mcp.run import build
 from perdure.knowledge.rules.episode_states import EPISODES
 from perdure.knowledge.rules.fact_states import TABLE as FACTS
-from perdure.records.memory import Tier
 from perdure.records.policy import PRESETS, Policy, sections
-from perdure.rules.lifecycle.transitions import RULES
+from perdure.rules.lifecycle import tier_table
+from perdure.rules.lifecycle.tier_table import Rule
 
 DOCS = Path(__file__).parent
 TESTS = DOCS.parent / "tests"
@@ -151,18 +152,32 @@ def _no_store() -> Any:
 
 
 def transitions() -> str:
-    """The transition table as a table and a diagram."""
+    """The tier table as a diagram of tiers and statuses, one of forms, and a table."""
+    rules = tier_table.RULES
     lines = ["```mermaid", "stateDiagram-v2"]
-    for rule in RULES:
-        for source in (
-            [rule.source] if rule.source else [t for t in Tier if t is not Tier.VAULT and t is not rule.target]
-        ):
-            if rule.name == "to_vault" and source is Tier.HOT:
-                continue
-            lines.append(f"    {source.value} --> {rule.target.value}: {rule.name}")
-    lines += ["    archived --> warm: restore", "```", "", "| rule | from | to | when |", "|---|---|---|---|"]
-    lines += [f"| {r.name} | {r.source or 'any but vault'} | {r.target} | {r.when} |" for r in RULES]
-    return "\n".join(lines)
+    for rule in rules:
+        sources = [rule.shortens] if rule.shortens else rule.sources
+        lines += [f"    {source} --> {rule.target}: {rule.name}" for source in sources]
+    lines += ["    archived --> warm: restore", "```", "", "| rule | from | to | of | when |", "|---|---|---|---|---|"]
+    return "\n".join([*lines, *(transition(rule) for rule in rules)])
+
+
+def transition(rule: Rule) -> str:
+    """A row of the tier table in words: policy keys in the place of their numbers."""
+    source = ", ".join(rule.sources) + (f"; {rule.shortens}" if rule.shortens else "")
+    switch = " = ".join(rule.switch) if rule.switch else ""
+    group = named(rule.only.words) if rule.only else ""
+    when = re.sub(r" \((value|confidence)\)", "", named(rule.because))
+    of = "; ".join(part for part in (f"`{switch}`" if switch else "", group) if part)
+    return f"| {rule.name} | {source} | {rule.target} | {of} | {when} |"
+
+
+def named(template: str) -> str:
+    """A template with policy keys as code and signals by name; ``value {value:.3f}`` is said once."""
+    keys = {key.rpartition(".")[2] for rule in tier_table.RULES for key in rule.keys}
+    parts = Formatter().parse(template)
+    text = "".join(text + (f"`{name}`" if name in keys else "" if name is None else "\0") for text, name, *_ in parts)
+    return text.replace(" \0", "")
 
 
 def states(rows: Sequence[Any], begins: str) -> str:

@@ -65,7 +65,7 @@ VIOLATIONS = {
     "a rule that reads the clock": ("rules/lifecycle/moves.py", "import time\n"),
     "a formula that knows records": ("formulas/value.py", "from perdure.records.memory import State\n"),
     "a record that needs a package": ("records/memory.py", "import numpy\n"),
-    "a store that decides": ("stores/sqlite/store.py", "from perdure.rules.lifecycle.moves import rises\n"),
+    "a store that decides": ("stores/sqlite/store.py", "from perdure.rules.lifecycle.moves import next_moves\n"),
     "an authority that decides": (
         "knowledge/authorities/sql.py",
         "from perdure.knowledge.rules.verification import believed\n",

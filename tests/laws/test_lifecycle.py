@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import pytest
@@ -366,6 +367,8 @@ def test_an_untouched_memory_follows_the_designs_table(preset, data):
     days = 45
     moves = played(state, (), START + days * DAY, policy).transitions
     seen = by_hand(state, days * 24, policy)
+    # A look hides before it shortens, but a form that fell due within the same three hours may have come first.
+    tied = any(s.shrinks and 0 <= h.at - s.at <= 3 * HOUR for s, h in pairwise(moves) if h.hides)
     tier, status, form = state.tier, state.status, state.form
     left = list(moves)
     for look, found in enumerate(seen):
@@ -375,7 +378,8 @@ def test_an_untouched_memory_follows_the_designs_table(preset, data):
             tier, status, form = step.state.tier, step.state.status, step.state.form
         # Each look may come three hours late, and so may each that rests on it.
         near = any(abs(now - m.at) <= 9 * HOUR for m in moves)
-        assert found == (tier, status, form) or near, f"after {look * 3} hours"
+        same = found[:2] == (tier, status) and (found[2] is form or (tied and status is Status.ARCHIVED))
+        assert same or near, f"after {look * 3} hours"
 
 
 # --- accesses

@@ -56,9 +56,10 @@ def first_below(falling: Callable[[Array], Array], threshold: ArrayLike, count: 
         Ages in days, shape [n]; 0 where the value at age 0 is below already, infinity beyond 100 years.
     """
     bound = np.broadcast_to(np.asarray(threshold, dtype=np.float64), (count,))[:, None]
-    low = np.full(count, -1.0)  # always at or above the threshold (age -1 ms stands for "before it was born")
     high = np.full(count, np.ceil(HORIZON_DAYS * DAY_MS))  # always below, once checked
     reached = falling((high / DAY_MS)[:, None])[:, 0] < bound[:, 0]
+    # Always at or above the threshold; -1 ms stands for "before it was born". What is never reached is not searched.
+    low = np.where(reached, -1.0, high - 1.0)
     branches = 64 if count <= _FEW else 8 if count <= _SOME else 2
     steps = np.arange(1, branches) / branches
     rows = np.arange(count)

@@ -12,11 +12,9 @@ from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Memory, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry, Explanation
-from perdure.rules.lifecycle.moves import next_falls
-from perdure.rules.lifecycle.reasons import reason
+from perdure.rules.lifecycle.moves import explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
 from perdure.rules.lifecycle.trajectory import replay
-from perdure.rules.lifecycle.transitions import RULES
 
 _LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
 
@@ -136,12 +134,9 @@ def _next(state: State, policy: Policy, now: Instant) -> str:
     if state.held:
         return "Next: a move is held back by a gate until the namespace changes."
     later = replay({"": state}, {}, now, policy)[0].after
-    falls = next_falls(Columns.of([later]), policy)
-    if falls.at[0] >= NEVER:
+    columns = Columns.of([later])
+    moves = next_moves(columns, policy)
+    if moves.at[0] >= NEVER:
         return f"Next: nothing; without access it stays in {later.tier}."
-    columns, at = Columns.of([later]), int(falls.at[0])
-    days = columns.days_since_anchor(at)
-    confidence, lag = confidence_curve(columns, policy)
-    value, sure = float(value_curve(columns, policy).value(days)[0]), float(confidence.value(days + lag)[0])
     first = "" if later.tier is state.tier else f"The next sweep moves it to {later.tier}. "
-    return f"{first}Next, without access: {reason(RULES[int(falls.rule[0])], value, sure, at, policy)}."
+    return f"{first}Next, without access: {explain_moves(columns, moves, policy)[0]}."

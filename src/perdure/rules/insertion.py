@@ -18,7 +18,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.language.tokens import counted
-from perdure.rules.lifecycle.moves import entry_tier, next_falls
+from perdure.rules.lifecycle.moves import entry_tier, next_moves
 from perdure.rules.lifecycle.state_arrays import TIERS, Columns, strength_curve
 
 NEAREST = 5
@@ -104,7 +104,7 @@ def begun(states: Sequence[State], messages: Sequence[bool], policy: Policy) -> 
     ]
     columns = Columns.of(learned)
     columns.tier = entry_tier(columns, policy, recent_message=np.array(messages, dtype=np.bool_))
-    due = next_falls(columns, policy).at
+    due = next_moves(columns, policy).at
     return [
         replace(s, tier=TIERS[int(t)], due_ms=None if d >= NEVER else int(d))
         for s, t, d in zip(learned, columns.tier, due, strict=True)
@@ -115,7 +115,7 @@ def with_due(states: Sequence[State], policy: Policy) -> list[State]:
     """Return states with the instant at which each next needs attention."""
     if not states:
         return []
-    due = next_falls(Columns.of(states), policy).at
+    due = next_moves(Columns.of(states), policy).at
     return [replace(s, due_ms=None if d >= NEVER else int(d)) for s, d in zip(states, due, strict=True)]
 
 

@@ -12,7 +12,6 @@ from perdure.records.memory import Form, State, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
 from perdure.records.report import Moved
-from perdure.rules.lifecycle.reasons import access_reason
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition
 
 
@@ -179,6 +178,11 @@ def trajectory_plan(
     changes.sort(key=lambda pair: (pair[0], pair[1].target, tuple(pair[1].after or ())))
     ordered = tuple(change for _, change in changes)
     return Plan(plan_id, operation, namespace, at, ordered, policy.version, note)
+
+
+def access_reason(counted: int) -> str:
+    """Return the reason for a change that only counts accesses in."""
+    return f"counted {'one access' if counted == 1 else f'{counted} accesses'} by recall"
 
 
 def _changes(trajectory: Trajectory, op: str, plan_id: str, refusal: str) -> list[Change]:

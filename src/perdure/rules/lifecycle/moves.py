@@ -1,187 +1,168 @@
-"""When a memory moves next, and where to: the arithmetic behind the transition table.
+"""When a memory moves next and why: the rows of the tier table, tried against states.
 
-Falling moves happen because time passed; rising moves happen at an access. May live here: the rules' conditions. May
-not: playing them forward (rules/lifecycle/trajectory.py).
+May live here: which of several rows comes first, and the tier of a new memory. May not: the rows
+(rules/lifecycle/tier_table.py) or replaying them (rules/lifecycle/trajectory.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from perdure.formulas.curve import NEVER, Array, due_instants
-from perdure.records.instant import DAY_MS, HOUR_MS
+from perdure.records.instant import text_of
+from perdure.records.memory import Tier
 from perdure.records.policy import Policy
+from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.state_arrays import (
-    COLD,
-    FORMS,
     HOT,
-    TASK,
-    VAULT,
+    TIERS,
     WARM,
     Bools,
     Columns,
     Ints,
     confidence_curve,
+    days_between,
     strength_curve,
     value_curve,
 )
-from perdure.rules.lifecycle.transitions import ARCHIVE, RULE_CODE, SHRINK
+from perdure.rules.lifecycle.tier_table import Cohort, Fall, Limits, Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Falls:
-    """The next move of each memory if nothing happens to it, shape [n].
+class Moves:
+    """The next move of each memory, shape [n].
 
     Attributes:
-        at: Instants; NEVER where it stays for ever.
-        target: Tier codes, ARCHIVE, or SHRINK.
-        rule: Index into RULES.
+        at: Instants; NEVER where there is none.
+        rule: Index into the tier table; -1 where there is none.
     """
 
     at: Ints
-    target: Ints
     rule: Ints
 
+    def take(self, rows: Ints) -> Moves:
+        """Return the moves of some memories."""
+        return Moves(self.at[rows], self.rule[rows])
 
-def next_falls(c: Columns, policy: Policy) -> Falls:
-    """Return when and where each memory moves by the passage of time alone.
 
-    Precedence: pinned, then status, then archive, then tier, then compression: where several fall due at one instant,
-    that is their order.
+def next_moves(states: Columns, policy: Policy, accessed: Ints | None = None) -> Moves:
+    """Return when each memory moves, and by which row of the tier table.
+
+    Where several rows fall due at one instant, the first in the table wins.
+
+    Args:
+        states: The states; pinned memories and those that are not active never move.
+        policy: The policy in force.
+        accessed: Instants of accesses that have just been counted in: rows that an access brings about are asked.
+            None for what time alone brings about.
     """
-    n = len(c)
-    at = np.full(n, NEVER, dtype=np.int64)
-    target = c.tier.copy()
-    rule = np.full(n, -1, dtype=np.int64)
-    still = c.active & ~c.pinned & (c.tier != VAULT)
-    for tier, fall in ((HOT, _leave_hot), (WARM, _leave_warm)):
-        rows = np.flatnonzero(still & (c.tier == tier))
-        if rows.size:
-            at[rows], target[rows], rule[rows] = fall(c.take(rows), policy)
-    everywhere = policy.archive.rule in ("confidence", "strength")
-    rows = np.flatnonzero(still & ~c.fact & ((c.tier == COLD) | everywhere))
-    if rows.size and policy.archive.rule != "never":
-        gone, why = _archive(c.take(rows), policy)
-        sooner = gone <= at[rows]
-        at[rows] = np.where(sooner, gone, at[rows])
-        target[rows] = np.where(sooner & (gone < NEVER), ARCHIVE, target[rows])
-        rule[rows] = np.where(sooner & (gone < NEVER), why, rule[rows])
-    rows = np.flatnonzero(still & c.fact & (c.reinforcements < policy.knowledge.aging_reinforcements))
-    if rows.size:
-        gone = _unanswered(c.take(rows), policy)
-        sooner = gone <= at[rows]
-        at[rows] = np.where(sooner, gone, at[rows])
-        target[rows] = np.where(sooner, ARCHIVE, target[rows])
-        rule[rows] = np.where(sooner, RULE_CODE["unanswered"], rule[rows])
-    if policy.compression.rule == "triggers":
-        rows = np.flatnonzero(still & ((c.tier == WARM) | (c.tier == COLD)) & ~c.firm & (c.form < len(FORMS) - 1))
-        shorter, why = _shrink(c.take(rows), policy)
-        sooner = shorter < at[rows]
-        at[rows] = np.where(sooner, shorter, at[rows])
-        target[rows] = np.where(sooner, SHRINK, target[rows])
-        rule[rows] = np.where(sooner, why, rule[rows])
-    return Falls(at, target, rule)
+    moves = Moves(np.full(len(states), NEVER), np.full(len(states), -1))
+    cohort = Cohort(states, policy, moves.at.copy() if accessed is None else accessed)
+    trials = list(_trials(states, policy, on_access=accessed is not None))
+    for trial, fallen in zip(trials, _fallen(states, policy, trials), strict=True):
+        due = trial.rule.due(cohort, fallen, trial.limits)[trial.rows]
+        sooner = due < moves.at[trial.rows]
+        rows = trial.rows[sooner]
+        moves.at[rows], moves.rule[rows] = due[sooner], trial.code
+    return moves
 
 
-def _leave_hot(c: Columns, policy: Policy) -> tuple[Ints, Ints, Ints]:
-    tiers, curve = policy.tiers, value_curve(c, policy)
-    stay = c.tier_since + int(tiers.hot_hours * HOUR_MS)
-    at = np.maximum(stay, due_instants(c.anchor, curve.crossing(tiers.hot_keep_value)))
-    value = _value_at(c, policy, np.where(at < NEVER, at, c.anchor))
-    warm = value >= tiers.hot_to_warm_value
-    rule = np.where(warm, RULE_CODE["leave_hot"], RULE_CODE["leave_hot_low"])
-    return at, np.where(warm, WARM, COLD), rule
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A row of the tier table with the memories that it is tried on."""
+
+    code: int
+    rule: Rule
+    limits: Limits
+    rows: Ints
 
 
-def _leave_warm(c: Columns, policy: Policy) -> tuple[Ints, Ints, Ints]:
-    tiers, curve = policy.tiers, value_curve(c, policy)
-    low = np.maximum(c.tier_since, due_instants(c.anchor, curve.crossing(tiers.warm_keep_value)))
-    quiet = np.maximum(c.tier_since, c.anchor) + int(tiers.warm_quiet_days * DAY_MS)
-    rule = np.where(low <= quiet, RULE_CODE["warm_low"], RULE_CODE["warm_quiet"])
-    return np.minimum(low, quiet), np.full(len(c), COLD), rule
+def _trials(states: Columns, policy: Policy, *, on_access: bool) -> Iterator[_Trial]:
+    """Yield the rows that are on and apply to some memory, in the order of the table."""
+    movable = states.active & ~states.pinned
+    in_tiers: dict[tuple[Tier, ...], Bools] = {}
+    for code, rule in enumerate(tier_table.RULES):
+        if rule.on_access is on_access:
+            if rule.sources not in in_tiers:
+                is_source = np.array([tier in rule.sources for tier in TIERS])
+                in_tiers[rule.sources] = movable & is_source[states.tier]
+            mask = in_tiers[rule.sources]
+            if mask.any() and rule.is_on(policy):
+                limits = rule.limits(policy)
+                rows = np.flatnonzero(mask & rule.applies(states, limits))
+                if rows.size:
+                    yield _Trial(code, rule, limits, rows)
 
 
-def _archive(c: Columns, policy: Policy) -> tuple[Ints, Ints]:
-    rule = policy.archive.rule
-    if rule == "strength":
-        faded = due_instants(c.strength_since, strength_curve(c, policy).forgetting())
-        faded = np.where(c.scope == TASK, NEVER, np.maximum(faded, c.status_since))
-        return faded, np.full(len(c), RULE_CODE["forgotten"])
-    confidence, lag = confidence_curve(c, policy)
-    doubted = due_instants(c.anchor, np.maximum(confidence.crossing(policy.archive.confidence_below) - lag, 0.0))
-    doubted = np.where(c.fades, np.maximum(doubted, c.status_since), NEVER)
-    if rule == "confidence":
-        return doubted, np.full(len(c), RULE_CODE["faded_confidence"])
-    worthless = due_instants(c.anchor, value_curve(c, policy).crossing(policy.archive.value_below))
-    at = np.maximum(c.tier_since + int(policy.archive.cold_days * DAY_MS), worthless)
-    if rule == "value":
-        return np.where(c.access_count == 0, at, NEVER), np.full(len(c), RULE_CODE["faded_value"])
-    return np.maximum(at, doubted), np.full(len(c), RULE_CODE["faded_both"])
+def _fallen(states: Columns, policy: Policy, trials: Sequence[_Trial]) -> list[Ints]:
+    """Return for each trial when all signals had fallen that its row asks for, shape [n].
 
-
-def _unanswered(c: Columns, policy: Policy) -> Ints:
-    """Return when each fact has been asked about for so long that nobody will answer (design 5)."""
-    keys = policy.knowledge
-    old = c.validated + int(keys.aging_days * DAY_MS)
-    asked: Ints = np.maximum(old, c.recorded)  # what was said long ago is asked about once it is here
-    gone: Ints = np.maximum(asked + int(keys.unanswered_days * DAY_MS) + 1, c.status_since)
-    return gone
-
-
-def _shrink(c: Columns, policy: Policy) -> tuple[Ints, Ints]:
-    """Return when each memory is due for its next form: all conditions of the trigger are met (seed 004, 3.2)."""
-    p = policy.compression
-    hours = np.array([p.summary_hours, 24.0 * p.keywords_days, 24.0 * p.embedding_days])[c.form]
-    bound = np.array([p.summary_value, p.keywords_value, p.embedding_value])[c.form]
-    most = np.array([p.summary_accesses, p.keywords_accesses, p.embedding_accesses])[c.form]
-    full = c.form == 0
-    old = np.where(full, np.maximum(c.created, c.form_since), c.created) + (hours * HOUR_MS).astype(np.int64)
-    # The trigger is inclusive, a crossing is not: at or below a number is below the next larger one.
-    low = due_instants(c.anchor, value_curve(c, policy).crossing(np.nextafter(bound, np.inf)))
-    at = np.maximum.reduce([old, low, c.tier_since, c.form_since])
-    fits = (c.access_count <= most) & (~full | (c.tokens >= p.least_tokens))
-    first = RULE_CODE["to_summary"]
-    return np.where(fits, at, NEVER), first + c.form
-
-
-def rises(c: Columns, at: Ints, policy: Policy) -> tuple[Ints, Ints]:
-    """Return the tier that an access at an instant lifts each memory to, and by which rule (-1: it stays).
-
-    The access is already counted in. Vault is asked first; a cold memory that was accessed is warm and may then go on
-    to hot at the same instant.
+    The falls of one signal are searched for together, because for few memories a search costs by the call.
     """
-    tiers = policy.tiers
-    value = _value_at(c, policy, at)
-    movable = c.active & ~c.pinned
-    vault = (
-        movable
-        & np.isin(c.tier, (WARM, COLD))
-        & (value >= tiers.vault_value)
-        & (c.access_count >= tiers.vault_accesses)
-        & (c.reinforcements >= tiers.vault_reinforcements)
-    )
-    nth = c.access3 if tiers.burst_accesses == 3 else c.access2  # noqa: PLR2004  # the policy allows 2 or 3
-    burst = at - nth <= int(tiers.burst_hours * HOUR_MS)
-    warm = movable & (c.tier == WARM) & ~vault
-    hot_burst, hot_value = warm & burst, warm & ~burst & (value >= tiers.warm_to_hot_value)
-    woken = movable & (c.tier == COLD) & ~vault
-    target = np.select([vault, hot_burst | hot_value, woken], [VAULT, HOT, WARM], c.tier)
-    rule = np.select(
-        [vault, hot_burst, hot_value, woken],
-        [RULE_CODE["to_vault"], RULE_CODE["burst"], RULE_CODE["warm_high"], RULE_CODE["woken"]],
-        -1,
-    )
-    return target, rule
+    result = [np.full(len(states), -NEVER) for _ in trials]
+    asked = [(fall, trial, found) for trial, found in zip(trials, result, strict=True) for fall in trial.rule.falls]
+    for signal in {fall.signal for fall, *_ in asked}:
+        some = [
+            (trial.rows, _bound(fall, trial.limits), found) for fall, trial, found in asked if fall.signal == signal
+        ]
+        rows = np.concatenate([own for own, *_ in some])
+        bounds = np.concatenate([np.full(own.size, bound) for own, bound, _ in some])
+        instants, start = _CROSSINGS[signal](states.take(rows), policy, bounds), 0
+        for own, _, found in some:
+            found[own] = np.maximum(found[own], instants[start : start + own.size])
+            start += own.size
+    return result
 
 
-def _value_at(c: Columns, policy: Policy, at: Ints) -> Array:
-    return value_curve(c, policy).value(c.days_since_anchor(at))
+def _bound(fall: Fall, limits: Limits) -> float:
+    """Return what a signal must be below: at or below a number is below the next larger one."""
+    bound = float(limits[fall.bound.rpartition(".")[2]]) if fall.bound else 0.0
+    return float(np.nextafter(bound, np.inf)) if fall.at_most else bound
 
 
-def entry_tier(c: Columns, policy: Policy, *, recent_message: Bools) -> Ints:
+_CROSSINGS: Final[Mapping[str, Callable[[Columns, Policy, Array], Ints]]] = {
+    "value": lambda c, policy, bounds: due_instants(c.anchor, value_curve(c, policy).crossing(bounds)),
+    # Only memories that are no facts are archived by confidence, so it counts from the anchor without a lag.
+    "confidence": lambda c, policy, bounds: due_instants(c.anchor, confidence_curve(c, policy)[0].crossing(bounds)),
+    "strength": lambda c, policy, _: due_instants(c.strength_since, strength_curve(c, policy).forgetting()),
+}
+
+
+def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
+    """Return the reasons of moves in words and numbers: what the journal keeps and `why` shows.
+
+    Args:
+        states: The states just before they move.
+        moves: Their moves; each has one.
+        policy: The policy in force, for the bounds.
+    """
+    rules = {code: tier_table.RULES[code] for code in set(moves.rule.tolist())}
+    limits = {code: rule.limits(policy) for code, rule in rules.items()}
+    days = states.days_since_anchor(moves.at)
+    confidence, lag = confidence_curve(states, policy)
+    signals = {"value": value_curve(states, policy).value(days), "confidence": confidence.value(days + lag)}
+    if any(rule.figures for rule in rules.values()):
+        curve = strength_curve(states, policy)
+        signals |= {
+            "strength": curve.value(days_between(states.strength_since, moves.at)),
+            "threshold": curve.threshold(),
+        }
+    texts = []
+    for code, at, *numbers in zip(
+        moves.rule.tolist(), moves.at.tolist(), *(values.tolist() for values in signals.values()), strict=True
+    ):
+        rule, now = rules[code], dict(zip(signals, numbers, strict=True))
+        figures = f" ({rule.figures.format(**now)})" if rule.figures else ""
+        texts.append(f"{rule.move}: {rule.because.format(**limits[code], **now)}; due {text_of(at)}{figures}")
+    return texts
+
+
+def entry_tier(states: Columns, policy: Policy, *, recent_message: Bools) -> Ints:
     """Return the tier in which each new memory starts: hot by value or as one of its session's last messages."""
-    value = _value_at(c, policy, c.anchor)
+    value = value_curve(states, policy).value(np.zeros(len(states)))
     hot = (value >= policy.tiers.hot_entry_value) | (recent_message & (policy.tiers.hot_messages > 0))
     return np.where(hot, HOT, WARM)

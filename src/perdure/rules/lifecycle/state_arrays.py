@@ -32,7 +32,7 @@ TIERS: Final = tuple(Tier)
 TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
 HOT, WARM, COLD, VAULT = range(4)
 FORMS: Final = tuple(Form)
-_FORM_CODE: Final = {form: code for code, form in enumerate(FORMS)}
+FORM_CODE: Final = {form: code for code, form in enumerate(FORMS)}
 _SCOPE_CODE: Final = {scope: code for code, scope in enumerate(Scope)}
 TASK: Final = _SCOPE_CODE[Scope.TASK]
 SESSION: Final = _SCOPE_CODE[Scope.SESSION]
@@ -121,7 +121,7 @@ class Columns:
             level=floats([s.level for s in states]),
             strength_since=ints([s.strength_ms for s in states]),
             stability=floats([s.stability for s in states]),
-            form=ints([_FORM_CODE[s.form] for s in states]),
+            form=ints([FORM_CODE[s.form] for s in states]),
             form_since=ints([s.form_ms for s in states]),
             firm=np.array([s.firm for s in states], dtype=np.bool_),
             tokens=ints([s.tokens for s in states]),
@@ -133,7 +133,12 @@ class Columns:
 
     def days_since_anchor(self, now: Ints | int) -> Array:
         """Return ages in days at an instant, never negative."""
-        return np.maximum(np.asarray(now - self.anchor, dtype=np.float64) / DAY_MS, 0.0)
+        return days_between(self.anchor, now)
+
+
+def days_between(since: Ints, now: Ints | int) -> Array:
+    """Return days from some instants to others, never negative."""
+    return np.maximum(np.asarray(now - since, dtype=np.float64) / DAY_MS, 0.0)
 
 
 def confidence_curve(c: Columns, policy: Policy) -> tuple[Confidence, Array]:

@@ -17,20 +17,18 @@ from perdure.formulas.curve import NEVER
 from perdure.formulas.importance import boost
 from perdure.formulas.value import faded_mass
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import State, Status
+from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.moves import next_falls, rises
-from perdure.rules.lifecycle.reasons import reason
+from perdure.rules.lifecycle import tier_table
+from perdure.rules.lifecycle.moves import Moves, explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import (
+    FORM_CODE,
     FORMS,
+    TIER_CODE,
     TIERS,
     Columns,
     Ints,
-    confidence_curve,
-    strength_curve,
-    value_curve,
 )
-from perdure.rules.lifecycle.transitions import ARCHIVE, RULES, SHORTENING, SHRINK
 
 Accesses = Sequence[tuple[Instant, int]]
 """(instant, how many) in the order of time, not yet counted in the state."""
@@ -55,7 +53,7 @@ class Transition:
     @property
     def shrinks(self) -> bool:
         """Whether this transition shortens what is shown of the memory."""
-        return self.rule in SHORTENING
+        return self.rule in tier_table.SHORTENING
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +125,19 @@ class _Replay:
         self.due = np.full(len(ids), NEVER, dtype=np.int64)
 
     def finish(self) -> list[Trajectory]:
+        gated = np.array([not isinstance(rule.target, Tier) for rule in tier_table.RULES])
         active = np.arange(len(self.ids))
         while active.size:
-            falls = next_falls(part := self.columns.take(active), self.policy)
+            moves = next_moves(part := self.columns.take(active), self.policy)
             read = self._next_access(active)
-            self.due[active] = falls.at
+            self.due[active] = moves.at
             # What a gate holds back is still in view: uses that came after it was due count before it is tried again.
-            waits = self.blocked[active] & (falls.target >= ARCHIVE) & (read <= self.now)
-            falling = (falls.at <= self.now) & (falls.at <= read) & ~waits
+            waits = self.blocked[active] & gated[moves.rule] & (read <= self.now)
+            falling = (moves.at <= self.now) & (moves.at <= read) & ~waits
             reading = (read <= self.now) & ~falling
-            if rows := np.flatnonzero(falling).tolist():
-                self._fall(
-                    active[rows], part.take(np.asarray(rows)), falls.at[rows], falls.target[rows], falls.rule[rows]
-                )
-            if rows := np.flatnonzero(reading).tolist():
+            if (rows := np.flatnonzero(falling)).size:
+                self._move(active[rows], part.take(rows), moves.take(rows))
+            if (rows := np.flatnonzero(reading)).size:
                 self._read(active[rows], read[rows])
             active = active[falling | reading]
         return [self._trajectory(i) for i in range(len(self.ids))]
@@ -163,18 +160,23 @@ class _Replay:
             dtype=np.int64,
         )
 
-    def _fall(self, rows: Ints, part: Columns, at: Ints, target: Ints, rule: Ints) -> None:
+    def _move(self, rows: Ints, part: Columns, moves: Moves) -> None:
+        """Move memories, and keep one transition for each; ``part`` holds their states before."""
+        for code in np.unique(moves.rule).tolist():
+            its = moves.rule == code
+            self._reach(tier_table.RULES[code].target, rows[its], moves.at[its])
+        because = explain_moves(part, moves, self.policy)
+        for i, at, code, why in zip(rows.tolist(), moves.at.tolist(), moves.rule.tolist(), because, strict=True):
+            self.transitions[i].append(Transition(at, self.state(i), tier_table.RULES[code].name, why))
+
+    def _reach(self, target: Tier | Status | Form, rows: Ints, at: Ints) -> None:
         c = self.columns
-        hidden, shrunk = target == ARCHIVE, target == SHRINK
-        c.active[rows[hidden]] = False
-        c.status_since[rows[hidden]] = at[hidden]
-        c.form[rows[shrunk]] += 1
-        c.form_since[rows[shrunk]] = at[shrunk]
-        moved = ~hidden & ~shrunk
-        c.tier[rows[moved]] = target[moved]
-        c.tier_since[rows[moved]] = at[moved]
-        c.tier_accesses[rows[moved]] = 0
-        self._note(rows, part, at, rule)
+        if isinstance(target, Tier):
+            c.tier[rows], c.tier_since[rows], c.tier_accesses[rows] = TIER_CODE[target], at, 0
+        elif isinstance(target, Form):
+            c.form[rows], c.form_since[rows] = FORM_CODE[target], at
+        else:
+            c.active[rows], c.status_since[rows] = False, at
 
     def _read(self, rows: Ints, read: Ints) -> None:
         c = self.columns
@@ -189,16 +191,12 @@ class _Replay:
             [at, c.tier_since[rows], c.status_since[rows]]
         )  # nor does a late entry move anything back
         while rows.size:
-            part = c.take(rows)
-            target, rule = rises(part, at, self.policy)
-            up = rule >= 0
-            if not up.any():
-                return
-            rows, at, target, rule = rows[up], at[up], target[up], rule[up]
-            c.tier[rows] = target
-            c.tier_since[rows] = at
-            c.tier_accesses[rows] = 0
-            self._note(rows, part.take(np.flatnonzero(up)), at, rule)
+            # A cold memory that was accessed is warm, and may go on to hot at the same instant.
+            moves = next_moves(part := c.take(rows), self.policy, at)
+            up = np.flatnonzero(moves.rule >= 0)
+            rows, at = rows[up], at[up]
+            if up.size:
+                self._move(rows, part.take(up), moves.take(up))
 
     def _count(self, rows: Ints, at: Ints, times: Ints) -> None:
         c = self.columns
@@ -227,26 +225,6 @@ class _Replay:
         c.boosted[rows] += raised - base
         c.importance[rows] = raised
         return bool(np.any(raised > base))
-
-    def _note(self, rows: Ints, part: Columns, at: Ints, rule: Ints) -> None:
-        """Keep one transition for each memory that moved; ``part`` holds the states before the move."""
-        days = part.days_since_anchor(at)
-        value = value_curve(part, self.policy).value(days)
-        curve, lag = confidence_curve(part, self.policy)
-        moved = zip(
-            rows.tolist(), at.tolist(), rule.tolist(), value.tolist(), curve.value(days + lag).tolist(), strict=True
-        )
-        for i, instant, code, worth, sure in moved:
-            why = reason(RULES[code], worth, sure, instant, self.policy)
-            if RULES[code].name == "forgotten":
-                why = f"{why} ({self._activation(i, instant)})"
-            self.transitions[i].append(Transition(instant, self.state(i), RULES[code].name, why))
-
-    def _activation(self, i: int, at: int) -> str:
-        part = self.columns.take(np.array([i]))
-        curve = strength_curve(part, self.policy)
-        now = float(curve.value(np.maximum((at - part.strength_since) / DAY_MS, 0.0))[0])
-        return f"strength {now:.3f}, threshold {float(curve.threshold()[0]):.3f}"
 
     def state(self, i: int, due: int | None = None) -> State:
         """Return a memory's state as it is now in the columns."""
