@@ -32,17 +32,61 @@ from perdure.records.message import Message
 
 if TYPE_CHECKING:
     from perdure.compose import EmbedderWarning, copy, load_policy, open  # noqa: A004  # perdure.open is the contract's name
+    from perdure.knowledge.records.answer_results import AnswerSheet
+    from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
+    from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
+    from perdure.knowledge.records.learning_results import ProceduresResult, RatesResult
+    from perdure.knowledge.records.verification_results import Verified
     from perdure.memory import Memory
+    from perdure.records.backtest_results import BacktestResult
+    from perdure.records.compression_results import CompressionReport, FitResult
+    from perdure.records.consolidation_results import (
+        ConsolidateResult,
+        Edge,
+        PromotionResult,
+        SessionResult,
+        TaskResult,
+    )
+    from perdure.records.extraction_results import ExtractResult
+    from perdure.records.memory import MemoryItem
+    from perdure.records.outcome import Outcome
+    from perdure.records.plan import Plan
+    from perdure.records.policy import Policy
+    from perdure.records.recall import Absence, Hit, Recall
+    from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
+    from perdure.records.signal_results import DecayResult, Question, ReinforceResult, Review, Used, WeakenResult
+    from perdure.rules.lifecycle.digest import Digest
 
 __version__ = "0.1.0"
 
-_LATER = {
-    "EmbedderWarning": "perdure.compose",
-    "copy": "perdure.compose",
-    "load_policy": "perdure.compose",
-    "open": "perdure.compose",
-    "Memory": "perdure.memory",
+_MODULES = {
+    "perdure.compose": ("EmbedderWarning", "copy", "load_policy", "open"),
+    "perdure.memory": ("Memory",),
+    "perdure.records.memory": ("MemoryItem",),
+    "perdure.records.outcome": ("Outcome",),
+    "perdure.records.plan": ("Plan",),
+    "perdure.records.policy": ("Policy",),
+    "perdure.records.recall": ("Absence", "Hit", "Recall"),
+    "perdure.records.report": ("Entry", "Explanation", "Ingested", "Operation", "Report", "Stats"),
+    "perdure.rules.lifecycle.digest": ("Digest",),
+    "perdure.records.signal_results": ("DecayResult", "Question", "ReinforceResult", "Review", "Used", "WeakenResult"),
+    "perdure.records.compression_results": ("CompressionReport", "FitResult"),
+    "perdure.records.consolidation_results": (
+        "ConsolidateResult",
+        "Edge",
+        "PromotionResult",
+        "SessionResult",
+        "TaskResult",
+    ),
+    "perdure.records.extraction_results": ("ExtractResult",),
+    "perdure.knowledge.records.answer_results": ("AnswerSheet",),
+    "perdure.knowledge.records.entity_results": ("AliasChange", "EntityMerge", "EntitySplit", "EntityView"),
+    "perdure.knowledge.records.fact_results": ("FactLine", "Learnt", "Summaries", "Timeline"),
+    "perdure.knowledge.records.learning_results": ("ProceduresResult", "RatesResult"),
+    "perdure.records.backtest_results": ("BacktestResult",),
+    "perdure.knowledge.records.verification_results": ("Verified",),
 }
+_LATER = {name: module for module, names in _MODULES.items() for name in names}
 """Names whose modules load numpy and SQLite: they are imported when first used, so that importing perdure is quick."""
 
 
@@ -55,27 +99,68 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "Absence",
+    "AliasChange",
+    "AnswerSheet",
+    "BacktestResult",
+    "CompressionReport",
     "ConflictError",
+    "ConsolidateResult",
     "CopyDiffers",
+    "DecayResult",
+    "Digest",
     "DiskFull",
+    "Edge",
     "EmbedderError",
     "EmbedderWarning",
+    "EntityMerge",
+    "EntitySplit",
+    "EntityView",
+    "Entry",
+    "Explanation",
+    "ExtractResult",
+    "FactLine",
+    "FitResult",
     "GateStopped",
+    "Hit",
+    "Ingested",
     "InvalidInput",
+    "Learnt",
     "Memory",
+    "MemoryItem",
     "Message",
     "NotAStore",
     "NotFound",
+    "Operation",
+    "Outcome",
     "PartlyStored",
     "PerdureError",
+    "Plan",
+    "Policy",
     "PolicyError",
+    "ProceduresResult",
+    "PromotionResult",
+    "Question",
+    "RatesResult",
+    "Recall",
+    "ReinforceResult",
+    "Report",
+    "Review",
+    "SessionResult",
     "SpaceMismatch",
+    "Stats",
     "StoreBusy",
     "StoreDamaged",
     "StoreError",
     "StoreReadOnly",
     "StoreTooNew",
+    "Summaries",
     "TargetTaken",
+    "TaskResult",
+    "Timeline",
+    "Used",
+    "Verified",
+    "WeakenResult",
     "__version__",
     "copy",
     "load_policy",

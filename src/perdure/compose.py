@@ -29,7 +29,7 @@ from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
 from perdure.rules.lifecycle.canaries import golden_from
 from perdure.rules.lifecycle.digest import estimated_tokens
-from perdure.rules.validation.inputs import checked_text
+from perdure.rules.validation.values import checked_text
 
 if TYPE_CHECKING:
     from perdure.stores.postgres.server import Address

@@ -13,7 +13,7 @@ from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Memory, Record
+from perdure.records.memory import Kind, MemoryItem, Record
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
@@ -86,7 +86,9 @@ class OnDemand(NoExtension[Context]):
         """Return hits with what is to be asked of the facts among them."""
         return self._loaded.mark(ctx, namespace, hits) if _any_fact(hits) else hits
 
-    def explain(self, ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant, /) -> FactReasons | None:
+    def explain(
+        self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
+    ) -> FactReasons | None:
         """Return why a fact is believed or not."""
         return self._loaded.explain(ctx, memory, history, now) if memory.kind is Kind.FACT else None
 

@@ -386,7 +386,7 @@ NAMES = {"shop": "shop", "My Shop": "My Shop", ".dotfiles": "dotfiles", "a&b#c":
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folders_name_becomes_a_namespace(name, tmp_path):
-    from perdure.rules.validation.inputs import checked_namespace
+    from perdure.rules.validation.values import checked_namespace
 
     found = project_namespace(tmp_path / name, {})
     assert found == NAMES[name]

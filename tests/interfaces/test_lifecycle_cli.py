@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from perdure.interfaces.cli.groups import Strategy
 from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.cli.call import Exit
-from perdure.interfaces.cli.groups import Strategy
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.rules.entities import born
 from perdure.records.memory import Tier

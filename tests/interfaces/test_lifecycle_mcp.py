@@ -9,11 +9,11 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from perdure.interfaces.mcp.results import MOST_LINES
 
 import perdure
 from interfaces.test_mcp_schema import listed
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
-from perdure.interfaces.mcp.results import MOST_LINES
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.rules.entities import born
 from perdure.records.plan import Plan

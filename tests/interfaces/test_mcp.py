@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
+from perdure.interfaces.mcp.results import CUT
 
 import perdure
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
-from perdure.interfaces.mcp.results import CUT
 from perdure.interfaces.mcp.run import build
 
 POLICY = {"embedder": {"model": "none"}}

@@ -6,11 +6,11 @@ import json
 from io import StringIO
 
 import pytest
+from perdure.interfaces.mcp.results import recalled
 from rich.console import Console
 
 import perdure
 from perdure.interfaces.mcp import texts as mcp_texts
-from perdure.interfaces.mcp.results import recalled
 from perdure.interfaces.views.rendering import show_recall
 
 

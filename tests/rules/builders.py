@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import Content, Kind, Memory, Record, Scope, State, Status, Tier
+from perdure.records.memory import Content, Kind, MemoryItem, Record, Scope, State, Status, Tier
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.recall import Candidate, Pool
@@ -62,7 +62,7 @@ def memory(
     speaker: str | None = None,
     tags: tuple[str, ...] = (),
     **fixed: object,
-) -> Memory:
+) -> MemoryItem:
     """A memory as a caller sees it."""
     record = Record("default", identity, state(**fixed), Content(text, tags, speaker=speaker))
     return views([record], policy or Policy(), now)[0]

@@ -17,6 +17,7 @@ from perdure.records.policy import Policy
 from perdure.rules.policy_check import policy_from
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import queries as asking
+from perdure.rules.validation import values
 from rules.builders import START
 
 POLICY = Policy()
@@ -245,19 +246,19 @@ def test_the_end_of_the_calendar_west_of_greenwich_is_refused():
 @pytest.mark.behaviour("I7")
 @pytest.mark.parametrize("name", BAD_NAMESPACES.values(), ids=BAD_NAMESPACES.keys())
 def test_bad_namespaces_are_refused(name):
-    assert "namespace" in refuses(lambda: intake.checked_namespace(name)).message
+    assert "namespace" in refuses(lambda: values.checked_namespace(name)).message
 
 
 @pytest.mark.parametrize("name", ["default", "team/project", "a.b-c_d@e:f+g h", "Büro", "プロジェクト", "n" * 200, "7"])
 def test_good_namespaces_are_accepted_unchanged(name):
-    assert intake.checked_namespace(name) == name
+    assert values.checked_namespace(name) == name
 
 
 @ANY
 @given(st.text(max_size=30))
 def test_no_accepted_namespace_is_a_path_out_of_its_folder(name):
     try:
-        kept = intake.checked_namespace(name)
+        kept = values.checked_namespace(name)
     except InvalidInput:
         return
     assert kept == name

@@ -39,7 +39,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Memory, Record
+from perdure.records.memory import Kind, MemoryItem, Record
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
@@ -114,14 +114,16 @@ class Knowledge:
             return False
         return True
 
-    def outdated(self, ctx: Context, namespace: str, memories: Sequence[Memory], /) -> Collection[str]:
+    def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
         """Return the messages and notes that say what is not believed any longer."""
         if not _learns(ctx):
             return ()
         messages = overturned(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
         return messages.keys() | restated(ctx, namespace, [m for m in memories if m.kind is Kind.NOTE]).keys()
 
-    def explain(self, ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant, /) -> FactReasons | None:
+    def explain(
+        self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
+    ) -> FactReasons | None:
         """Return why a fact is believed or not."""
         return fact_reasons(ctx, memory, history, now)
 

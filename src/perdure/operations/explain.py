@@ -9,7 +9,7 @@ from perdure.operations.consolidation.relate import edges
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
 from perdure.records.instant import DAY_MS
-from perdure.records.memory import Memory, Status
+from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Filters
 from perdure.records.report import Explanation, Stats
 from perdure.rules.explanation import explanation, led_here
@@ -21,7 +21,7 @@ RISK_DAYS: Final = 30
 SOON_DAYS: Final = 7
 
 
-def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str | None = None) -> Memory | None:
+def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str | None = None) -> MemoryItem | None:
     """Return one memory, or None where there is none, or only one that is not shown."""
     place = namespace if namespace is not None else ctx.store.locate(identity)
     records = ctx.store.get(place, [identity]) if place is not None else []
@@ -31,14 +31,15 @@ def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str |
     return memories[0]
 
 
-def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: Memory | None) -> list[Memory]:
-    """Return memories that pass the filters, newest first; ``before`` is the last one of the page before.
+def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: str | None) -> list[MemoryItem]:
+    """Return memories that pass the filters, newest first; ``before`` is the id of the last one of the page before.
 
     Confidence is computed when read, so pages are read until the limit is reached or nothing is left.
     """
     now = ctx.clock()
-    result: list[Memory] = []
-    cursor = None if before is None else (before.state.created_ms, before.id)
+    result: list[MemoryItem] = []
+    last = None if before is None else found(ctx, before, namespace)
+    cursor = None if last is None else (last.state.created_ms, last.id)
     while len(result) < limit:
         records = ctx.store.list_records(namespace, filters, limit, cursor)
         if not records:
@@ -80,7 +81,7 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
             tiers[tier] = tiers.get(tier, 0) + count
             kinds[kind] = kinds.get(kind, 0) + count
     places = sorted({row[0] for row in tally})
-    sample: list[Memory] = []
+    sample: list[MemoryItem] = []
     for place in places:
         sample += views(ctx.store.sample_records(place, 1 + sum(tiers.values()) // SAMPLE, SAMPLE), ctx.policy, now)
     soon = now + RISK_DAYS * DAY_MS

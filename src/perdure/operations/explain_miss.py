@@ -7,7 +7,7 @@ from dataclasses import replace
 from perdure.operations.ports import Context
 from perdure.operations.recall import asked, best
 from perdure.operations.writing import found
-from perdure.records.memory import Memory, Status
+from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Absence, Filters, Pool, Query, Ranked
 from perdure.rules.lifecycle.signals import views
 from perdure.rules.ranking import nothing_known, ranked, relevant
@@ -39,7 +39,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
 
 
-def _floor(ctx: Context, memory: Memory, pool: Pool, query: Query, filters: Filters) -> tuple[str, str] | None:
+def _floor(ctx: Context, memory: MemoryItem, pool: Pool, query: Query, filters: Filters) -> tuple[str, str] | None:
     if memory.confidence < filters.min_confidence:
         return "min_confidence", f"its confidence {memory.confidence:.3f} is below {filters.min_confidence:g}"
     if why := nothing_known(pool, query, ctx.policy.recall):
@@ -48,7 +48,7 @@ def _floor(ctx: Context, memory: Memory, pool: Pool, query: Query, filters: Filt
 
 
 def _rank(
-    ctx: Context, memory: Memory, text: str, order: list[Ranked], rank: int, limit: int, filters: Filters
+    ctx: Context, memory: MemoryItem, text: str, order: list[Ranked], rank: int, limit: int, filters: Filters
 ) -> tuple[str, str]:
     close = relevant(order, ctx.policy.recall)
     score = order[rank - 1].score
@@ -63,7 +63,7 @@ def _rank(
     return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
 
 
-def _unfound(ctx: Context, memory: Memory, query: Query, filters: Filters) -> tuple[str, str]:
+def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -> tuple[str, str]:
     """Say whether a filter or the searches themselves left the memory out."""
     everything = ctx.store.search(memory.namespace, query, Filters(include_archived=True), ctx.policy.recall)
     if any(c.id == memory.id for c in everything.candidates) and filters != replace(Filters(), include_archived=True):

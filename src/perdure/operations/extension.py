@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
-from perdure.records.memory import Memory, Record
+from perdure.records.memory import MemoryItem, Record
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
@@ -69,11 +69,13 @@ class Extension(Protocol[Ctx_contra]):
         """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
         ...
 
-    def outdated(self, ctx: Ctx_contra, namespace: str, memories: Sequence[Memory], /) -> Collection[str]:
+    def outdated(self, ctx: Ctx_contra, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
         """Return those of some memories that say what is not believed any longer."""
         ...
 
-    def explain(self, ctx: Ctx_contra, memory: Memory, history: Sequence[Entry], now: Instant, /) -> FactReasons | None:
+    def explain(
+        self, ctx: Ctx_contra, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
+    ) -> FactReasons | None:
         """Return why a memory is believed or not; None of what was not learned."""
         ...
 
@@ -142,12 +144,12 @@ class NoExtension(Generic[Ctx_contra]):
         """Verify nothing."""
         return False
 
-    def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[Memory], /) -> Collection[str]:
+    def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /) -> Collection[str]:
         """Return none."""
         return ()
 
     def explain(
-        self, _ctx: Ctx_contra, _memory: Memory, _history: Sequence[Entry], _now: Instant, /
+        self, _ctx: Ctx_contra, _memory: MemoryItem, _history: Sequence[Entry], _now: Instant, /
     ) -> FactReasons | None:
         """Return no reasons."""
         return None

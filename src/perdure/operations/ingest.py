@@ -25,6 +25,7 @@ from perdure.rules.redaction import redacted_key
 from perdure.rules.source_trust import trust_of, with_trust
 from perdure.rules.usage_detection import REPLYING
 from perdure.rules.validation import inputs as intake
+from perdure.rules.validation import values
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
             if not content:
                 continue
         try:
-            place = intake.optional_text(message.session, "session") or session or "conversation"
+            place = values.optional_text(message.session, "session") or session or "conversation"
             checked = intake.draft(
                 content,
                 policy=ctx.policy,

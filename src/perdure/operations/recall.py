@@ -48,7 +48,7 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
     if found.nothing_known:
         return found
     identity, problem = counted(ctx, text, namespace, list(found.hits), ctx.clock())
-    return replace(found, note=_joined(found.note, problem), id=identity)
+    return replace(found, note=_joined(found.note, problem), recall_id=identity)
 
 
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:

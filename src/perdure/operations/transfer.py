@@ -13,7 +13,7 @@ from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
 from perdure.records.vector import Space
 from perdure.rules.transfer import Tallying
 from perdure.rules.validation.identifiers import check_row_ids
-from perdure.rules.validation.inputs import checked_namespace
+from perdure.rules.validation.values import checked_namespace
 
 PAGE: Final = 1000
 """Rows in one transaction, if they are no larger than a store's own bound."""

@@ -176,7 +176,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryItem:
     """A memory as a caller sees it: signals are current at the time of reading, bases are in ``state``."""
 
     id: str

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Outcome:
         operation: The operation that ``undo`` takes back; None where nothing was written.
     """
 
-    memory: Memory
+    memory: MemoryItem
     operation: str | None
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Memory, Scope, Status
+from perdure.records.memory import Kind, MemoryItem, Scope, Status
 from perdure.records.vector import Vector
 
 
@@ -132,7 +132,7 @@ class Hit:
         contested_with: The memories that it contradicts, or that contradict it; itself where it does so alone.
     """
 
-    memory: Memory
+    memory: MemoryItem
     score: float
     parts: Mapping[str, float]
     cosine: float | None = None
@@ -162,19 +162,24 @@ class Recall:
         hits: Best first.
         nothing_known: True when nothing stored is related; hits are empty then.
         note: What the caller should know, for example that only words were searched.
-        id: The entry in the recall log; empty when the recall did not count as access.
+        recall_id: The entry in the recall log, for ``used``; empty when the recall did not count as an access.
     """
 
     query: str
     hits: tuple[Hit, ...]
     nothing_known: bool
     note: str = ""
-    id: str = ""
+    recall_id: str = ""
+
+    @property
+    def id(self) -> str:
+        """The same as ``recall_id``."""
+        return self.recall_id
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON data."""
         return {
-            "id": self.id,
+            "recall_id": self.recall_id,
             "query": self.query,
             "nothing_known": self.nothing_known,
             "note": self.note,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from perdure.records.outcome import Outcome
+
 
 @dataclass(frozen=True, slots=True)
 class DecayedMemory:
@@ -179,3 +181,33 @@ class Question:
     def to_dict(self) -> dict[str, Any]:
         """Return the question as plain JSON data."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Open questions to a person, after an answer was written down if there was one.
+
+    Attributes:
+        questions: The highest value at risk first.
+        answered: What the answer did; None if none was given.
+    """
+
+    questions: tuple[Question, ...]
+    answered: Outcome | None = None
+
+    @property
+    def operation(self) -> str | None:
+        """The operation of the answer, for ``undo``."""
+        return None if self.answered is None else self.answered.operation
+
+    @property
+    def changed(self) -> bool:
+        """Whether an answer changed anything."""
+        return self.operation is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the review as plain JSON data."""
+        return {
+            "questions": [question.to_dict() for question in self.questions],
+            "answered": None if self.answered is None else self.answered.to_dict(),
+        }

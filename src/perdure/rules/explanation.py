@@ -9,7 +9,7 @@ from perdure.formulas.confidence import amplifier
 from perdure.formulas.curve import NEVER, due_instants
 from perdure.formulas.strength import Strength, never_forgotten_from
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Memory, State, Status, Tier
+from perdure.records.memory import MemoryItem, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.report import Entry, Explanation
 from perdure.rules.lifecycle.moves import explain_moves, next_moves
@@ -25,7 +25,7 @@ def led_here(kind: str) -> str:
 
 
 def explanation(
-    memory: Memory, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
+    memory: MemoryItem, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
 ) -> Explanation:
     """Return the explanation of one memory.
 
@@ -61,7 +61,7 @@ def _parts(state: State, policy: Policy, now: Instant) -> dict[str, float]:
     return {name: float(values[0]) for name, values in parts.items()}
 
 
-def _signals(memory: Memory, parts: Mapping[str, float], policy: Policy, now: Instant) -> dict[str, str]:
+def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now: Instant) -> dict[str, str]:
     """Signal -> how it comes about, in words and numbers."""
     state, columns = memory.state, Columns.of([memory.state])
     days = columns.days_since_anchor(now)
@@ -90,7 +90,7 @@ def _lasting(state: State, policy: Policy) -> str:
     return f"strength {policy.retention.strength_days:g} days x {policy.retention.growth:g}^{state.reinforcements}"
 
 
-def _strength(memory: Memory, policy: Policy, now: Instant) -> str:
+def _strength(memory: MemoryItem, policy: Policy, now: Instant) -> str:
     columns = Columns.of([memory.state])
     curve = strength_curve(columns, policy)
     level = float(curve.level_at(max(0, now - memory.state.strength_ms) / DAY_MS)[0])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from perdure.records.memory import Kind, Memory
+from perdure.records.memory import Kind, MemoryItem
 from perdure.records.recall import Hit
 from perdure.rules.escaping import label, remove_invisible
 from perdure.rules.source_trust import shown
@@ -59,7 +59,7 @@ def without_blocks(text: str) -> str:
     return "".join([*kept, text[at:]]).strip()
 
 
-def line(memory: Memory, remarks: Sequence[str] = (), number: int = 0) -> str:
+def line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 0) -> str:
     """Return one line for a memory: its id, its day, who said it, what to know of it, and its words on one line.
 
     Words that are not a user's are quoted and say whose they are (rules/source_trust.py).
@@ -81,7 +81,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
 
     Args:
         hit: The hit.
-        places: Memory -> its number, of the lines before this one; others are named by their ids.
+        places: MemoryItem -> its number, of the lines before this one; others are named by their ids.
     """
 
     def named(identity: str) -> str:

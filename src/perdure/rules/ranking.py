@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import Fusion, Ints, contextual, fused
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
@@ -110,7 +110,7 @@ def _answers(candidate: Candidate, before: Candidate | None) -> bool:
     return before is not None and before.asks and before.speaker != candidate.speaker and may_answer(candidate.speaker)
 
 
-def with_signals(entry: Ranked, memory: Memory, policy: RecallPolicy) -> Hit:
+def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:
     """Return a hit: relevance plus the small, bounded part of importance and confidence (design 7)."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)

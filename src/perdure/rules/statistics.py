@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 
 SHOWN: Final = 20
 HIGH_SHARE: Final = 50
@@ -20,7 +20,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     return {f"p{p}": round(float(np.percentile(values, p)), 4) for p in (10, 50, 90)}
 
 
-def at_risk(fading: Sequence[Memory], sample: Sequence[Memory]) -> tuple[tuple[str, float, str], ...]:
+def at_risk(fading: Sequence[MemoryItem], sample: Sequence[MemoryItem]) -> tuple[tuple[str, float, str], ...]:
     """Return memories of at least median value that are about to be archived: (id, value, when), the best first.
 
     Args:

@@ -15,7 +15,7 @@ from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Kind, Scope, Status, Tier
 from perdure.records.plan import Target
 from perdure.records.transfer import COLUMNS, PARTS, Line, Tally
-from perdure.rules.validation.inputs import checked_namespace
+from perdure.rules.validation.values import checked_namespace
 
 _EXACT: Final = 2**53
 _LARGEST: Final = 2**63

@@ -13,24 +13,12 @@ import typer
 from typer.core import TyperGroup
 
 from perdure import __version__
-from perdure.interfaces.cli import backup as cli_backup
-from perdure.interfaces.cli import entities as cli_entities
-from perdure.interfaces.cli import facts as cli_facts
-from perdure.interfaces.cli import forms as cli_forms
-from perdure.interfaces.cli import groups as cli_groups
-from perdure.interfaces.cli import knowledge as cli_knowledge
-from perdure.interfaces.cli import plan as cli_plan
-from perdure.interfaces.cli import read as cli_read
-from perdure.interfaces.cli import server as cli_server
-from perdure.interfaces.cli import setup as cli_setup
-from perdure.interfaces.cli import signals as cli_signals
-from perdure.interfaces.cli import transfer as cli_move
-from perdure.interfaces.cli import upkeep as cli_upkeep
-from perdure.interfaces.cli import verify as cli_verify
-from perdure.interfaces.cli import write as cli_write
+from perdure.interfaces.cli import backup, file_commands, plan, server, setup, transfer
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, Json, Namespace, PolicyFile, Store, print_json, verb
-from perdure.interfaces.hooks import command as cli_hook
+from perdure.interfaces.cli.commands import add_commands, command_of
+from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
+from perdure.verbs.declaration import VERBS
 
 _UsageError: Any = typer.BadParameter.__base__  # typer does not name it in public, and brings its own or click's
 _LONGEST_ERROR = 4000
@@ -155,91 +143,39 @@ def perdure(
     return Exit.USAGE
 
 
-VERBS: dict[str, dict[str, Body]] = {
-    "Bring in": {"remember": cli_write.remember, "ingest": cli_write.ingest, "extract": cli_groups.extract},
-    "Ask": {
-        "recall": cli_read.recall,
-        "get": cli_read.get,
-        "list": cli_read.listed,
-        "why": cli_read.why,
-        "why-not": cli_read.why_not,
-        "namespaces": cli_read.namespaces,
-    },
-    "Facts": {
-        "learn": cli_facts.learn,
-        "facts": cli_facts.facts,
-        "timeline": cli_facts.timeline,
-        "answer-sheet": cli_facts.answer_sheet,
-        "summarize": cli_facts.summarize,
-        "review": cli_signals.review,
-        "confirm": cli_facts.confirm,
-        "deny": cli_facts.deny,
-        "correct": cli_facts.correct,
-        "both": cli_facts.both,
-        "same": cli_facts.same,
-        "mute": cli_facts.mute,
-    },
-    "Say what became of it": {
-        "used": cli_signals.used,
-        "reinforce": cli_signals.reinforce,
-        "weaken": cli_signals.weaken,
-        "settle": cli_signals.settle,
-    },
-    "Decide about one memory": {
-        "pin": cli_write.pin,
-        "unpin": cli_write.unpin,
-        "archive": cli_write.archive,
-        "restore": cli_write.restore,
-        "move": cli_signals.move,
-    },
-    "Tasks and sessions": {
-        "relate": cli_groups.relate,
-        "edges": cli_groups.edges,
-        "complete-task": cli_groups.complete_task,
-        "promote": cli_groups.promote,
-        "end-session": cli_groups.end_session,
-    },
-    "Upkeep": {
-        "sweep": cli_upkeep.sweep,
-        "apply": cli_plan.apply,
-        "forecast": cli_upkeep.forecast,
-        "stats": cli_upkeep.stats,
-        "digest": cli_upkeep.digest,
-        "decay": cli_signals.decay,
-        "consolidate": cli_groups.consolidate,
-        "fit": cli_forms.fit,
-        "compression": cli_forms.compression,
-        "verify": cli_verify.verify,
-        "reembed": cli_write.reembed,
-        "optimize": cli_upkeep.optimize,
-        "check": cli_upkeep.check,
-    },
-    "Learn": {
-        "rates": cli_knowledge.rates,
-        "procedures": cli_knowledge.procedures,
-        "backtest": cli_knowledge.backtest,
-    },
-    "Move": {"export": cli_move.export, "import": cli_move.import_, "copy": cli_move.copy},
-    "Keep safe": {"backup": cli_backup.backup, "restore-backup": cli_backup.restore_backup},
-    "On a server": {"migrate": cli_server.migrate, "maintain": cli_server.maintain, "postgres": cli_server.postgres},
-    "Look back and take back": {"history": cli_read.history, "undo": cli_write.undo},
-    "Set up": {"mcp": cli_setup.mcp, "mcp-config": cli_setup.mcp_config, "hook": cli_hook.hook, "demo": cli_setup.demo},
-}
-"""Panel of the help page -> command -> its function."""
-
-BRIEF = {"remember", *VERBS["Ask"], *VERBS["Say what became of it"], *VERBS["Decide about one memory"]}
-"""Commands that are over before numpy's threads have started."""
-
-for panel, verbs in VERBS.items():
-    for name, body in verbs.items():
-        verb(app, name, panel)(body)
-
 policy_app = typer.Typer(help="Show or check the policy: every number that decides a memory's life.")
-verb(policy_app, "show")(cli_setup.policy_show)
-verb(policy_app, "check")(cli_setup.policy_check)
-app.add_typer(cli_entities.entity_commands(), name="entity", rich_help_panel="Ask")
-app.add_typer(cli_plan.planning(), name="plan", rich_help_panel="Upkeep")
+entity_app = typer.Typer(help="Who and what memories are about: list, show, name, merge and split them.")
+OWN: dict[str, dict[str, Body]] = {
+    "Bring in": {"ingest": file_commands.ingest, "extract": file_commands.extract},
+    "Maintenance": {
+        "apply": plan.apply,
+        "digest": file_commands.digest,
+        "consolidate": command_of(VERBS["consolidate"], file_commands.consolidate),
+        "check": file_commands.check,
+    },
+    "Tasks and sessions": {"relate": file_commands.relate},
+    "Learn": {"backtest": file_commands.backtest},
+    "Look back and take back": {"undo": file_commands.undo},
+    "Move": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
+    "Keep safe": {"backup": backup.backup, "restore-backup": backup.restore_backup},
+    "On a server": {"migrate": server.migrate, "maintain": server.maintain, "postgres": server.postgres},
+    "Set up": {"mcp": setup.mcp, "mcp-config": setup.mcp_config, "hook": command.hook, "demo": setup.demo},
+}
+"""Panel of the help page -> command -> function, of commands that no declaration makes."""
+
+add_commands(app, {"entity": entity_app})
+for panel, commands in OWN.items():
+    for name, body in commands.items():
+        verb(app, name, panel)(body)
+verb(policy_app, "show")(setup.policy_show)
+verb(policy_app, "check")(setup.policy_check)
+app.add_typer(entity_app, name="entity", rich_help_panel="Ask")
+app.add_typer(plan.planning(), name="plan", rich_help_panel="Maintenance")
 app.add_typer(policy_app, name="policy", rich_help_panel="Set up")
+
+SHORT = {"Ask", "Bring in", "Say what became of it", "Decide about one memory"}
+BRIEF = {v.command for v in VERBS.values() if v.panel in SHORT}
+"""Commands that are over before numpy's threads have started."""
 
 
 def main() -> NoReturn:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
@@ -19,11 +19,13 @@ import typer
 
 from perdure.interfaces.files.project import resolved
 from perdure.records.errors import InvalidInput
+from perdure.verbs.results import as_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from perdure.memory import Memory
+    from perdure.verbs.declaration import Verb
 
 _PASSWORD = re.compile(r"^(\w+://[^/@:]*:)[^@]*@")
 _SECRET = re.compile(r"([?&](?:ssl)?password=)[^&]*")
@@ -136,12 +138,38 @@ class Call:
         return self.store
 
     @contextmanager
-    def memory(self) -> Iterator[Memory]:
-        """Open the store for the length of a block; warnings about the embedder are printed, each once."""
+    def memory(self, *, create: bool = True) -> Iterator[Memory]:
+        """Open the store for the length of a block; warnings about the embedder are printed, each once.
+
+        Args:
+            create: Make a store that is not there; without it, it is an error.
+        """
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
-        with said_nicely(), perdure.open(self.prepared_store(), policy=self.policy) as memory:
+        store = self.prepared_store() if create else self.store
+        with said_nicely(), perdure.open(store, policy=self.policy) as memory:
             yield memory
+
+    def show(
+        self,
+        memory: Memory,
+        verb: Verb,
+        arguments: Mapping[str, Any],
+        result: Any,
+        notes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Print the result of a verb, and what a command adds to it: as one JSON document, or as its view."""
+        more = dict(notes or {})
+        if self.as_json:
+            data = as_json(result)
+            print_json({**data, **more} if isinstance(data, dict) else data)
+            return
+        from perdure.interfaces.views import Request, view_of  # noqa: PLC0415  # start-up time
+        from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # rich loads only where it draws
+
+        bound = {**verb.defaults, **arguments}
+        known = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
+        draw(terminal(), view_of(result, Request(verb.name, bound, known)))
 
     def answer(self, data: Any, render: Render) -> None:
         """Print an answer: one JSON document, or what ``render`` draws."""

@@ -28,9 +28,10 @@ class Transport(StrEnum):
 
 
 class Tools(StrEnum):
-    """Which tools the MCP server offers."""
+    """The profiles of MCP tools."""
 
-    CORE = "core"
+    AGENT = "agent"
+    LIFECYCLE = "lifecycle"
     FULL = "full"
 
 
@@ -82,7 +83,9 @@ def mcp(
     transport: Annotated[Transport, typer.Option("--transport", help="How messages travel.")] = Transport.STDIO,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="For http: where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="For http: where to listen.")] = 8765,
-    profile: Annotated[Tools, typer.Option("--profile", help="Ten tools, or all of them.")] = Tools.CORE,
+    profile: Annotated[
+        Tools, typer.Option("--profile", help="agent: ten tools; lifecycle: with maintenance; full: all.")
+    ] = Tools.AGENT,
     allowed_host: Annotated[
         list[str] | None,
         typer.Option("--allowed-host", metavar="NAME", help="For http: a further Host header to accept."),

@@ -19,7 +19,7 @@ from perdure.interfaces.files.project import project_namespace, resolved
 from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_INPUT, HookInput, hook_input, hook_output
 from perdure.interfaces.hooks.transcript_tail import Mark, read_since
 from perdure.records.errors import NotFound, PerdureError
-from perdure.rules.validation.inputs import checked_namespace, checked_text
+from perdure.rules.validation.values import checked_namespace, checked_text
 
 if TYPE_CHECKING:  # it loads numpy and SQLite
     from perdure.memory import Memory

@@ -20,9 +20,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import is_version_at_least
 
-from perdure.interfaces.mcp.facts import Verdict, write_down
-from perdure.interfaces.mcp.texts import answer
+from perdure.interfaces.mcp.tools import answer
 from perdure.records.errors import PerdureError
+from perdure.verbs.reviewing import Answer
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
     from perdure.memory import Memory
@@ -69,11 +69,11 @@ class Asker:
 
     Args:
         opened: Returns the open memory.
-        place: Namespace of a call -> where it looks.
+        namespace: Where a call looks that names none.
     """
 
-    def __init__(self, opened: Callable[[], Memory], place: Callable[[str | None], str]) -> None:
-        self._opened, self._place = opened, place
+    def __init__(self, opened: Callable[[], Memory], namespace: str) -> None:
+        self._opened, self._namespace = opened, namespace
         self._put: set[tuple[str, str]] = set()
 
     async def call(
@@ -102,13 +102,13 @@ class Asker:
     def _due(self, name: str, found: Mapping[str, Any], namespace: str | None) -> list[Ask]:
         """Return what may be asked now: of the day's questions those of the answer that were not put yet."""
         if name == "recall":
-            asks = [Ask(hit["id"], hit["question"]) for hit in found["hits"] if hit["question"]]
+            asks = [Ask(hit["memory"]["id"], hit["question"]) for hit in found["hits"] if hit["question"]]
         else:
             asks = [Ask(q["id"], q["question"], bool(q["against"]), bool(q["same"])) for q in found["questions"]]
         fresh = [ask for ask in asks if (ask.id, ask.question) not in self._put]
         if not fresh:
             return []
-        today = {q.id for q in self._opened().review(self._place(namespace))}
+        today = {q.id for q in self._opened().review(namespace or self._namespace)}
         due = list({ask.id: ask for ask in reversed(fresh) if ask.id in today}.values())[::-1]  # one of each memory
         return due[:1] if name == "recall" else due  # who looks something up is asked one thing
 
@@ -148,7 +148,7 @@ class Asker:
             return []
         verdict, value = said
         try:
-            kept = write_down(self._opened(), identity, verdict, value)
+            kept = self._opened().answer(identity, verdict, value)
         except PerdureError as error:
             return [{"id": identity, "verdict": verdict, "outcome": f"not written down: {error}"}]
         return [{"id": identity, "verdict": verdict, "outcome": f"{kept.id} is {kept.memory.status.value}"}]
@@ -202,7 +202,7 @@ def _request(ask: Ask) -> ElicitRequest:
     return ElicitRequest(params=ElicitRequestFormParams(message=ask.question, requested_schema=schema))
 
 
-def _same(reply: ElicitResult) -> tuple[Verdict, None] | None:
+def _same(reply: ElicitResult) -> tuple[Answer, None] | None:
     """Return the verdict on two predicates; None where the answer is none."""
     said = reply.content.get("answer") if reply.action == "accept" and reply.content else None
     if said == _YES:
@@ -210,7 +210,7 @@ def _same(reply: ElicitResult) -> tuple[Verdict, None] | None:
     return ("different", None) if said == _NO else None
 
 
-def _understood(reply: ElicitResult) -> tuple[Verdict, str | None] | None:
+def _understood(reply: ElicitResult) -> tuple[Answer, str | None] | None:
     """Return the verdict and the value that a person's answer means; None where it means none."""
     if reply.action != "accept" or reply.content is None:
         return None
@@ -220,6 +220,6 @@ def _understood(reply: ElicitResult) -> tuple[Verdict, str | None] | None:
         return "correct", told
     if said == _NEVER:
         return "mute", None
-    plain: dict[Any, Verdict] = {_YES: "confirm", _NO: "deny", _BOTH: "both"}
+    plain: dict[Any, Answer] = {_YES: "confirm", _NO: "deny", _BOTH: "both"}
     verdict = None if told or not isinstance(said, str) else plain.get(said)  # a value beside a yes says two things
     return None if verdict is None else (verdict, None)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # their imports take most of the start time, or load numpy
     from perdure.memory import Memory
     from perdure.records.policy import Policy
 
-Profile = Literal["core", "full"]
+Profile = Literal["agent", "lifecycle", "full"]
 Transport = Literal["stdio", "http"]
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -79,13 +79,13 @@ class OpenOnce:
 
 
 def build(
-    memory_opener: Callable[[], Memory], *, profile: Profile = "core", namespace: str = "default"
+    memory_opener: Callable[[], Memory], *, profile: Profile = "agent", namespace: str = "default"
 ) -> MemoryServer:
     """Return an MCP server over a memory that is opened at the first call that needs it.
 
     Args:
         memory_opener: Returns the open memory; called once, in a worker thread. The caller closes what it opens.
-        profile: ``core`` has ten tools, ``full`` all of them.
+        profile: ``agent`` has ten tools, ``lifecycle`` those of maintenance too, ``full`` all.
         namespace: Where tools look when a call names no namespace.
     """
     with _without_collections():
@@ -101,7 +101,7 @@ def run(
     transport: Transport = "stdio",
     host: str = "127.0.0.1",
     port: int = 8765,
-    profile: Profile = "core",
+    profile: Profile = "agent",
     *,
     namespace: str = "default",
     allowed_hosts: Sequence[str] = (),
@@ -115,7 +115,7 @@ def run(
         host: The address to listen on. Anything but this machine opens the memory to a network: there is no
             authentication yet.
         port: The port to listen on; 0 for a free one.
-        profile: ``core`` or ``full``.
+        profile: ``agent``, ``lifecycle`` or ``full``.
         namespace: Where tools look when a call names none.
         allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
     """
@@ -152,7 +152,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--namespace", default="default", help="where tools look when a call names none; . for the project's"
     )
-    parser.add_argument("--profile", choices=("core", "full"), default="core", help="ten tools, or all")
+    parser.add_argument(
+        "--profile",
+        choices=("agent", "lifecycle", "full"),
+        default="agent",
+        help="ten tools; with those of the lifecycle; or all",
+    )
     parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
     parser.add_argument("--host", default="127.0.0.1", help="for http; there is no authentication yet")
     parser.add_argument("--port", type=int, default=8765, help="for http")

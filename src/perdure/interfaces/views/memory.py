@@ -9,7 +9,7 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text
 from perdure.interfaces.views.values import cell, counted, undo, when
 from perdure.records.consolidation_results import Edge
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 from perdure.records.outcome import Outcome
 
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
@@ -36,7 +36,7 @@ _DONE: Final = {
 """Verb, or verdict of ``answer`` -> what is said of the memory that it changed."""
 
 
-def view_memory(m: Memory, _: Request) -> Iterator[Block]:
+def view_memory(m: MemoryItem, _: Request) -> Iterator[Block]:
     """Show one memory whole."""
     pairs: dict[str, Text] = {
         "id": m.id,
@@ -56,7 +56,7 @@ def view_memory(m: Memory, _: Request) -> Iterator[Block]:
     yield Quote(m.content, whole=True)
 
 
-def view_list(memories: Sequence[Memory], request: Request) -> Iterator[Block]:
+def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Block]:
     """Show a page of memories, newest first."""
     if not memories:
         yield Line(("No memories in ", Foreign(request.namespace), " pass the filters."))
@@ -66,7 +66,7 @@ def view_list(memories: Sequence[Memory], request: Request) -> Iterator[Block]:
         yield Line(("Older ones follow with before=", Identifier(memories[-1].id), "."), reader="model")
 
 
-def _row(m: Memory) -> tuple[Text, ...]:
+def _row(m: MemoryItem) -> tuple[Text, ...]:
     value, content = f"{m.value:.2f}", Foreign(m.content, _BRIEF)
     return (Identifier(m.id), when(m.created_at), m.kind.value, m.tier.value, _status(m), value, content)
 
@@ -93,5 +93,5 @@ def view_edges(found: Sequence[Edge], _: Request) -> Iterator[Block]:
     yield Table(("edge", *names), rows)
 
 
-def _status(m: Memory) -> str:
+def _status(m: MemoryItem) -> str:
     return f"{m.status} (pinned)" if m.pinned else m.status.value

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Quote, Text, command
 from perdure.interfaces.views.values import joined, sum_of, when
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 from perdure.records.recall import Absence, Hit, Recall
 from perdure.records.signal_results import Question
 
@@ -48,7 +48,7 @@ def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
         yield Line(("Ask the person: ", Foreign(hit.question)), tone="warning", item=True)
 
 
-def _marks(memory: Memory) -> Iterator[Text]:
+def _marks(memory: MemoryItem) -> Iterator[Text]:
     """Yield what is to be known of a memory before its words are relied on."""
     yield f"{memory.kind}, {memory.tier}"
     yield when(memory.created_at)

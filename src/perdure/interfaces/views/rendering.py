@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.records.instant import text_of, to_instant
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 from perdure.records.recall import Hit, Recall
 from perdure.records.report import Ingested, Report, Stats
 from perdure.records.transfer import Moved
@@ -149,7 +149,7 @@ def show_recall(out: Console, answer: Recall, namespace: str = "", others: Seque
         out.print(Text(f"Note: {shown(answer.note)}", style="yellow"))
 
 
-def show_memories(out: Console, memories: Sequence[Memory], namespace: str) -> None:
+def show_memories(out: Console, memories: Sequence[MemoryItem], namespace: str) -> None:
     """Draw a table of memories."""
     if not memories:
         out.print(f"No memories in {shown(namespace)} pass the filters.")
@@ -173,7 +173,7 @@ def show_ingested(out: Console, done: Ingested, files: int, namespace: str, *, t
     show_undo(out, done.operations)
 
 
-def show_memory(out: Console, memory: Memory) -> None:
+def show_memory(out: Console, memory: MemoryItem) -> None:
     """Draw one memory whole."""
     pairs: dict[str, Any] = {
         "id": memory.id,

@@ -36,7 +36,7 @@ from perdure.operations.recall import recall
 from perdure.records.document import Shelf
 from perdure.records.instant import text_of
 from perdure.records.link_kinds import DERIVED
-from perdure.records.memory import Kind, Memory, Record, Scope
+from perdure.records.memory import Kind, MemoryItem, Record, Scope
 from perdure.records.recall import Filters, Hit
 
 HITS: Final = 12
@@ -55,7 +55,7 @@ class _Found:
     """
 
     asked: Asked
-    memories: list[Memory]
+    memories: list[MemoryItem]
     own: frozenset[str]
     facts: list[FactLine]
     also: list[FactLine]
@@ -72,7 +72,7 @@ class _Found:
 class _Told:
     """Memories that belong on a sheet, ids of those about whom it names; fact -> whom else the rest is about."""
 
-    memories: list[Memory]
+    memories: list[MemoryItem]
     own: frozenset[str]
     said: dict[str, str]
 
@@ -153,7 +153,7 @@ def _outdated(ctx: Context, namespace: str, hits: Sequence[Hit]) -> frozenset[st
     return frozenset(h.memory.id for h in hits if h.updated_by and h.memory.id not in still)
 
 
-def _is_profile(m: Memory) -> bool:
+def _is_profile(m: MemoryItem) -> bool:
     """Whether a memory sums up an entity: what it says stands on the sheet itself, as sure as it is by now."""
     return m.kind is Kind.SUMMARY and m.source == SUMMARIZED
 
@@ -193,7 +193,9 @@ def _shared(
     return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
 
 
-def _told(ctx: Context, namespace: str, names: Names, hits: Sequence[Memory], asked: Asked, *, answered: bool) -> _Told:
+def _told(
+    ctx: Context, namespace: str, names: Names, hits: Sequence[MemoryItem], asked: Asked, *, answered: bool
+) -> _Told:
     """Return the memories that belong on a sheet.
 
     A message that says a fact about somebody else is about that one, and so is one that names others where a fact
@@ -259,7 +261,7 @@ def _quote(memory: str, words: str, records: Mapping[str, Record]) -> Quoted:
     return Quoted(memory, _day(text_of(record.state.created_ms)), record.content.speaker or "", words)
 
 
-def _memory(m: Memory) -> Statement:
+def _memory(m: MemoryItem) -> Statement:
     day = _day(text_of(m.state.created_ms))
     source = Quoted(m.id, day, m.speaker or "", m.content)
     return Statement(m.id, m.kind.value, m.content, m.confidence, m.status.value, day, sources=(source,))

@@ -12,11 +12,11 @@ from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 from perdure.records.report import Entry
 
 
-def fact_reasons(ctx: Context, memory: Memory, history: Sequence[Entry], now: Instant) -> FactReasons | None:
+def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant) -> FactReasons | None:
     """Return why a fact is believed or not; None of what is no fact."""
     documents, place = ctx.store.documents, memory.namespace
     stored = documents.find(place, Shelf.FACT, [memory.id])

@@ -18,7 +18,7 @@ from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Memory, Record, Scope, State, Status
+from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.stale_facts import confirmation_question, validated_at
 from perdure.rules.updates.recency_ranking import replaced_after
@@ -95,7 +95,7 @@ def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float
     )
 
 
-def by_rate(memory: Memory, fact: Fact, rates: dict[str, float], now: Instant) -> Memory:
+def by_rate(memory: MemoryItem, fact: Fact, rates: dict[str, float], now: Instant) -> MemoryItem:
     """Return a fact as sure as it is by what was learned about how fast facts of its sort change."""
     sure = learned_confidence(memory.state, fact.type, rates, now, otherwise=memory.confidence)
     return memory if sure == memory.confidence else replace(memory, confidence=sure)

@@ -21,7 +21,7 @@ from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import Memory, Scope
+from perdure.records.memory import MemoryItem, Scope
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import views
@@ -129,7 +129,7 @@ def lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> l
     return told
 
 
-def _line(ctx: Context, memory: Memory, fact: Fact, names: Names, rivals: Sequence[str], now: Instant) -> FactLine:
+def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, rivals: Sequence[str], now: Instant) -> FactLine:
     state, policy = memory.state, ctx.policy.knowledge
     incoming = {(other, kind) for other, kind, _ in ctx.store.links_to(memory.namespace, memory.id)}
     linked = [(kind, other) for kind, other, _ in ctx.store.links(memory.namespace, memory.id) if kind == SUPERSEDES]

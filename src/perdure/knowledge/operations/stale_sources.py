@@ -11,7 +11,7 @@ from perdure.knowledge.extraction.references import USER
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.link_kinds import DERIVED, SUPERSEDES
-from perdure.records.memory import Memory, Scope
+from perdure.records.memory import MemoryItem, Scope
 
 _MOST_SAID: Final = 1000
 """Facts, those learned last, whose words notes are held against."""
@@ -37,7 +37,7 @@ def overturned(ctx: Context, namespace: str, messages: Sequence[str], shown: Col
     return newer
 
 
-def restated(ctx: Context, namespace: str, notes: Sequence[Memory]) -> dict[str, str]:
+def restated(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:
     """Return note -> what stands in the place of what it says, where a fact of its words is not believed any longer.
 
     In an agent's session whoever asks to have something remembered leaves a fact and a note of the same words. A note

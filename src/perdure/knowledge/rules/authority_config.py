@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from perdure.knowledge.records.authority import AuthorityConfig, SqlConfig, TreeConfig
 from perdure.records.errors import PerdureError, PolicyError
-from perdure.rules.validation.inputs import checked_namespace, checked_text
+from perdure.rules.validation.values import checked_namespace, checked_text
 
 _SQL_KEYS: Final = {"url", "url_variable", "timeout_seconds", "predicates", "namespaces"}
 _TREE_KEYS: Final = {"working_tree", "timeout_seconds", "namespaces"}

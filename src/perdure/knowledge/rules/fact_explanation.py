@@ -14,7 +14,7 @@ from perdure.knowledge.rules.fact_states import FactState, state_of
 from perdure.records.document import Document
 from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Memory, Record, State, Tier
+from perdure.records.memory import MemoryItem, Record, State, Tier
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
@@ -31,7 +31,7 @@ _WINS: Final = {
 
 
 def reasons(
-    memory: Memory,
+    memory: MemoryItem,
     fact: Fact,
     *,
     sources: Mapping[str, Record],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.digest import Digest, digest_of
 from perdure.rules.lifecycle.signals import views
@@ -53,7 +53,7 @@ def digest(
     )
 
 
-def _outdated(ctx: Context, namespace: str, memories: Sequence[Memory]) -> frozenset[str]:
+def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
     """Return the memories that say what no longer holds: they are still recalled, marked, but not kept in view.
 
     What somebody pinned stays; it is theirs to unpin.

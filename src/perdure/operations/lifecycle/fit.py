@@ -15,7 +15,7 @@ from perdure.records.compression_results import FitResult, Refitted
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.lease import Lease
-from perdure.records.memory import Content, Form, Memory, Record, State, Status
+from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
 from perdure.records.report import Held, Moved, Report
 from perdure.records.transaction_view import TransactionView
@@ -178,7 +178,7 @@ class _Fit:
             for memory in views(records, self.ctx.policy, self.now):
                 self.pieces[memory.id] = self._piece(memory)
 
-    def _piece(self, memory: Memory) -> Piece:
+    def _piece(self, memory: MemoryItem) -> Piece:
         """Return a memory with what is known by now of the forms that it may take."""
         current = ((memory.form, memory.tokens),)
         if self._stays(memory.id, memory.state):

@@ -13,7 +13,7 @@ from perdure.operations.writing import found, outcome, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Memory, Record, State, Status
+from perdure.records.memory import MemoryItem, Record, State, Status
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change, Target
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -64,7 +64,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     return asked[:most]
 
 
-def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int) -> list[Memory]:
+def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], most: int) -> list[MemoryItem]:
     """Return the ageing facts with the highest value at risk that a person is willing to be asked about.
 
     Of very many those are ranked that nobody has spoken of for longest.
@@ -76,7 +76,7 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     sure = signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
     ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
-    found: list[Memory] = []
+    found: list[MemoryItem] = []
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
         told = ctx.store.documents.find(namespace, Shelf.FACT, page)
@@ -97,7 +97,7 @@ def left_today(ctx: Context, namespace: str) -> int:
     return max(0, ctx.policy.knowledge.questions_per_day - answered)
 
 
-def _aged(memory: Memory, policy: KnowledgePolicy) -> Question:
+def _aged(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
     said = validated_at(memory.state)
     since = said + int(policy.aging_days * DAY_MS)
     return Question(
@@ -118,14 +118,14 @@ def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
     return about
 
 
-def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, Memory]:
+def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, MemoryItem]:
     """Return what is believed of that which the memories contradict that are asked about."""
     ids = sorted({str(d.data["against"]) for d in documents if "against" in d.data})
     found = views(ctx.store.get(namespace, ids), ctx.policy, now) if ids else []
     return {m.id: m for m in found if m.status is Status.ACTIVE}
 
 
-def _question(memory: Memory, about: Sequence[Document], rivals: Mapping[str, Memory]) -> Question | None:
+def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem]) -> Question | None:
     """Return the question about a memory; None where what it contradicted is not believed any longer."""
     documents = [d for d in about if "against" not in d.data or d.data["against"] in rivals]
     if not documents:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Form, Memory, State, Tier
+from perdure.records.memory import Form, MemoryItem, State, Tier
 
 EVER_USED: Final = 2.0
 """What a memory that was often asked for is worth besides its value: access feedback tells more than any signal."""
@@ -77,7 +77,7 @@ class Choice:
     wanted: int = 0
 
 
-def worth_of(memory: Memory) -> float:
+def worth_of(memory: MemoryItem) -> float:
     """Return what a memory is worth to keep in view: its value, and whether it was ever asked for or helpful.
 
     Value forgets accesses within weeks; what a bounded store keeps must not.
@@ -86,7 +86,7 @@ def worth_of(memory: Memory) -> float:
     return memory.value + EVER_USED * ever + HELPED * min(4, memory.state.reinforcements)
 
 
-def is_exempt(memory: Memory) -> bool:
+def is_exempt(memory: MemoryItem) -> bool:
     """Return whether a memory shows what it shows: pinned and vault memories are left alone, and hot stays full."""
     return stays(memory.state)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from perdure.records.canary import Answer, Canary, Lost
 from perdure.records.document import Document
 from perdure.records.errors import PerdureError, PolicyError
-from perdure.rules.validation.inputs import checked_namespace, checked_text
+from perdure.rules.validation.values import checked_namespace, checked_text
 
 _KEYS: Final = {"text", "namespace", "expect", "contains"}
 _LONGEST: Final = 10_000

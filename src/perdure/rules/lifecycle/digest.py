@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import Kind, Memory, Tier
+from perdure.records.memory import Kind, MemoryItem, Tier
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.escaping import label, markdown_line
@@ -76,7 +76,7 @@ class Digest:
 
 
 def digest_of(
-    memories: Sequence[Memory],
+    memories: Sequence[MemoryItem],
     vectors: Mapping[str, Vector],
     policy: Policy,
     *,
@@ -112,7 +112,7 @@ def digest_of(
     return Digest(text, shown, tokens(text), exact, name)
 
 
-def render(memories: Sequence[Memory], lines: Mapping[str, str], namespace: str) -> str:
+def render(memories: Sequence[MemoryItem], lines: Mapping[str, str], namespace: str) -> str:
     """Return the Markdown: a heading, then groups in the order of importance."""
     out = [BEGIN, f"# Memory ({label(namespace)})" if namespace else "# Memory"]
     for group in GROUPS:
@@ -122,17 +122,17 @@ def render(memories: Sequence[Memory], lines: Mapping[str, str], namespace: str)
     return "\n".join([*out, END]) + "\n"
 
 
-def _ordered(memories: Sequence[Memory], group: str) -> list[Memory]:
+def _ordered(memories: Sequence[MemoryItem], group: str) -> list[MemoryItem]:
     return sorted((m for m in memories if _group(m) == group), key=lambda m: (-_worth(m), m.id))
 
 
-def _group(memory: Memory) -> str:
+def _group(memory: MemoryItem) -> str:
     if memory.pinned:
         return "Pinned"
     return {Tier.VAULT: "Lasting", Tier.HOT: "Now", Tier.WARM: "Recent", Tier.COLD: "Earlier"}[memory.tier]
 
 
-def _line(memory: Memory) -> str:
+def _line(memory: MemoryItem) -> str:
     """One line: who and when for what was said, the words, the id in a comment that the words cannot break out of."""
     speaker = memory.speaker if memory.kind is Kind.EPISODE else None
     text = markdown_line(shown(memory.content, memory.metadata, speaker, LONGEST_LINE))
@@ -140,7 +140,7 @@ def _line(memory: Memory) -> str:
     return f"- {said}{text} <!-- {label(memory.id)} -->"
 
 
-def _worth(memory: Memory) -> float:
+def _worth(memory: MemoryItem) -> float:
     """Value now, plus what was ever asked for: value forgets old accesses within weeks, a digest must not.
 
     Of a message so much as it asserts.
@@ -164,12 +164,12 @@ def asserted(text: str) -> float:
 
 
 def _by_worth(
-    memories: Sequence[Memory],
+    memories: Sequence[MemoryItem],
     lines: Mapping[str, str],
     vectors: Mapping[str, Vector],
     tokens: Callable[[str], int],
     diversity: float,
-) -> list[Memory]:
+) -> list[MemoryItem]:
     """Return all memories in the order in which they are taken: pinned first, then value per token, twins held back."""
     if not memories:
         return []
@@ -182,7 +182,7 @@ def _by_worth(
     )
     likeness = np.zeros(len(memories))
     left = np.ones(len(memories), dtype=np.bool_)
-    order: list[Memory] = []
+    order: list[MemoryItem] = []
     for _ in memories:
         worth = np.where(left, value * (1.0 - diversity * likeness) / cost, -np.inf)
         best = int(np.argmax(worth))

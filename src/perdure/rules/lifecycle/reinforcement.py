@@ -24,8 +24,8 @@ from perdure.records.memory import Kind, State
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.decay import between
 from perdure.rules.lifecycle.state_arrays import Columns, importance_curve, strength_curve, strength_parameters
-from perdure.rules.validation.inputs import checked_choice
 from perdure.rules.validation.queries import identity
+from perdure.rules.validation.values import checked_choice
 
 UNIT: Final = 0.1
 """A boost of so much is a reinforcement of strength by 1; it is seed 000's default."""

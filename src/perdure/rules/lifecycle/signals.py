@@ -9,7 +9,7 @@ import numpy as np
 
 from perdure.formulas.curve import Array, ages
 from perdure.records.instant import DAY_MS, Instant, from_instant
-from perdure.records.memory import Memory, Record, State
+from perdure.records.memory import MemoryItem, Record, State
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.stale_facts import is_aging
 from perdure.rules.lifecycle.state_arrays import (
@@ -56,7 +56,7 @@ def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
     )
 
 
-def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memory]:
+def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
     """Return records as callers see them, with signals at an instant."""
     if not records:
         return []
@@ -70,10 +70,10 @@ def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[Memor
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
 
 
-def _view(record: Record, state: State, current: tuple[float, ...], aging: bool) -> Memory:  # zipped
+def _view(record: Record, state: State, current: tuple[float, ...], aging: bool) -> MemoryItem:  # zipped
     content = record.content
     importance, confidence, strength, retention, value = current
-    return Memory(
+    return MemoryItem(
         id=record.id,
         namespace=record.namespace,
         kind=state.kind,

@@ -7,7 +7,7 @@ May live here: how long ago a fact was confirmed. May not: what the fact says (k
 from __future__ import annotations
 
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Kind, Memory, State, Status
+from perdure.records.memory import Kind, MemoryItem, State, Status
 from perdure.records.policy_knowledge import KnowledgePolicy
 
 
@@ -26,7 +26,7 @@ def is_aging(state: State, policy: KnowledgePolicy, now: Instant) -> bool:
     )
 
 
-def confirmation_question(memory: Memory, said: Instant) -> str:
+def confirmation_question(memory: MemoryItem, said: Instant) -> str:
     """Return the question that a stale fact comes with; it names the day and the value.
 
     Args:

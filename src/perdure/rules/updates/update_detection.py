@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from perdure.records.memory import Kind, Memory, Status
+from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.rules.language.words import may_answer
 from perdure.rules.updates.statements import Said, Stems, stems
@@ -33,7 +33,7 @@ class Found:
 
     Attributes:
         updates: Older memory -> those that say that a value of it has changed, the latest last.
-        contested: Memory -> those that it cannot be true together with; itself where it contradicts itself.
+        contested: MemoryItem -> those that it cannot be true together with; itself where it contradicts itself.
     """
 
     updates: dict[str, dict[str, Stems]] = field(default_factory=dict)
@@ -44,13 +44,13 @@ class Found:
         return next(reversed(self.updates[identity])) if identity in self.updates else None
 
 
-def compared(memories: Sequence[Memory]) -> Found:
+def compared(memories: Sequence[MemoryItem]) -> Found:
     """Return which memories update or contradict which: only those of one speaker, and only people's.
 
     Time grows with their statements, and with the square of those about one thing.
     """
     found = Found()
-    told: dict[tuple[str | None, str, str], list[tuple[Memory, Said]]] = {}
+    told: dict[tuple[str | None, str, str], list[tuple[MemoryItem, Said]]] = {}
     for newer in sorted(filter(speaks, memories), key=lambda m: (m.state.created_ms, m.id)):
         said = [(key, statement) for statement in statements(newer.content) for key in _keys(statement)]
         for key, statement in said:  # first all of them, so that a message is compared with itself
@@ -61,7 +61,7 @@ def compared(memories: Sequence[Memory]) -> Found:
     return found
 
 
-def speaks(memory: Memory) -> bool:
+def speaks(memory: MemoryItem) -> bool:
     """Return whether a memory is a person's own word that still says something."""
     return memory.kind in _KINDS and memory.status in _STATUSES and may_answer(memory.speaker)
 
@@ -72,7 +72,7 @@ def _keys(said: Said) -> Iterator[tuple[str, str]]:
     return ((sort, stem) for stem in said.about)
 
 
-def _note(found: Found, older: Memory, earlier: Said, newer: Memory, later: Said) -> None:
+def _note(found: Found, older: MemoryItem, earlier: Said, newer: MemoryItem, later: Said) -> None:
     alone = older.id == newer.id
     related = relation(earlier, later) if not alone or later.sort in _DEEDS else ""
     if not related:

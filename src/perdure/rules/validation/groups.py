@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from perdure.records.errors import InvalidInput, given
 from perdure.rules.consolidation.edges import checked_members, checked_weight
 from perdure.rules.consolidation.merging import Strategy
-from perdure.rules.validation.inputs import checked_choice
+from perdure.rules.validation.values import checked_choice
 
 __all__ = [
     "checked_flag",

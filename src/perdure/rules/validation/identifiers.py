@@ -13,7 +13,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, given
 from perdure.records.identifier import GRAMMAR, is_entity_id, is_id
 from perdure.records.plan import Plan, Target
-from perdure.rules.validation.inputs import checked_namespace
+from perdure.rules.validation.values import checked_namespace
 
 _Check = Callable[[object], bool]
 

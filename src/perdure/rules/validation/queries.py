@@ -8,17 +8,17 @@ from typing import Any, Literal
 
 from perdure.records.errors import InvalidInput, given
 from perdure.records.instant import to_instant
-from perdure.records.memory import Kind, Memory, Scope
+from perdure.records.memory import Kind, MemoryItem, Scope
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.digest import PROFILES
 from perdure.rules.validation.identifiers import check_plan_ids, checked_id
-from perdure.rules.validation.inputs import (
+from perdure.rules.validation.inputs import checked_tags
+from perdure.rules.validation.values import (
     checked_choice,
     checked_namespace,
     checked_share,
-    checked_tags,
     checked_text,
     optional_text,
 )
@@ -97,9 +97,9 @@ def when(value: Any) -> Literal["now", "later"]:
     raise InvalidInput(f"embed must be 'now' or 'later', not {given(value)}.", remedy="Pick one of them.")
 
 
-def page(value: Any) -> Memory | None:
+def page(value: Any) -> MemoryItem | None:
     """Return the last memory of the page before."""
-    if value is None or isinstance(value, Memory):
+    if value is None or isinstance(value, MemoryItem):
         return value
     raise InvalidInput("before must be a memory.", remedy="Pass the last memory that list returned.")
 

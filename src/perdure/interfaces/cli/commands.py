@@ -1,0 +1,160 @@
+"""The commands that follow from the verbs' declarations: arguments, options, help, output and exit code."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal
+
+import typer
+
+import perdure.memory  # noqa: F401  # declares the verbs
+from perdure.interfaces.cli.call import Call, Exit, verb
+from perdure.interfaces.cli.options import json_object, moment, text_or_input
+from perdure.records.errors import NotFound
+from perdure.verbs.declaration import VERBS, Parameter, Verb
+
+_TYPES: Final[Mapping[str, Any]] = {
+    "text": str,
+    "integer": int,
+    "number": float,
+    "flag": bool,
+    "instant": datetime,
+    "object": dict[str, Any],
+    "texts": list[str],
+}
+_LOCAL: Final = "Without a time zone it is read as local time."
+
+
+def add_commands(app: typer.Typer, groups: Mapping[str, typer.Typer]) -> None:
+    """Add a command for each verb that has one; a name of two words belongs to a group."""
+    for declared in VERBS.values():
+        if declared.command:
+            group, _, name = declared.command.rpartition(" ")
+            verb(groups[group] if group else app, name, None if group else declared.panel)(command_of(declared))
+
+
+def command_of(declared: Verb, step: Callable[..., Exit] | None = None) -> Callable[..., Exit]:
+    """Return the function of a verb's command; its signature and docstring are what typer needs.
+
+    Args:
+        declared: The verb.
+        step: What runs with the call and the verb's arguments, where it is not the verb alone.
+    """
+    offered = [p for p in declared.parameters if p.name != "namespace"]
+
+    def run(call: Call, **given: Any) -> Exit:
+        own = {p.name: argument_of(p, given.pop(p.name)) for p in offered if p.name in given}
+        arguments = {name: value for name, value in own.items() if value is not None}
+        return run_verb(call, declared, arguments) if step is None else step(call, **arguments, **given)
+
+    parameters = [inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Call)]
+    parameters += [option_of(p) for p in offered]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    run.__doc__ = help_text((step and step.__doc__) or declared.summary)
+    return run
+
+
+def help_text(docstring: str) -> str:
+    """Return a docstring as help: a line for each paragraph, without the marks of code."""
+    paragraphs = inspect.cleandoc(docstring).split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).replace("``", "")
+
+
+def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mapping[str, Any] | None = None) -> Exit:
+    """Run a verb on the store of a call, print its result, and return the exit code."""
+    if call.namespace is not None and any(p.name == "namespace" for p in declared.parameters):
+        arguments["namespace"] = call.namespace
+    with call.memory(create=not declared.reads) as memory:
+        method = getattr(memory, declared.method.__name__)
+        if declared.passes_progress:
+            from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
+
+            with progress(declared.title) as tell:
+                result = method(**arguments, progress=tell)
+        else:
+            result = method(**arguments)
+        if result is None:
+            raise NotFound(
+                f"No memory {arguments['id']!r} is shown.",
+                remedy="Hidden ones need --include-archived; see 'perdure list'.",
+            )
+        call.show(memory, declared, arguments, result, notes)
+    return Exit.NOTHING if declared.empty is not None and declared.empty(result) else Exit.OK
+
+
+def argument_of(parameter: Parameter, value: Any) -> Any:
+    """Return what a verb takes for what was written on the command line."""
+    if is_inverted(parameter):
+        return not value
+    if parameter.kind == "choices" and value is not None:
+        return [str(choice.value) for choice in value]
+    return text_or_input(value) if parameter.param.stdin and isinstance(value, str) else value
+
+
+def is_inverted(parameter: Parameter) -> bool:
+    """Whether the command line says the opposite: ``--apply`` for a dry run that is the default."""
+    return parameter.name == "dry_run" and parameter.default is True
+
+
+def option_of(parameter: Parameter) -> inspect.Parameter:
+    """Return a parameter as typer takes it."""
+    told = parameter.param
+    text = told.help + (f" {_LOCAL}" if parameter.kind == "instant" else "")
+    annotation: Any = Literal[parameter.choices] if parameter.choices else _TYPES[parameter.kind]
+    if parameter.kind == "choices":  # typer takes lists of an enumeration only
+        annotation = list[StrEnum(parameter.name, {choice: choice for choice in parameter.choices})]  # type: ignore[misc]
+    default = inspect.Parameter.empty if parameter.required else parameter.default
+    more: dict[str, Any] = {"help": text, "metavar": metavar_of(parameter)}
+    if parameter.kind == "instant":
+        more["parser"] = moment
+    elif parameter.kind == "object":
+        more["parser"] = json_object
+    if parameter.kind in ("texts", "choices") and not parameter.required:
+        default = None
+    if is_positional(parameter):
+        shown: Any = typer.Argument(**more)
+    elif is_inverted(parameter):
+        default, shown = False, typer.Option("--apply", help="Do it; without this it is only a preview.")
+    else:
+        shown = typer.Option(*option_names(parameter), **more)
+    if not parameter.required and default is None:
+        annotation = annotation | None
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(parameter.name, kind, default=default, annotation=Annotated[annotation, shown])
+
+
+def is_positional(parameter: Parameter) -> bool:
+    """Whether it is an argument of the command and not an option."""
+    return parameter.required if parameter.param.argument is None else parameter.param.argument
+
+
+def option_names(parameter: Parameter) -> list[str]:
+    """Return the option's names: its own, then its short form."""
+    name = parameter.param.option or f"--{parameter.name.replace('_', '-')}"
+    if parameter.kind == "flag" and parameter.default is True and "/" not in name:
+        name = f"{name}/--no-{name.removeprefix('--')}"
+    return [name, *([parameter.param.short] if parameter.param.short else [])]
+
+
+def metavar_of(parameter: Parameter) -> str | None:
+    """Return what stands for the value in the help page."""
+    told = parameter.param
+    if told.refers is not None:
+        return "ID..." if parameter.kind == "texts" else "ID"
+    if is_positional(parameter):
+        name = parameter.name.removesuffix("_id").upper()
+        return f"{name.removesuffix('S')}..." if parameter.kind == "texts" else name
+    if parameter.kind == "number" and told.le is not None:
+        return f"{told.ge or told.gt or 0:g}..{told.le:g}"
+    return {
+        "integer": "N",
+        "number": "NUMBER",
+        "instant": "DATE",
+        "object": "JSON",
+        "text": "TEXT",
+        "texts": "TEXT",
+    }.get(parameter.kind)

@@ -1,0 +1,28 @@
+"""What a short form of an id means."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from perdure.operations.ports import Context
+from perdure.records.errors import InvalidInput
+
+LAST: Final = "last"
+_SHORTEST: Final = 6
+_WHOLE: Final = 36
+"""Characters of a UUID."""
+
+
+def resolve_id(ctx: Context, text: str, refers: Literal["memory", "operation"]) -> str:
+    """Return the id that a text means; a text that means none comes back as it is, for the verb to refuse.
+
+    Raises:
+        InvalidInput: It is the start of several ids.
+    """
+    if len(text) >= _WHOLE or (refers == "operation" and text == LAST):
+        return text
+    find = getattr(ctx.store, "find_ids" if refers == "memory" else "find_operations", None)
+    found = find(text, limit=4) if find is not None and len(text) >= _SHORTEST else []
+    if len(found) <= 1 or text in found:
+        return text if text in found or not found else found[0]
+    raise InvalidInput(f"{text!r} fits several: {', '.join(found[:3])}.", remedy="Give more characters of the id.")

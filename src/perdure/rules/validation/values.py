@@ -1,0 +1,82 @@
+"""Checks of single values that need no policy: texts, names, shares, choices. Refused with a reason and a remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from perdure.records.errors import InvalidInput, given
+
+NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
+_LONGEST_NAME: Final = 200
+_LONGEST_LABEL: Final = 1000
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def checked_namespace(namespace: Any) -> str:
+    """Return a namespace: 1 to 200 letters, digits, ``. _ - @ : +`` and spaces, in parts divided by ``/``."""
+    text = checked_text(namespace, "namespace", longest=_LONGEST_NAME)
+    if not NAMESPACE.fullmatch(text):
+        raise InvalidInput(
+            f"The namespace {text!r} is not allowed.",
+            remedy="Use letters, digits, . _ - @ : + in parts divided by /; each part starts with a letter or digit.",
+        )
+    return text
+
+
+def checked_text(value: Any, name: str, *, longest: int) -> str:
+    """Return text that every store can hold: not empty, no NUL, no lone surrogate, not too long (in characters)."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {type(value).__name__}.", remedy="Pass a str.")
+    if not value.strip():
+        raise InvalidInput(f"{name} is empty.", remedy="Give it some text.")
+    if "\x00" in value:
+        raise InvalidInput(
+            f"{name} holds a NUL character.", remedy="Remove it, for example with text.replace('\\0', '')."
+        )
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{name} holds a lone surrogate at position {error.start}: it is no valid Unicode.",
+            remedy="Decode the source with errors='replace'.",
+        ) from None
+    if len(value) > longest:
+        raise InvalidInput(f"{name} has {len(value):,} characters; {longest:,} are allowed.", remedy="Shorten it.")
+    return value
+
+
+def optional_text(value: Any, name: str) -> str | None:
+    """Return a label such as a source or a session; None stays None."""
+    return None if value is None else checked_text(value, name, longest=_LONGEST_LABEL)
+
+
+def checked_texts(values: Any, name: str, *, longest: int = 200) -> list[str]:
+    """Return texts, each once, in order; a single text is refused as a list.
+
+    Raises:
+        InvalidInput: It is no list of texts.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} must be a list of texts.", remedy="Pass for example ['one'].")
+    return list(dict.fromkeys(checked_text(value, f"each of {name}", longest=longest) for value in values))
+
+
+def checked_share(value: Any, name: str) -> float:
+    """Return a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not
+        raise InvalidInput(
+            f"{name} must be a number from 0 to 1, not {given(value)}.", remedy="Scale it to that range."
+        )
+    return float(value)
+
+
+def checked_choice(value: Any, choices: type[_Choice], name: str) -> _Choice:
+    """Return a member of an enumeration, given as itself or as its text."""
+    try:
+        return choices(value)
+    except ValueError:
+        listed = ", ".join(c.value for c in choices)
+        raise InvalidInput(f"{name} must be one of {listed}, not {given(value)}.", remedy="Pick one of them.") from None

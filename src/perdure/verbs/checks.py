@@ -1,0 +1,201 @@
+"""Arguments are checked by what their declaration says, all faults at once, before a verb does anything.
+
+May live here: types, ranges, lengths, choices, ids. May not: what depends on a policy or on what is stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from perdure.records.errors import InvalidInput, PerdureError, given
+from perdure.records.identifier import GRAMMAR, is_id
+from perdure.records.instant import to_instant
+from perdure.rules.validation.values import checked_text
+from perdure.verbs.declaration import Parameter, Verb
+
+_LONGEST: Final = 1000
+"""Characters of a text for which nothing else is declared."""
+
+
+def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name, each as its verb takes it.
+
+    Raises:
+        InvalidInput: Arguments are refused; all of them are named.
+        NotFound: An id means nothing, or several things.
+        TypeError: There is no such argument, or one is missing.
+    """
+    bound = verb.signature.bind(memory, *args, **kwargs).arguments
+    arguments = dict(list(bound.items())[1:])
+    faults: list[InvalidInput] = []
+    for parameter in verb.parameters:
+        if parameter.name not in arguments:
+            continue
+        try:
+            arguments[parameter.name] = checked_value(parameter, arguments[parameter.name])
+        except InvalidInput as fault:
+            faults.append(fault)
+    if faults:
+        remedies = dict.fromkeys(fault.remedy for fault in faults)
+        raise InvalidInput(" ".join(fault.message for fault in faults), remedy=" ".join(remedies))
+    for parameter in verb.parameters:
+        if parameter.param.refers is not None and arguments.get(parameter.name) is not None:
+            arguments[parameter.name] = _resolved(memory, parameter, arguments[parameter.name])
+    return arguments
+
+
+def checked_value(parameter: Parameter, value: Any) -> Any:
+    """Return one argument as its verb takes it.
+
+    Raises:
+        InvalidInput: It is of another type, out of range, or no choice.
+    """
+    if value is None and parameter.optional:
+        return None
+    found = _BY_KIND[parameter.kind](parameter, value)
+    return found if parameter.param.check is None else parameter.param.check(found)
+
+
+def _text(parameter: Parameter, value: Any) -> str:
+    text = checked_text(value, parameter.name, longest=parameter.param.longest or _LONGEST)
+    return text if parameter.param.refers is None else _identifier(text, parameter.name)
+
+
+def _identifier(text: str, name: str) -> str:
+    if not is_id(text):
+        raise InvalidInput(
+            f"{name} is no id: {given(text)}.", remedy=f"Use an id that recall, list or history returned: {GRAMMAR}."
+        )
+    return text
+
+
+def _integer(parameter: Parameter, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not _within(parameter, value):
+        raise _out_of_range(parameter, "a whole number", value)
+    return value
+
+
+def _number(parameter: Parameter, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _within(parameter, value):
+        raise _out_of_range(parameter, "a number", value)
+    return float(value)
+
+
+def _within(parameter: Parameter, value: float) -> bool:
+    bounds = parameter.param
+    return (
+        math.isfinite(value)
+        and (bounds.ge is None or value >= bounds.ge)
+        and (bounds.le is None or value <= bounds.le)
+        and (bounds.gt is None or value > bounds.gt)
+    )
+
+
+def _out_of_range(parameter: Parameter, noun: str, value: Any) -> InvalidInput:
+    bounds = parameter.param
+    if bounds.gt is not None:
+        span = f" above {bounds.gt:g}" + (f", at most {bounds.le:g}" if bounds.le is not None else "")
+    elif bounds.ge is not None and bounds.le is not None:
+        span = f" from {bounds.ge:g} to {bounds.le:g}"
+    else:
+        span = "" if bounds.ge is None else f" of at least {bounds.ge:g}"
+    return InvalidInput(
+        f"{parameter.name} must be {noun}{span}, not {given(value)}.", remedy="Give a number in that range."
+    )
+
+
+def _flag(parameter: Parameter, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{parameter.name} must be True or False, not {given(value)}.", remedy="Pass a bool.")
+    return value
+
+
+def _choice(parameter: Parameter, value: Any) -> str:
+    if not isinstance(value, str) or value not in parameter.choices:
+        raise InvalidInput(
+            f"{parameter.name} must be one of {', '.join(parameter.choices)}, not {given(value)}.",
+            remedy="Pick one of them.",
+        )
+    return str(value)
+
+
+def _instant(parameter: Parameter, value: Any) -> Any:
+    to_instant(value, name=parameter.name)
+    return value
+
+
+def _object(parameter: Parameter, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{parameter.name} must be a mapping.", remedy="Pass a dict of JSON values.")
+    return value
+
+
+def _texts(parameter: Parameter, value: Any) -> list[str]:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{parameter.name} must be a list of texts.", remedy="Pass for example ['one', 'two'].")
+    longest = parameter.param.longest or _LONGEST
+    texts = dict.fromkeys(checked_text(v, f"each of {parameter.name}", longest=longest) for v in value)
+    if parameter.param.refers is not None:
+        texts = dict.fromkeys(_identifier(text, f"each of {parameter.name}") for text in texts)
+    return _counted(parameter, list(texts))
+
+
+def _choices(parameter: Parameter, value: Any) -> list[str]:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{parameter.name} must be a list.", remedy=f"Pass for example [{parameter.choices[0]!r}].")
+    return _counted(parameter, [_choice(parameter, v) for v in value])
+
+
+def _objects(parameter: Parameter, value: Any) -> Any:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{parameter.name} must be a list.", remedy="Pass a list of dicts.")
+    return value
+
+
+def _texts_or_object(parameter: Parameter, value: Any) -> Any:
+    return value if isinstance(value, Mapping) else _texts(parameter, value)
+
+
+def _counted(parameter: Parameter, values: list[str]) -> list[str]:
+    least, most = parameter.param.least, parameter.param.most
+    if len(values) < least or (most is not None and len(values) > most):
+        span = f"at least {least}" if most is None else f"{least:,} to {most:,}"
+        raise InvalidInput(f"{parameter.name} must have {span} items, not {len(values):,}.", remedy="Split the call.")
+    return values
+
+
+_BY_KIND: Final[Mapping[str, Callable[[Parameter, Any], Any]]] = {
+    "text": _text,
+    "integer": _integer,
+    "number": _number,
+    "flag": _flag,
+    "choice": _choice,
+    "instant": _instant,
+    "object": _object,
+    "texts": _texts,
+    "choices": _choices,
+    "objects": _objects,
+    "texts or object": _texts_or_object,
+}
+
+
+def _resolved(memory: Any, parameter: Parameter, value: Any) -> Any:
+    """Return ids for what may be short forms of them."""
+    resolve = memory.resolve_id
+    if isinstance(value, str):
+        return resolve(value, parameter.param.refers)
+    if isinstance(value, Mapping):
+        return {resolve(one, parameter.param.refers): role for one, role in value.items()}
+    return [_or_as_given(resolve, one, parameter) for one in value]
+
+
+def _or_as_given(resolve: Callable[..., str], one: str, parameter: Parameter) -> str:
+    """Of many ids one that is unknown is for the verb to report, beside those that it found."""
+    try:
+        return resolve(one, parameter.param.refers)
+    except PerdureError as error:
+        if isinstance(error, InvalidInput):
+            raise
+        return one

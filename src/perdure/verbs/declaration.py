@@ -1,0 +1,271 @@
+"""A verb is declared once, as an annotated method. The command line, the MCP tools and the reference derive from it.
+
+May live here: what a declaration says, read from signatures. May not: any verb, and any way in.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from types import NoneType, UnionType
+from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+Kind = Literal[
+    "text", "integer", "number", "flag", "choice", "instant", "object", "texts", "choices", "objects", "texts or object"
+]
+"""What a parameter takes, in the terms that every way in understands."""
+
+REQUIRED: Final = inspect.Parameter.empty
+PROFILES: Final = ("agent", "lifecycle", "full")
+"""The MCP profiles, each of which holds the tools of those before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """What is said once about a parameter; its type and default stand in the signature.
+
+    Attributes:
+        help: One sentence for people and models.
+        ge, le, gt: Bounds of a number.
+        longest: Most characters of a text, or of each text of a list.
+        least, most: How many items a list has.
+        option: The option's name on the command line, where it differs from the parameter's (``--tag`` for ``tags``).
+        short: The option's one-letter form.
+        argument: Whether it is positional on the command line; None: if it has no default.
+        stdin: On the command line ``-`` reads standard input.
+        refers: What the text identifies; a short form of the id is accepted.
+        check: Checks and returns the value, after the type is right.
+        tool: Whether the MCP tool has it.
+    """
+
+    help: str
+    ge: float | None = None
+    le: float | None = None
+    gt: float | None = None
+    longest: int | None = None
+    least: int = 0
+    most: int | None = None
+    option: str | None = None
+    short: str | None = None
+    argument: bool | None = None
+    stdin: bool = False
+    refers: Literal["memory", "operation"] | None = None
+    check: Callable[[Any], Any] | None = None
+    tool: bool = True
+
+    def with_more(self, other: Param) -> Param:
+        """Return what an alias says, with what is said about it in one more place."""
+        said = {f.name: getattr(other, f.name) for f in fields(other) if getattr(other, f.name) != f.default}
+        return replace(self, **said)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a verb, as its signature declares it.
+
+    Attributes:
+        name: The same in every way in.
+        kind: What it takes.
+        optional: None is accepted.
+        choices: The texts of a choice.
+        default: ``REQUIRED`` if it must be given.
+        param: Help and bounds.
+    """
+
+    name: str
+    kind: Kind
+    optional: bool
+    choices: tuple[str, ...]
+    default: Any
+    param: Param
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One verb: what every way in needs to offer it.
+
+    Attributes:
+        name: The method's name; with dashes the command's, unless ``command`` says otherwise.
+        method: The method itself, without checks.
+        panel: Where the help page lists it.
+        reads: It writes nothing (a recall writes its log, so it does not only read).
+        hides: It can take a memory out of later answers.
+        repeatable: Doing it twice is doing it once.
+        agent: Its parameters in the ``agent`` profile; None if it is not in that profile.
+        lifecycle: Whether the ``lifecycle`` profile has it.
+        command: The command's name, which may hold a space (``entity show``); empty: no generic command.
+        tool: Whether there is an MCP tool.
+        tell: The tool's description, where the docstring does not do.
+        items: The key that holds a result that is a list.
+        empty: Whether a result is nothing found (exit code 3).
+    """
+
+    name: str
+    method: Callable[..., Any]
+    panel: str
+    reads: bool = False
+    hides: bool = False
+    repeatable: bool = True
+    agent: tuple[str, ...] | None = None
+    lifecycle: bool = False
+    command: str = ""
+    tool: bool = True
+    tell: str = ""
+    items: str = "items"
+    empty: Callable[[Any], bool] | None = None
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The method's signature, annotations as written."""
+        return inspect.signature(self.method)
+
+    @functools.cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters that every way in offers. Those without ``Param`` (callbacks, plans) are Python's alone."""
+        found = (_parameter(p, self.method.__globals__) for p in list(self.signature.parameters.values())[1:])
+        return tuple(p for p in found if p is not None)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Parameter -> default, of those that need not be given."""
+        return {p.name: p.default for p in self.parameters if not p.required}
+
+    @functools.cached_property
+    def passes_progress(self) -> bool:
+        """Whether it reports progress."""
+        return "progress" in self.signature.parameters
+
+    @property
+    def summary(self) -> str:
+        """The docstring without its sections (Args, Raises, ...), as help."""
+        text = inspect.cleandoc(self.method.__doc__ or "")
+        for section in ("\nArgs:", "\nReturns:", "\nRaises:", "\nExample:"):
+            text = text.partition(section)[0]
+        return text.strip()
+
+    @property
+    def description(self) -> str:
+        """What a language model is told about it."""
+        return self.tell or " ".join(self.summary.split())
+
+    @property
+    def title(self) -> str:
+        """A title for people."""
+        return self.name.replace("_", " ").capitalize()
+
+    def in_profile(self, profile: str) -> bool:
+        """Whether a profile of MCP tools has it."""
+        if not self.tool:
+            return False
+        return profile == "full" or self.agent is not None or (profile == "lifecycle" and self.lifecycle)
+
+    def result_type(self) -> Any:
+        """Return the type of the result; names that the module imports for checking only are public ones of perdure."""
+        import perdure  # noqa: PLC0415  # its result types load when asked for
+
+        names = _Names(self.method.__globals__, fallback=perdure)
+        return _meaning(self.method.__annotations__.get("return"), names)
+
+
+VERBS: Final[dict[str, Verb]] = {}
+"""All verbs by name, in the order of their declaration."""
+
+
+def verb(panel: str, **told: Any) -> Callable[[Callable[Concatenate[S, P], R]], Callable[Concatenate[S, P], R]]:
+    """Declare a method as a verb: its arguments are checked, and every way in can offer it.
+
+    Args:
+        panel: Where the help page lists it.
+        told: Further attributes of ``Verb``; ``name`` where the method's differs.
+    """
+
+    def register(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+        from perdure.verbs.checks import checked_arguments  # noqa: PLC0415  # the checks read declarations
+
+        name = told.pop("name", method.__name__)
+        command = told.pop("command", name.replace("_", "-"))
+        declared = VERBS[name] = Verb(name, method, panel, command=command, **told)
+
+        @functools.wraps(method)
+        def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+            return cast("Callable[..., R]", method)(self, **checked_arguments(declared, self, args, kwargs))
+
+        return cast("Callable[Concatenate[S, P], R]", call)
+
+    return register
+
+
+def _parameter(declared: inspect.Parameter, names: Mapping[str, Any]) -> Parameter | None:
+    """Return what a signature declares; None for what is Python's alone."""
+    hint = _meaning(declared.annotation, _Names(names))
+    parts = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
+    declaring = next((part for part in parts if get_origin(part) is Annotated), None)
+    notes = [note for note in get_args(declaring)[1:] if isinstance(note, Param)]
+    if declaring is None or not notes:
+        return None
+    param = functools.reduce(Param.with_more, notes)
+    kind, optional, choices = _kind(get_args(declaring)[0])
+    return Parameter(declared.name, kind, optional or NoneType in parts, choices, declared.default, param)
+
+
+class _Unknown:
+    """Stands for a name that a module imports for type checkers only."""
+
+
+class _Names(dict[str, Any]):
+    """Names of a module; one that is missing is a builtin, an attribute of ``fallback``, or unknown."""
+
+    def __init__(self, names: Mapping[str, Any], fallback: object = builtins) -> None:
+        super().__init__(names)
+        self._fallback = fallback
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, None) or getattr(self._fallback, name, _Unknown)
+
+
+def _meaning(annotation: Any, names: Mapping[str, Any]) -> Any:
+    """Return what an annotation of our own methods means."""
+    return eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # noqa: S307  # our own text
+
+
+_PLAIN: Final[Mapping[Any, Kind]] = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "flag",
+    datetime: "instant",
+}
+
+
+def _kind(base: Any) -> tuple[Kind, bool, tuple[str, ...]]:
+    """Return what a type takes, whether None is part of it, and its choices."""
+    if base in _PLAIN:
+        return _PLAIN[base], False, ()
+    origin, inside = get_origin(base), get_args(base)
+    if origin is Literal:
+        return "choice", False, inside
+    if origin in {Union, UnionType}:
+        left = [part for part in inside if part is not NoneType]
+        if len(left) == 1:
+            kind, _, choices = _kind(left[0])
+            return kind, True, choices
+        return "texts or object", len(left) < len(inside), ()
+    if origin is Mapping:
+        return "object", False, ()
+    if origin is Sequence:
+        kind, _, choices = _kind(inside[0])
+        return "choices" if choices else "objects" if kind == "object" else "texts", False, choices
+    raise TypeError(f"{base} is no type of a parameter")

@@ -1,0 +1,172 @@
+"""Verbs of maintenance: sweeps, forecasts, budgets, plans, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from perdure.verbs.declaration import Param, verb
+from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.parameters import AcceptLoss, DryRun, Everywhere, Namespace
+
+if TYPE_CHECKING:
+    from perdure.operations import journal, reembed
+    from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
+    from perdure.operations.ports import Context, Progress
+    from perdure.records.compression_results import CompressionReport, FitResult
+    from perdure.records.plan import Plan
+    from perdure.records.report import Maintained, Report, Upkept
+    from perdure.rules.validation import inputs, queries, values
+else:
+    journal, reembed = lazy_modules("perdure.operations", "journal", "reembed")
+    compression, fit, maintain, maintenance_tasks, sweep = lazy_modules(
+        "perdure.operations.lifecycle", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
+    )
+    inputs, queries, values = lazy_modules("perdure.rules.validation", "inputs", "queries", "values")
+_PANEL = "Maintenance"
+
+
+class MaintainingVerbs:
+    """Verbs of maintenance: sweeps, forecasts, budgets, plans, checks."""
+
+    _context: Context
+
+    @verb(_PANEL, hides=True, lifecycle=True)
+    def sweep(self, dry_run: DryRun = False, *, namespace: Everywhere | None = None) -> Report:
+        """Move every memory that is due to the tier where it belongs, and hide what has faded.
+
+        Safe to call at any time and as often as you like. Each operation can be undone.
+        """
+        return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace)
+
+    @verb(_PANEL, reads=True)
+    def forecast(
+        self,
+        days: Annotated[float, Param("How far to look ahead.", ge=0, le=36_525, argument=False)] = 30.0,
+        *,
+        namespace: Everywhere | None = None,
+    ) -> Report:
+        """Show what would move within some days if nothing happened, without touching anything."""
+        return sweep.forecast(self._context, days, namespace)
+
+    @verb(
+        _PANEL,
+        hides=True,
+        tell="Keep what recall may return within a number of tokens: shorter forms first, hiding last. dry_run is TRUE "
+        "by default and only reports. Whole texts are kept; restore and undo bring them back.",
+    )
+    def fit(
+        self,
+        namespace: Namespace = "default",
+        tokens: Annotated[int, Param("The budget; the policy's if left out.", ge=1, le=1_000_000_000)] | None = None,
+        *,
+        dry_run: DryRun = True,
+        accept_loss: AcceptLoss | None = None,
+    ) -> FitResult:
+        """Keep what recall may return within a number of tokens: shorter forms first, hiding last.
+
+        What loses the least value for each token goes first. Whole texts are kept and still searched; ``restore``
+        brings
+        them back, and ``undo`` takes back each operation, of at most a thousand memories. Pinned, vault and hot
+        memories stay as they are. What a safety gate stops is listed in ``held``; the rest is done.
+
+        Raises:
+            InvalidInput: No budget is given, and the policy has none.
+            ConflictError: Others kept changing the same memories; what was written before stays.
+        """
+        budget = queries.token_budget(tokens, self._context.policy)
+        reason = inputs.optional_reason(accept_loss, self._context.policy)
+        return fit.fit(self._context, namespace, budget, dry_run=dry_run, accept_loss=reason)
+
+    @verb(_PANEL, reads=True)
+    def compression(
+        self,
+        namespace: Namespace = "default",
+        queries: Annotated[int, Param("How many past recalls are asked again.", ge=1, le=1000)] = 50,
+    ) -> CompressionReport:
+        """Report what shortened memories save and keep, and whether past recalls would still find what they found.
+
+        Does not count as an access. Slow on a large namespace.
+        """
+        return compression.report(self._context, namespace, queries)
+
+    @verb(_PANEL, tool=False)
+    def reembed(self, *, progress: Progress | None = None) -> dict[str, int | str]:
+        """Give every memory a vector of the policy's embedder. Can be interrupted and resumed."""
+        return reembed.reembed(self._context, progress=progress)
+
+    @verb(_PANEL, tool=False)
+    def optimize(self, namespace: Namespace = "default") -> dict[str, int]:
+        """Bring search structures of a large namespace up to date. Changes no memory."""
+        now, above = self._context.clock(), self._context.policy.recall.cells_above
+        return dict(self._context.store.optimize(namespace, now, above))
+
+    @verb(_PANEL, reads=True, items="faults")
+    def check(self) -> list[str]:
+        """Check the store; an empty list of faults means that it is sound. Slow on a large store."""
+        return self._context.store.check()
+
+    def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:
+        """Sweep every namespace that is due and that no other worker keeps; one round.
+
+        Args:
+            owner: This worker's name, for its leases; no two workers may have the same.
+            stop: Asked before each namespace; True ends the round.
+        """
+        name = values.checked_text(owner, "owner", longest=200)
+        return maintain.maintain(self._context, owner=name, stop=stop)
+
+    def upkeep(
+        self,
+        owner: str,
+        *,
+        eager: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+        known: MutableMapping[str, int] | None = None,
+    ) -> Upkept:
+        """Run what the policy's schedule says is due in every namespace: sweeps, reports, backups, verifications.
+
+        Any number of workers may do so: each task of a namespace is run by one of them. Runs that were missed are
+        caught up once; one that fails is written down and tried again after ``upkeep.retry_minutes``.
+
+        Args:
+            owner: This worker's name; no two workers may have the same.
+            eager: Sweep whatever is due now, whatever the schedule says: for a timer of one's own.
+            stop: Asked before each run; True ends the round.
+            known: An empty dict, given again at each round, in which is kept where nothing is due for a while.
+        """
+        name = values.checked_text(owner, "owner", longest=200)
+        tasks = maintenance_tasks
+        return tasks.upkeep(self._context, owner=name, eager=eager, stop=stop, known=known)
+
+    def upkeep_state(self, namespace: str = "default") -> dict[str, Mapping[str, Any]]:
+        """Return task -> what is written down about it: last run, outcome, next run, and the last decay report."""
+        place = values.checked_namespace(namespace)
+        return maintenance_tasks.state(self._context, place)
+
+    def apply(self, plan: Plan, *, accept_loss: str | None = None) -> Plan:
+        """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on.
+
+        Args:
+            plan: As returned.
+            accept_loss: Why a loss is accepted that the gates would stop; the journal keeps it.
+
+        Raises:
+            ConflictError: Memories have changed since, or the policy has; nothing was written.
+            GateStopped: It would hide too much, or a canary would lose an answer; nothing was written.
+        """
+        return self.apply_all([plan], accept_loss=accept_loss)[0]
+
+    def apply_all(self, plans: Sequence[Plan], *, accept_loss: str | None = None) -> list[Plan]:
+        """Apply several plans in their order; all are compared with the store before the first is written.
+
+        Args:
+            plans: As a dry run returned them.
+            accept_loss: As in ``apply``.
+
+        Raises:
+            PartlyStored: A later plan was refused; the error names the operations that were written.
+        """
+        checked = [queries.plan(plan) for plan in plans]
+        reason = inputs.optional_reason(accept_loss, self._context.policy)
+        return journal.apply(self._context, checked, reason)

@@ -1,0 +1,247 @@
+"""Verbs that ask what is known, and why. Only ``recall`` counts as an access."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from perdure.verbs.declaration import Param, verb
+from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.parameters import (
+    AsOf,
+    Budget,
+    Everywhere,
+    Identity,
+    IncludeArchived,
+    Inside,
+    Kinds,
+    KnownAt,
+    Limit,
+    MinConfidence,
+    Namespace,
+    Query,
+    Scopes,
+    Session,
+    Since,
+    Tags,
+    Until,
+)
+
+if TYPE_CHECKING:
+    from perdure.operations import explain, explain_miss, journal, recall
+    from perdure.operations.lifecycle import digest
+    from perdure.operations.ports import Context
+    from perdure.records.memory import MemoryItem
+    from perdure.records.plan import Plan
+    from perdure.records.recall import Absence, Recall
+    from perdure.records.report import Entry, Explanation, Operation, Stats
+    from perdure.rules.lifecycle.digest import Digest
+    from perdure.rules.validation import queries
+else:
+    explain, explain_miss, journal, recall = lazy_modules(
+        "perdure.operations", "explain", "explain_miss", "journal", "recall"
+    )
+    (digest,) = lazy_modules("perdure.operations.lifecycle", "digest")
+    (queries,) = lazy_modules("perdure.rules.validation", "queries")
+ProfileName = Literal["tokens", "claude-code", "hermes", "openclaw"]
+Profile = Annotated[ProfileName, Param("A client's budget for MEMORY.md instead of tokens.")]
+Listed = list["MemoryItem"]  # inside the class, ``list`` is the verb
+Texts = list[str]
+Entries = list["Entry"]
+Operations = list["Operation"]
+
+
+class RecallingVerbs:
+    """Verbs that ask what is known, and why. Only ``recall`` counts as an access."""
+
+    _context: Context
+
+    @verb(
+        "Ask",
+        repeatable=False,
+        agent=("query", "limit", "tags", "since", "as_of"),
+        empty=lambda answer: not answer.hits,
+        tell="Search memory with a question in plain words; call it before answering anything that earlier "
+        "conversations "
+        "may have settled. If nothing_known is true, nothing related is stored: say so instead of guessing.",
+    )
+    def recall(
+        self,
+        query: Query,
+        namespace: Namespace = "default",
+        limit: Limit = 5,
+        *,
+        kinds: Kinds = (),
+        scopes: Scopes = (),
+        tags: Tags = (),
+        session: Session | None = None,
+        entity: Annotated[str, Param("Only memories that mention this name.")] | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        as_of: AsOf | None = None,
+        known_at: KnownAt | None = None,
+        min_confidence: MinConfidence = 0.0,
+        include_archived: IncludeArchived = False,
+        inside: Inside | None = None,
+        touch: Annotated[bool, Param("Count the hits as accessed.")] = True,
+    ) -> Recall:
+        """Return the memories that answer a question, best first, each with what its score is made of.
+
+        ``as_of`` is what was true then (facts that were valid, of other memories what was stored), ``known_at`` what
+        was known then. Exit code 3 if nothing is found.
+        """
+        filters = queries.filters(
+            kinds=kinds,
+            scopes=scopes,
+            tags=tags,
+            session=session,
+            entity=entity,
+            since=since,
+            until=until,
+            as_of=as_of,
+            known_at=known_at,
+            min_confidence=min_confidence,
+            include_archived=include_archived,
+            inside=inside,
+            policy=self._context.policy,
+        )
+        return recall.recall(self._context, query, namespace, limit, filters, touch=touch)
+
+    @verb("Ask", reads=True, tell="Read one memory in full by its id, for example when recall cut its content.")
+    def get(self, id: Identity, include_archived: IncludeArchived = False) -> MemoryItem | None:
+        """Show one memory in full; a hidden one only with ``include_archived``. Does not count as an access."""
+        return explain.get(self._context, id, include_archived=include_archived)
+
+    @verb(
+        "Ask",
+        reads=True,
+        agent=("limit", "tags", "before"),
+        items="memories",
+        tell="List memories, newest first, page by page, without a question. To find an answer use recall.",
+    )
+    def list(
+        self,
+        namespace: Namespace = "default",
+        limit: Limit = 50,
+        *,
+        kinds: Kinds = (),
+        scopes: Scopes = (),
+        tags: Tags = (),
+        session: Session | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        min_confidence: MinConfidence = 0.0,
+        include_archived: IncludeArchived = False,
+        inside: Inside | None = None,
+        before: Annotated[str, Param("The id of the last memory of the page before.", refers="memory")] | None = None,
+    ) -> Listed:
+        """List memories, newest first. Does not count as an access."""
+        filters = queries.filters(
+            kinds=kinds,
+            scopes=scopes,
+            tags=tags,
+            session=session,
+            since=since,
+            until=until,
+            min_confidence=min_confidence,
+            include_archived=include_archived,
+            inside=inside,
+            policy=self._context.policy,
+        )
+        return explain.listed(self._context, namespace, filters, limit, before)
+
+    @verb(
+        "Ask",
+        reads=True,
+        agent=("id",),
+        tell="Explain one memory: its signals, its history with the operation ids that undo takes, and what happens "
+        "next.",
+    )
+    def why(self, id: Identity) -> Explanation:
+        """Explain why a memory is as it is: its signals taken apart, its history, what happens next and when."""
+        return explain.why(self._context, id)
+
+    @verb("Ask", reads=True)
+    def why_not(
+        self,
+        id: Identity,
+        query: Annotated[Query, Param("The question that did not find it.", longest=10_000)],
+        *,
+        limit: Limit = 5,
+        tags: Tags = (),
+        min_confidence: MinConfidence = 0.0,
+        include_archived: IncludeArchived = False,
+    ) -> Absence:
+        """Explain why a memory was not in the answer to a question."""
+        filters = queries.filters(
+            tags=tags, min_confidence=min_confidence, include_archived=include_archived, policy=self._context.policy
+        )
+        return explain_miss.why_not(self._context, id, query, limit, filters)
+
+    @verb("Ask", reads=True, tool=False, items="namespaces")
+    def namespaces(self) -> Texts:
+        """List all namespaces."""
+        return self._context.store.namespaces()
+
+    @verb("Maintenance", reads=True)
+    def stats(self, namespace: Everywhere | None = None) -> Stats:
+        """Count memories by tier, status and kind; show what is due and which valuable memories are about to fade."""
+        return explain.stats(self._context, namespace)
+
+    @verb(
+        "Maintenance",
+        name="digest",
+        command="",
+        reads=True,
+        agent=("budget_tokens",),
+        tell="Return MEMORY.md: the memories most worth keeping in view within a token budget, as Markdown. For the "
+        "start of a session; for a specific question use recall.",
+    )
+    def digest_details(
+        self,
+        namespace: Namespace = "default",
+        budget_tokens: Annotated[Budget, Param("Its budget; the policy's (2,000) if left out.", ge=50)] | None = None,
+        *,
+        profile: Profile | None = None,
+        inside: Inside | None = None,
+    ) -> Digest:
+        """Return MEMORY.md with the ids in it, its length, and how tokens were counted."""
+        return digest.digest(self._context, namespace, budget_tokens=budget_tokens, profile=profile, inside=inside)
+
+    def digest(
+        self,
+        namespace: str = "default",
+        budget_tokens: int | None = None,
+        *,
+        profile: ProfileName | None = None,
+        inside: str | None = None,
+    ) -> str:
+        """Return MEMORY.md: what is most worth keeping in view, within a budget (2,000 tokens by default)."""
+        return self.digest_details(namespace, budget_tokens, profile=profile, inside=inside).text
+
+    @verb("Look back and take back", reads=True, items="entries")
+    def history(
+        self,
+        id: Annotated[Identity, Param("The memory; without it, the newest operations.", argument=True, refers="memory")]
+        | None = None,
+        *,
+        namespace: Everywhere | None = None,
+        limit: Limit = 50,
+    ) -> Entries | Operations:
+        """Show a memory's journal, oldest first; without an id the newest operations, whose ids ``undo`` takes."""
+        return journal.history(self._context, id, namespace=namespace, limit=limit)
+
+    @verb(
+        "Look back and take back",
+        hides=True,
+        command="",
+        agent=("operation_id",),
+        tell='Take back one whole operation by its id, or the last one with "last". Refused, and nothing is '
+        "written, if "
+        "a memory has changed since. Undoing a remember removes what it stored.",
+    )
+    def undo(
+        self,
+        operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")],
+    ) -> Plan:
+        """Take an operation back. Refused, with a list, where a memory has changed since."""
+        return journal.undo(self._context, operation_id)

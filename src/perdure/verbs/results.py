@@ -1,0 +1,99 @@
+"""Results as JSON, the same in every way in, and the JSON Schema that says what they hold.
+
+May live here: what follows from the types of results. May not: what a person or a model is shown of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+BRIEF: Final = (
+    *("id", "namespace", "kind", "content", "truncated", "tags", "speaker", "created_at"),
+    *("tier", "status", "pinned", "form", "aging", "importance", "confidence", "value"),
+)
+"""What a model is given of a memory that it did not ask for by its id; ``get`` returns everything."""
+CUT: Final = 2000
+"""Characters of content that a brief memory has."""
+
+
+def as_json(result: Any) -> Any:
+    """Return a result as JSON data: records by their ``to_dict``, lists item by item, all else as it is."""
+    if hasattr(result, "to_dict"):
+        return result.to_dict()
+    if isinstance(result, list | tuple):
+        return [as_json(item) for item in result]
+    return result
+
+
+def as_object(result: Any, items: str) -> dict[str, Any]:
+    """Return a result as one JSON object; what is none stands under the name ``items``."""
+    data = as_json(result)
+    return data if isinstance(data, dict) else {items: data}
+
+
+def brief(data: Any) -> Any:
+    """Return JSON data in which memories have only what a model needs of them, their content cut where it is long."""
+    if isinstance(data, list):
+        return [brief(item) for item in data]
+    if not isinstance(data, dict):
+        return round(data, 4) if isinstance(data, float) else data
+    if "state" in data and "content" in data:
+        content = data["content"]
+        data = {**data, "content": content[:CUT], "truncated": len(content) > CUT}
+        return {name: brief(data[name]) for name in BRIEF}
+    return {name: brief(value) for name, value in data.items() if name != "plans"}
+
+
+def schema_of(type_: Any, items: str, *, whole: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of a verb's result as one object.
+
+    Args:
+        type_: The type that the verb returns.
+        items: The name under which a list stands.
+        whole: Memories are whole, not brief.
+    """
+    schema = _schema(type_, whole=whole)
+    options = schema.get("anyOf", [schema])
+    found = next((option for option in options if option.get("type") == "object"), None)
+    return found or {"type": "object", "properties": {items: schema}, "required": [items]}
+
+
+_PLAIN: Final[Mapping[Any, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+    datetime: "string",
+}
+
+
+def _schema(type_: Any, *, whole: bool) -> dict[str, Any]:
+    origin, inside = get_origin(type_), get_args(type_)
+    if type_ in _PLAIN:
+        return {"type": _PLAIN[type_]}
+    if origin in {Union, UnionType}:
+        return {"anyOf": [_schema(part, whole=whole) for part in inside]}
+    if origin in {list, tuple, Sequence, frozenset}:
+        return {"type": "array", "items": _schema(inside[0], whole=whole)}
+    if is_dataclass(type_):
+        return _record(type_, whole=whole)
+    is_text = origin is Literal or (isinstance(type_, type) and issubclass(type_, Enum))
+    return {"type": "string"} if is_text else {"type": "object"} if (origin or type_) in {dict, Mapping} else {}
+
+
+def _record(type_: Any, *, whole: bool) -> dict[str, Any]:
+    hints = get_type_hints(type_, vars(sys.modules[type_.__module__]))
+    properties = {field.name: _schema(hints[field.name], whole=whole) for field in fields(type_)}
+    if "state" in properties and "content" in properties and not whole:
+        properties["truncated"] = {"type": "boolean"}
+        properties = {name: properties[name] for name in BRIEF}
+    else:
+        properties.pop("plans", None)
+    return {"type": "object", "properties": properties, "required": list(properties)}

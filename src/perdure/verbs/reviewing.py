@@ -1,0 +1,187 @@
+"""Verbs about what a person says of memories in doubt: questions and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from perdure.records.errors import InvalidInput
+from perdure.records.signal_results import Review
+from perdure.verbs.declaration import Param, verb
+from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.parameters import (
+    Identity,
+    Limit,
+    Namespace,
+    Reason,
+)
+
+if TYPE_CHECKING:
+    from perdure.knowledge.operations import feedback, predicate_synonyms
+    from perdure.operations.lifecycle import review
+    from perdure.operations.ports import Context
+    from perdure.records.outcome import Outcome
+    from perdure.records.signal_results import Question
+    from perdure.rules.validation import inputs, values
+else:
+    feedback, predicate_synonyms = lazy_modules("perdure.knowledge.operations", "feedback", "predicate_synonyms")
+    (review,) = lazy_modules("perdure.operations.lifecycle", "review")
+    inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
+_FACTS = "Facts"
+Answer = Literal["confirm", "deny", "correct", "both", "same", "different", "mute", "keep", "drop"]
+Value = Annotated[str, Param("A fact's new value, or another memory's new text.", longest=1 << 20, stdin=True)]
+
+
+class ReviewingVerbs:
+    """Verbs about what a person says of memories in doubt: questions and answers."""
+
+    _context: Context
+
+    @verb(
+        _FACTS,
+        name="review",
+        hides=True,
+        repeatable=False,
+        agent=("id", "verdict", "value"),
+        tell="List today's questions to a person about memories in doubt: stale facts, conflicts, what turned out "
+        "wrong. With an id and a verdict, write down what the person said. Never answer in the person's place.",
+    )
+    def review_details(
+        self,
+        namespace: Namespace = "default",
+        limit: Annotated[Limit, Param("How many; what is left of today's if left out.")] | None = None,
+        *,
+        id: Annotated[Identity, Param("The memory that a question is about.", argument=True)] | None = None,
+        verdict: Annotated[Answer, Param("What the person said.", argument=True)] | None = None,
+        value: Annotated[Value, Param("For correct: what is right now.", argument=True)] | None = None,
+        reason: Reason | None = None,
+    ) -> Review:
+        """List open questions to a person, the highest value at risk first; with an id and a verdict, answer one.
+
+        Asked about are memories that turned out wrong, conflicts, and facts that nobody has confirmed for long. Listing
+        does not count as an access.
+
+        Raises:
+            NotFound: There is no such memory, or no such question.
+            InvalidInput: A verdict without an id, or the reverse; or the verdict does not fit.
+        """
+        if (id is None) != (verdict is None):
+            raise InvalidInput("An answer needs both an id and a verdict.", remedy="Give both, or neither.")
+        answered = None if id is None or verdict is None else self.answer(id, verdict, value, reason)
+        return Review(tuple(review.review(self._context, namespace, limit)), answered)
+
+    def review(self, namespace: str = "default", limit: int | None = None) -> list[Question]:
+        """Return open questions to a person, the highest value at risk first. Does not count as an access."""
+        return list(self.review_details(namespace, limit).questions)
+
+    def answer(self, id: str, verdict: Answer, value: str | None = None, reason: str | None = None) -> Outcome:
+        """Write down a person's answer to a question of ``review``: does what the verb of that name does.
+
+        ``keep`` and ``drop`` settle a doubt, ``same`` and ``different`` a question about two predicates.
+
+        Raises:
+            NotFound: There is no such memory, or no such question.
+            InvalidInput: A value without ``correct``, or the reverse; or the verb refuses.
+        """
+        if (value is not None) != (verdict == "correct"):
+            raise InvalidInput("value belongs to correct, and correct needs one.", remedy="Pass what the person said.")
+        if reason is not None and verdict not in {"deny", "keep", "drop"}:
+            raise InvalidInput("reason belongs to deny, keep and drop.", remedy="Leave it out.")
+        verbs: dict[str, Callable[[], Outcome]] = {
+            "confirm": lambda: self.confirm(id),
+            "deny": lambda: self.deny(id, reason),
+            "correct": lambda: self.correct(id, value or ""),
+            "both": lambda: self.both(id),
+            "same": lambda: self.same(id),
+            "different": lambda: self.same(id, yes=False),
+            "mute": lambda: self.mute(id),
+            "keep": lambda: self.settle(id, "keep", reason),
+            "drop": lambda: self.settle(id, "drop", reason),
+        }
+        return verbs[verdict]()
+
+    @verb("Say what became of it", hides=True, tool=False)
+    def settle(
+        self,
+        id: Identity,
+        verdict: Annotated[
+            Literal["keep", "drop"], Param("keep: it is still true; drop: archive it.", argument=False)
+        ] = "keep",
+        reason: Reason | None = None,
+    ) -> Outcome:
+        """Close the open questions about a memory.
+
+        Raises:
+            NotFound: There is no open question about it.
+        """
+        why = None if reason is None else inputs.checked_reason(reason, self._context.policy)
+        return review.settle(self._context, id, verdict, why)
+
+    @verb(_FACTS, tool=False)
+    def confirm(self, id: Identity) -> Outcome:
+        """Write down that a person says that a memory is still true; what contradicts it is superseded.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, or no longer believed.
+        """
+        return feedback.confirm(self._context, id)
+
+    @verb(_FACTS, hides=True, tool=False)
+    def deny(self, id: Identity, reason: Reason | None = None) -> Outcome:
+        """Write down that a person says that a memory is wrong: it is invalidated. ``undo`` takes that back.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, or no longer believed.
+        """
+        return feedback.deny(self._context, id, reason)
+
+    @verb(_FACTS, hides=True, tool=False)
+    def correct(self, id: Identity, value: Value) -> Outcome:
+        """Write down what a person says is true instead; what was believed is superseded, and both are linked.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, no longer believed, or says that already.
+        """
+        longest = self._context.policy.limits.content_bytes
+        text = values.checked_text(value, "value", longest=longest)
+        return feedback.correct(self._context, id, text)
+
+    @verb(_FACTS, tool=False)
+    def both(self, id: Identity) -> Outcome:
+        """Write down that a person says that a fact and what contradicts it both hold: the conflict is settled.
+
+        After ``knowledge.lessons`` such answers, none against, the predicate is taken to have several values.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, no longer believed, or nothing that is believed contradicts it.
+        """
+        return feedback.both(self._context, id)
+
+    @verb(_FACTS, tool=False)
+    def same(
+        self, id: Identity, yes: Annotated[bool, Param("They are the same; --no-yes: they are not.")] = True
+    ) -> Outcome:
+        """Write down whether the two predicates that ``review`` asked about with a fact are the same.
+
+        If they are, all facts of the one get the name of the other, now and later. Either way the pair is not asked
+        about again; ``rates`` shows what was learned.
+
+        Raises:
+            NotFound: There is no such memory, or no such open question about it.
+            InvalidInput: It is hidden, or no longer believed.
+        """
+        return predicate_synonyms.same(self._context, id, yes=yes)
+
+    @verb(_FACTS, tool=False)
+    def mute(self, id: Identity) -> Outcome:
+        """Do not ask about a fact again. It is still believed, and still fades.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is no fact, is hidden, or is no longer believed.
+        """
+        return feedback.mute(self._context, id)

@@ -1,0 +1,209 @@
+"""Verbs that bring memories in, and that say what holds instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from perdure.records.memory import Scope
+from perdure.records.message import Message
+from perdure.verbs.declaration import Param, verb
+from perdure.verbs.lazy import lazy_modules
+from perdure.verbs.parameters import Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
+
+if TYPE_CHECKING:
+    from perdure.operations import extract, ingest, remember, update
+    from perdure.operations.ports import Context, Progress
+    from perdure.records.extraction_results import ExtractResult
+    from perdure.records.outcome import Outcome
+    from perdure.records.report import Ingested
+    from perdure.rules import source_trust
+    from perdure.rules.validation import inputs, values
+else:
+    extract, ingest, remember, update = lazy_modules("perdure.operations", "extract", "ingest", "remember", "update")
+    (source_trust,) = lazy_modules("perdure.rules", "source_trust")
+    inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
+_LONGEST_TEXT = 1 << 20
+Content = Annotated[str, Param("One self-contained statement; at most 1 MiB.", longest=_LONGEST_TEXT, stdin=True)]
+Embed = Annotated[Literal["now", "later"], Param("later is fast: keywords find them at once, meaning after reembed.")]
+
+
+class StoringVerbs:
+    """Verbs that bring memories in, and that say what holds instead."""
+
+    _context: Context
+
+    @verb(
+        "Bring in",
+        agent=("content", "tags", "importance"),
+        tell="Store one self-contained fact, decision, preference or event that will matter in later conversations. "
+        "Not "
+        "for secrets, passing remarks or what the repository already says. Known words are merged, not stored twice.",
+    )
+    def remember(
+        self,
+        content: Content,
+        namespace: Namespace = "default",
+        kind: Annotated[MemoryKind, Param("What sort of memory it is.", short="-k")] = "note",
+        tags: Annotated[Sequence[str], Param("Labels for filters.", option="--tag", short="-t")] = (),
+        importance: Annotated[float, Param("How much it matters.", ge=0, le=1)] = 0.5,
+        confidence: Annotated[float, Param("How likely it is true; by kind if left out.", ge=0, le=1)] | None = None,
+        source: Annotated[str, Param("Where it comes from: a path, a URL, a name.")] | None = None,
+        session: Annotated[str, Param("Its session: seen only inside it, until promoted.")] | None = None,
+        task: Annotated[str, Param("Its task: seen only inside its session, so name both.")] | None = None,
+        metadata: Metadata | None = None,
+        at: Annotated[datetime, Param("When it happened; now if left out.")] | None = None,
+        pinned: Annotated[bool, Param("Exempt it from every move: it never fades.")] = False,
+        idempotency_key: Annotated[str, Param("The same key stores nothing twice.")] | None = None,
+    ) -> Outcome:
+        """Store one memory; it is durable when this returns.
+
+        Known words (upper case and white space aside) are not stored twice: tags, metadata, the higher importance and
+        the pin are merged into the memory that has them, and an archived one is shown again.
+
+        Raises:
+            InvalidInput: A value is refused; nothing was stored.
+        """
+        item = {
+            "content": content,
+            "kind": kind,
+            "tags": tags,
+            "importance": importance,
+            "confidence": confidence,
+            "source": source,
+            "session": session,
+            "task": task,
+            "metadata": metadata,
+            "at": at,
+            "pinned": pinned,
+            "idempotency_key": idempotency_key,
+        }
+        return self.remember_many([item], namespace)[0]
+
+    @verb("Bring in", command="", tool=False)
+    def remember_many(
+        self,
+        items: Iterable[str | Mapping[str, Any]],
+        namespace: Namespace = "default",
+        *,
+        embed: Embed = "now",
+        progress: Progress | None = None,
+    ) -> list[Outcome]:
+        """Store several memories; all are checked before the first is stored, and each 500 are one transaction.
+
+        Args:
+            items: Texts, or mappings of the arguments of ``remember``.
+            namespace: Where to.
+            embed: ``later`` is fast: keywords find them at once, meaning after ``reembed``.
+            progress: Called with (done, total).
+
+        Returns:
+            The outcomes in the order of the items.
+        """
+        drafts = inputs.drafts(items, policy=self._context.policy, now=self._context.clock())
+        return remember.remember(self._context, drafts, namespace, embed=embed, progress=progress)
+
+    @verb(
+        "Bring in",
+        command="",
+        tell="Store a conversation: each message becomes an episode linked to its neighbours. Taking the same messages "
+        "in twice adds nothing. For single facts use remember.",
+    )
+    def ingest(
+        self,
+        messages: Annotated[Sequence[Mapping[str, Any]], Param("Messages: role, content, at.", least=1, most=1000)]
+        | Iterable[Message | Mapping[str, Any]],
+        namespace: Namespace = "default",
+        session: Annotated[str, Param("The conversation's name, for messages without one.")] | None = None,
+        *,
+        scope: Annotated[MemoryScope, Param("session: only it sees the messages, until promoted.")] = "long_term",
+        embed: Embed = "now",
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """Store a conversation: messages with content, role, at. Taking it in twice adds nothing.
+
+        Replies that quote or paraphrase a recent hit mark it as used; those that only repeat hits are not stored.
+
+        Raises:
+            InvalidInput: A message is refused; nothing was stored.
+        """
+        return ingest.ingest(
+            self._context, messages, namespace, session=session, scope=Scope(scope), embed=embed, progress=progress
+        )
+
+    @verb(
+        "Bring in",
+        command="",
+        lifecycle=True,
+        tell="Automatically extract memories from conversation text. Uses pattern matching to identify facts, "
+        "decisions, "
+        "and key information. The text counts as the user's words; for those of others, or a whole conversation, use "
+        "ingest. For one statement use remember.",
+    )
+    def extract(
+        self,
+        text: Annotated[str, Param("Text to extract memories from", longest=_LONGEST_TEXT)],
+        namespace: Annotated[Namespace, Param("Namespace for extracted memories")] = "extracted",
+        min_confidence: Annotated[float, Param("Minimum confidence to extract", ge=0, le=1)] = 0.5,
+        deduplicate: Annotated[bool, Param("Skip if similar memory exists")] = True,
+        dedup_threshold: Annotated[float, Param("Similarity threshold for deduplication", ge=0.7, le=0.99)] = 0.9,
+        *,
+        session: Annotated[str, Param("The session that the notes belong to.", tool=False)] | None = None,
+        task: Annotated[str, Param("The task that the notes belong to.", tool=False)] | None = None,
+        at: Annotated[datetime, Param("When it was said; now if left out.", tool=False)] | None = None,
+        role: Annotated[
+            str, Param("Whose words: user, assistant, or another such as tool.", longest=200, tool=False)
+        ] = "user",
+    ) -> ExtractResult:
+        """Store what is worth remembering in a text as notes, in one operation.
+
+        Each note has its extraction's confidence, the importance ``extract.importance``, the tag of its pattern, the
+        source "extracted" and, in its metadata, its span. Where the policy says so, a language model checks what was
+        found and may add what stands in the text word for word; if it fails, extraction goes on without it.
+
+        Raises:
+            InvalidInput: A value is refused, for example a text that is too long; nothing was stored.
+        """
+        longest = self._context.policy.extract.max_text
+        place = extract.Place(namespace, session, task, at, trust=source_trust.trust_of(role))
+        return extract.extract(
+            self._context,
+            values.checked_text(text, "text", longest=longest),
+            place,
+            min_confidence=min_confidence,
+            dedup_threshold=dedup_threshold if deduplicate else None,
+        )
+
+    @verb(
+        "Bring in",
+        agent=("id", "content"),
+        tell="Say what holds now instead of a memory: the new words are stored with its tags and importance, the old "
+        "memory is superseded and linked, never lost.",
+    )
+    def update(self, id: Identity, content: Content) -> Outcome:
+        """Say what holds now instead of a memory: the old one is superseded and linked to the new one, never lost.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is hidden, or a fact (``correct`` takes its new value).
+        """
+        return update.update(self._context, id, content)
+
+    @verb(
+        "Bring in",
+        hides=True,
+        agent=("id", "reason"),
+        tell="Archive a memory that is wrong or no longer wanted: it leaves recall and the digest. Nothing is erased; "
+        "undo brings it back.",
+    )
+    def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
+        """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.
+
+        Nothing is erased.
+
+        Raises:
+            NotFound: There is no such memory.
+            InvalidInput: It is superseded, invalidated or merged, and so is hidden already.
+        """
+        return update.forget(self._context, id, reason)
