@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, PerdureError, given
-from perdure.records.identifier import GRAMMAR, is_id
 from perdure.records.instant import to_instant
-from perdure.rules.validation.values import checked_text
+from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
 
 _LONGEST: Final = 1000
@@ -60,15 +59,7 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
 
 def _text(parameter: Parameter, value: Any) -> str:
     text = checked_text(value, parameter.name, longest=parameter.param.longest or _LONGEST)
-    return text if parameter.param.refers is None else _identifier(text, parameter.name)
-
-
-def _identifier(text: str, name: str) -> str:
-    if not is_id(text):
-        raise InvalidInput(
-            f"{name} is no id: {given(text)}.", remedy=f"Use an id that recall, list or history returned: {GRAMMAR}."
-        )
-    return text
+    return text if parameter.param.refers is None else checked_id(text, parameter.name)
 
 
 def _integer(parameter: Parameter, value: Any) -> int:
@@ -138,7 +129,7 @@ def _texts(parameter: Parameter, value: Any) -> list[str]:
     longest = parameter.param.longest or _LONGEST
     texts = dict.fromkeys(checked_text(v, f"each of {parameter.name}", longest=longest) for v in value)
     if parameter.param.refers is not None:
-        texts = dict.fromkeys(_identifier(text, f"each of {parameter.name}") for text in texts)
+        texts = dict.fromkeys(checked_id(text, f"each of {parameter.name}") for text in texts)
     return _counted(parameter, list(texts))
 
 

@@ -172,12 +172,13 @@ class Verb:
             return False
         return profile == "full" or self.agent is not None or (profile == "lifecycle" and self.lifecycle)
 
-    def result_type(self) -> Any:
-        """Return the type of the result; names that the module imports for checking only are public ones of perdure."""
-        import perdure  # noqa: PLC0415  # its result types load when asked for
+    def result_type(self, types: object) -> Any:
+        """Return the type of the result.
 
-        names = _Names(self.method.__globals__, fallback=perdure)
-        return _meaning(self.method.__annotations__.get("return"), names)
+        Args:
+            types: Has result types as attributes, for names that the method's module imports for type checkers only.
+        """
+        return _meaning(self.method.__annotations__.get("return"), _Names(self.method.__globals__, fallback=types))
 
 
 VERBS: Final[dict[str, Verb]] = {}

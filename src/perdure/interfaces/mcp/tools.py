@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-import perdure.memory  # noqa: F401  # declares the verbs; loads neither numpy nor SQLite
+import perdure
+import perdure.memory  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.model import render_text
 from perdure.records.errors import InvalidInput, NotFound
@@ -52,7 +53,7 @@ def tool_of(verb: Verb, profile: str) -> Tool:
         title=verb.title,
         description=verb.description,
         input_schema=input_schema(verb, profile),
-        output_schema=schema_of(verb.result_type(), verb.items, whole=verb.name in WHOLE),
+        output_schema=schema_of(verb.result_type(perdure), verb.items, whole=verb.name in WHOLE),
         annotations=ToolAnnotations(
             title=verb.title,
             read_only_hint=verb.reads,

@@ -12,8 +12,7 @@ from perdure.records.consolidation_results import Edge
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.plan import Change, Target
-from perdure.rules.validation.identifiers import checked_id
-from perdure.rules.validation.values import checked_text
+from perdure.rules.validation.values import checked_id, checked_text
 
 MOST_WEIGHT: Final = 10.0
 MOST_MEMBERS: Final = 1000

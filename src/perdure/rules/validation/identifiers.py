@@ -58,21 +58,6 @@ _DOCUMENTS: Final[dict[str, tuple[_Check, _Check]]] = {
 """Shelf -> what the id and the name of its documents must be."""
 
 
-def checked_id(value: Any, name: str = "id") -> str:
-    """Return an id.
-
-    Raises:
-        InvalidInput: It is none: an id is 1 to 64 letters, digits and ``. _ : -``.
-    """
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, not {given(value)}.", remedy="Pass a str.")
-    if not is_id(value):
-        raise InvalidInput(
-            f"{name} {given(value)} is not an id.", remedy=f"An id is {GRAMMAR}; recall, list and history show ids."
-        )
-    return str(value)
-
-
 def check_row_ids(part: str, row: Mapping[str, Any]) -> None:
     """Refuse a row from another store or a file in which something that must be an id is none.
 

@@ -13,10 +13,11 @@ from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.digest import PROFILES
-from perdure.rules.validation.identifiers import check_plan_ids, checked_id
+from perdure.rules.validation.identifiers import check_plan_ids
 from perdure.rules.validation.inputs import checked_tags
 from perdure.rules.validation.values import (
     checked_choice,
+    checked_id,
     checked_namespace,
     checked_share,
     checked_text,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from perdure.records.errors import InvalidInput, given
+from perdure.records.identifier import GRAMMAR, is_id
 
 NAMESPACE: Final = re.compile(r"\w[\w.@:+ -]*(/\w[\w.@:+ -]*)*", re.UNICODE)
 _LONGEST_NAME: Final = 200
@@ -80,3 +81,18 @@ def checked_choice(value: Any, choices: type[_Choice], name: str) -> _Choice:
     except ValueError:
         listed = ", ".join(c.value for c in choices)
         raise InvalidInput(f"{name} must be one of {listed}, not {given(value)}.", remedy="Pick one of them.") from None
+
+
+def checked_id(value: Any, name: str = "id") -> str:
+    """Return an id.
+
+    Raises:
+        InvalidInput: It is none: an id is 1 to 64 letters, digits and ``. _ : -``.
+    """
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {given(value)}.", remedy="Pass a str.")
+    if not is_id(value):
+        raise InvalidInput(
+            f"{name} {given(value)} is not an id.", remedy=f"An id is {GRAMMAR}; recall, list and history show ids."
+        )
+    return str(value)
