@@ -67,7 +67,7 @@ def main() -> None:
     served = measured("server.py", *(["--quick"] if given.quick else []))
     rows += [replace(row, operation=f"server: {row.operation}") for row in served]
     rows += measured("duplicates.py", *(["--quick"] if given.quick else []))
-    rows += measured("locomo.py") + measured("updates.py") + measured("digests.py")
+    rows += measured("locomo.py") + measured("updates.py") + measured("digests.py") + measured("linearity.py")
     rows += measured("beam.py", *([] if given.quick else ["--all"]))
     text = f"Measured {machine()}\n\n{table(rows)}"
     print(text)

@@ -148,18 +148,15 @@ def test_what_the_first_session_learned_is_recalled_in_the_second(project):
         assert memory.check() == []
 
 
-def test_the_end_of_a_session_promotes_and_is_quick(project):
+def test_the_end_of_a_session_promotes(project):
     project.hook("SessionStart", "one")
     good = remember(project, "one", FACT, 0.9)
     project.say("one", "user", "Hello there, how is it going?")
-    begun = time.perf_counter()
     project.hook("SessionEnd", "one")
-    taken = time.perf_counter() - begun
     with project.open() as memory:
         assert memory.agent.unfinished("shop", besides="") == []
         assert len(memory.list("shop", inside="one", kinds=["episode"])) == 1
         assert memory.get(good) is not None
-    assert taken < 5  # 1.5 s is what an idle machine has; the benchmark measures it
 
 
 def test_a_session_whose_transcript_vanished_is_ended(project):

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -238,12 +237,3 @@ def test_what_is_no_transcript_is_told(path, tmp_path):
 @pytest.mark.parametrize("text", ["", "x", "1:2", "-1:2:a", "1:b:c", "1:2:3:4", "²:1:a", "9" * 30 + ":1:a"])
 def test_a_mark_that_cannot_be_read_is_none(text):
     assert Mark.of(text) is None
-
-
-def test_nothing_new_in_a_long_transcript_costs_little(path):
-    made = Transcript()
-    path.write_text("".join(made.line("user", "word " * 200) for _ in range(20_000)))
-    mark = read_since(path, None)[1]
-    started = time.perf_counter()
-    assert read_since(path, mark)[0] == []
-    assert time.perf_counter() - started < 0.05  # a full reading takes about 0.5 s

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import timedelta
 from importlib.util import find_spec
 
@@ -191,10 +190,5 @@ def test_nothing_makes_no_block_and_text_without_one_stays():
     assert without_blocks(f"cut off {BEGIN} here") == "cut off"
 
 
-def test_openings_without_an_end_cost_little():
-    from time import process_time
-
-    begun = process_time()
-    without_blocks(BEGIN * 50_000)
-    assert process_time() - begun < 1
-    assert sys.getsizeof(without_blocks(BEGIN * 3)) < 100
+def test_text_after_an_opening_without_an_end_is_left_out():
+    assert without_blocks(f"before {BEGIN * 300} after") == "before"

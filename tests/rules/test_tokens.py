@@ -7,7 +7,6 @@ import json
 import os
 from itertools import pairwise
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -125,13 +124,8 @@ def test_pieces_say_what_they_are(text, kind, values):
 
 
 @pytest.mark.parametrize("part", HOSTILE)
-def test_fifty_thousand_characters_are_cut_in_linear_time(part):
-    def seconds(size):
-        text = part * (size // len(part))
-        begun = process_time()
-        pieces(text)
-        counted(text)
-        return process_time() - begun
-
-    small = min(seconds(5_000) for _ in range(3))
-    assert any(seconds(50_000) < max(0.1, 30 * small) for _ in range(3))
+def test_pieces_of_hostile_texts_hold_everything_but_white_space(part):
+    text = part * (2_000 // len(part))
+    found = pieces(text)
+    assert "".join("".join(p.text for p in found).split()) == "".join(text.split())
+    assert all(text[p.start : p.end] == p.text for p in found)
