@@ -1,8 +1,4 @@
-"""Attributes: what "my budget is $50", "our staging database is pg-stage-2", "my doctor is Dr Lee" say.
-
-May live here: which attribute a clause is about, and its value. May not: changes (reading/changing.py), acts and states
-(reading/saying.py, reading/being.py), what a value looks like (reading/plain_values.py).
-"""
+"""Attributes: what "my budget is $50", "our staging database is pg-stage-2", "my doctor is Dr Lee" say."""
 
 from __future__ import annotations
 

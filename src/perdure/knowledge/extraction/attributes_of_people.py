@@ -1,8 +1,4 @@
-"""What somebody is: married, a nurse, from Lyon, 34 years old, on the enterprise plan (design 5).
-
-May live here: readings of "is", and of verbs that make somebody something. May not: attributes that have a name of
-their own ("my budget is $50", reading/attributes.py), acts (reading/saying.py).
-"""
+"""What somebody is: married, a nurse, from Lyon, 34 years old, on the enterprise plan."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How attributes change: "moved to Lyon", "increased from $50 to $80", "upgraded to Django 5.0" (design 5).
-
-May live here: what changed, its new and its old value. May not: what an attribute is (reading/attributes.py).
-"""
+"""How attributes change: "moved to Lyon", "increased from $50 to $80", "upgraded to Django 5.0"."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a message says: claims, found by rules in tiers (seed 002 stages 2 and 5; design 5).
-
-May live here: which tier a sentence belongs to, and how sure it makes a claim. May not: how a clause is read
-(reading/stating.py), whom a claim is about, what becomes of it, storing.
-"""
+"""What a message says: claims, found by rules in tiers."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.words import may_answer
 
 EXPLICIT: Final = 0.7
-"""Confidence of what was asked to be remembered (seed 002, stage 2)."""
+"""Confidence of what was asked to be remembered."""
 NOTE: Final = "note"
 """The predicate of what was asked to be remembered and says nothing that a rule can read."""
 MOST: Final = 50

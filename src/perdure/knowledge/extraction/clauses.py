@@ -1,7 +1,4 @@
-"""Clauses: the parts of a message that state something, cut out of what asks, supposes, quotes or is code.
-
-May live here: where clauses begin and end, and their words. May not: what they say.
-"""
+"""Clauses: the parts of a message that state something, cut out of what asks, supposes, quotes or is code."""
 
 from __future__ import annotations
 

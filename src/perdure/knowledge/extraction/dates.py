@@ -1,8 +1,4 @@
-"""Days as people say them, against the time at which they were said (seed 002 stage 2; design 5).
-
-May live here: a small grammar of days, weeks, months and years in English, and ISO dates. May not: a clock, times of
-day, days of the week that recur ("on Fridays" is no date).
-"""
+"""Days as people say them, against the time at which they were said."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Names: their normal form, which entity a name means, and readable ids.
-
-May live here: comparing names, an index of names in memory. May not: finding names in texts (reading/mentions.py), who
-"they" are (reading/referring.py), documents (facts/entities.py).
-"""
+"""Names: their normal form, which entity a name means, and readable ids."""
 
 from __future__ import annotations
 
@@ -264,7 +260,7 @@ class Names:
         return identity
 
     def resolve(self, name: str, fuzzy: float) -> Resolution:
-        """Return which entity a name means (seed 002, stage 1, step 3).
+        """Return which entity a name means.
 
         The same normal form decides. Else names are compared word by word: legal forms (``Ltd``) may be missing,
         words may stand in another order or together, and a word may have a slip inside (never in its first letter or

@@ -1,7 +1,4 @@
-"""What a message does: ask, state, command, correct or confirm, and how much that matters (seed 002, stages 1 and 5).
-
-May live here: reading how sentences open. May not: what they say (reading/claims.py), storing.
-"""
+"""What a message does: ask, state, command, correct or confirm, and how much that matters."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ BASE: Final = {
     EventType.CORRECTION: 0.9,
     EventType.CONFIRMATION: 0.8,
 }
-"""Importance of an episode by what its message does (seed 002, stage 1)."""
+"""Importance of an episode by what its message does."""
 
 _OPEN: Final = frozenset({EventType.QUESTION, EventType.STATEMENT, EventType.COMMAND})
 """Between these a language model may decide."""
@@ -129,7 +126,7 @@ _SO: Final = re.compile(
 
 
 def event_of(text: str) -> EventType:
-    """Return what a message does (seed 002, stage 1).
+    """Return what a message does.
 
     Words of correction and confirmation count at the opening of a clause only: "Actually, they prefer Thursday"
     corrects, "I actually like it" does not; "No, thanks" refuses and corrects nothing. A message that asks to have
@@ -167,7 +164,7 @@ def reweighed(importance: float, before: EventType, after: EventType) -> float:
 
 
 def event_importance(event: EventType, entities: int, *, grounded: bool) -> float:
-    """Return the importance of an episode at birth, 0 to 1 (seed 002, stage 1).
+    """Return the importance of an episode at birth, 0 to 1.
 
     Args:
         event: What the message does.

@@ -1,7 +1,4 @@
-"""What is done as a rule: "always ship on Friday", "we deploy on Thursdays", "they want deliveries before noon".
-
-May live here: rules that are told, and the days and times of what recurs. May not: single acts (reading/saying.py).
-"""
+"""What is done as a rule: "always ship on Friday", "we deploy on Thursdays", "they want deliveries before noon"."""
 
 from __future__ import annotations
 

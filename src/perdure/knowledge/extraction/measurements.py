@@ -1,7 +1,4 @@
-"""Numbers and days beside what they measure: "3 cats", "my $35 monthly budget", "with 95% accuracy".
-
-May live here: where a value begins and ends, what is counted, whose it is. May not: verbs (reading/attributes.py).
-"""
+"""Numbers and days beside what they measure: "3 cats", "my $35 monthly budget", "with 95% accuracy"."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Mentions: where a text names somebody or something.
-
-May live here: finding names in one text. May not: whom a name means (reading/naming.py), pronouns
-(reading/referring.py).
-"""
+"""Mentions: where a text names somebody or something."""
 
 from __future__ import annotations
 

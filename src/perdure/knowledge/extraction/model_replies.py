@@ -1,6 +1,4 @@
-"""What a language model is asked about a text, and what of its answer becomes a claim (seed 002, stages 1 and 2).
-
-May live here: the question, the schema, and judging a reply as data. May not: asking, or deciding what is believed.
+"""What a language model is asked about a text, and what of its answer becomes a claim.
 
 A reply is never trusted: a claim counts only if it quotes words that stand in the text, and its value and subject stand
 in those words or, for a pronoun, in the text. Where they stand is found here. Nothing in a reply can change or delete.

@@ -1,7 +1,4 @@
-"""The verbs that say something of somebody, by what they say; and what is read of a clause.
-
-May live here: lists and plain data. May not: reading.
-"""
+"""The verbs that say something of somebody, by what they say; and what is read of a clause."""
 
 from __future__ import annotations
 

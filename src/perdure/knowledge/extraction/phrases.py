@@ -1,7 +1,4 @@
-"""Phrases: subjects, the words of a value, and the names that they give to what is said.
-
-May live here: where a noun phrase ends and what it is called. May not: which verbs say what (reading/claims.py).
-"""
+"""Phrases: subjects, the words of a value, and the names that they give to what is said."""
 
 from __future__ import annotations
 

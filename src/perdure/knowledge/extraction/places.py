@@ -1,8 +1,4 @@
-"""Where things are, what they run on, and when they begin and end: "our office is in Rotterdam" (design 5).
-
-May live here: what is said of a thing by a place, a port, a language or a day. May not: other attributes
-(reading/attributes.py), people (reading/being.py).
-"""
+"""Where things are, what they run on, and when they begin and end: "our office is in Rotterdam"."""
 
 from __future__ import annotations
 

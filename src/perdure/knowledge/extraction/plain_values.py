@@ -1,8 +1,4 @@
-"""Whether the words after "is" are a value: a name, an identifier, a day, a time; or only how something does.
-
-May live here: what single values look like. May not: which attribute has them (reading/attributes.py), their normal
-forms (reading/values.py).
-"""
+"""Whether the words after "is" are a value: a name, an identifier, a day, a time; or only how something does."""
 
 from __future__ import annotations
 

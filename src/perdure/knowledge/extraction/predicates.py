@@ -1,7 +1,4 @@
-"""What facts are about: the table of predicates, their sorts, and which of them have many values at once.
-
-May live here: names, synonyms, sorts, and a person's own table. May not: reading messages (reading/claims.py), files.
-"""
+"""What facts are about: the table of predicates, their sorts, and which of them have many values at once."""
 
 from __future__ import annotations
 

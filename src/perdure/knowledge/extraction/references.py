@@ -1,7 +1,4 @@
-"""Who "they", "she" or "the customer" is: the entity of the session's last messages that a word refers to.
-
-May live here: a reading of some texts, pure and without a memory of its own. May not: finding names (mentions.py).
-"""
+"""Who "they", "she" or "the customer" is: the entity of the session's last messages that a word refers to."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Whose relatives are meant: "my sister Rita is allergic" is said of Rita, and says who the speaker's sister is.
-
-May live here: a person told by a relation. May not: whom a name means (reading/naming.py), pronouns
-(reading/referring.py).
-"""
+"""Whose relatives are meant: "my sister Rita is allergic" is said of Rita, and says who the speaker's sister is."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What holds no more: "no longer smokes", "stopped Friday deliveries", "cancelled Netflix" (design 5).
-
-May live here: which verbs end something, and what it is that they end. May not: what becomes of the facts
-(facts/believing.py).
-"""
+"""What holds no more: "no longer smokes", "stopped Friday deliveries", "cancelled Netflix"."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a clause states: who, what about them, which value (design 5).
-
-May live here: subjects, and what stands between them and the verb. May not: the verbs' own readings
-(reading/saying.py), whole sentences (reading/claims.py).
-"""
+"""What a clause states: who, what about them, which value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Values of facts: what sort they are, and when two of them are the same (design 5).
-
-May live here: normal forms of numbers, units, dates, words. May not: which value is believed.
-"""
+"""Values of facts: what sort they are, and when two of them are the same."""
 
 from __future__ import annotations
 

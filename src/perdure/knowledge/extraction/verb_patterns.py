@@ -1,8 +1,4 @@
-"""How verbs are read: preferences, policies, possessions, states, acts (design 5).
-
-May live here: which words after a verb are its value, and what that says. May not: changes and measures
-(reading/measuring.py), subjects (reading/stating.py).
-"""
+"""How verbs are read: preferences, policies, possessions, states, acts."""
 
 from __future__ import annotations
 

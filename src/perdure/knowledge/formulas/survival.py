@@ -1,7 +1,7 @@
 """Survival: how fast things of one sort change, learned from those that changed and those that have not yet.
 
 A change comes at a constant rate; what has not changed is censored: it has lasted at least so long. With a Gamma prior
-the rate is Gamma distributed (design 6). The mean of the observed changes alone would be too short, and the rate too
+the rate is Gamma distributed. The mean of the observed changes alone would be too short, and the rate too
 high, because facts that never changed would not count.
 """
 
@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from perdure.formulas.curve import HORIZON_DAYS, Array
 
 EXPECTED_CONFIDENCE: Final = 0.4
-"""What is left of a fact's confidence when its change is expected (seed 002, part 4): 0.916 is -ln 0.4."""
+"""What is left of a fact's confidence when its change is expected: 0.916 is -ln 0.4."""
 VALIDATE_AT: Final = 0.5
-"""A fact should be asked about after this share of its expected life (seed 002, part 4)."""
+"""A fact should be asked about after this share of its expected life."""
 
 _LOSS: Final = -math.log(EXPECTED_CONFIDENCE)
 _LARGE: Final = 1e5

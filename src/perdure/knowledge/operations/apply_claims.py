@@ -1,4 +1,4 @@
-"""Writing down what was decided about a claim: facts confirmed, replaced, contradicted, made (seed 002, stages 3-5)."""
+"""Writing down what was decided about a claim: facts confirmed, replaced, contradicted, made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fact contradicts that is brought back or becomes another's: both are shown, a person is asked (design 5)."""
+"""What a fact contradicts that is brought back or becomes another's: both are shown, a person is asked."""
 
 from __future__ import annotations
 

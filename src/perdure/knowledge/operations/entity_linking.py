@@ -1,4 +1,4 @@
-"""Whom messages name: entities found, made and mentioned while a session is learned from (seed 002, stage 1)."""
+"""Whom messages name: entities found, made and mentioned while a session is learned from."""
 
 from __future__ import annotations
 

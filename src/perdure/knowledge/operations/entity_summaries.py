@@ -1,4 +1,4 @@
-"""Summing up entities: what is known of one becomes a memory that stands for many (seed 002, stage 7)."""
+"""Summing up entities: what is known of one becomes a memory that stands for many."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _written(
 
 
 def _boosted(knowing: Knowing, facts: Sequence[FactLine], before: Mapping[str, Any], identity: str) -> dict[str, int]:
-    """Make confirmed facts surer, once for each further confirmation; the truth clock goes on (design 4)."""
+    """Make confirmed facts surer, once for each further confirmation; the truth clock goes on."""
     policy = knowing.ctx.policy.knowledge
     knowing.read(f.id for f in facts)
     boosted: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Learning from messages: who is spoken of, what is claimed, and what becomes of it (seed 002, stages 1 to 5).
+"""Learning from messages: who is spoken of, what is claimed, and what becomes of it.
 
 Messages are learned from in the order in which they were stored, whatever their session, each in the light of those
 before it, so a batch, one by one, or twice end the same. What an interrupted run left is learned with the session's

@@ -1,4 +1,4 @@
-"""Learning procedures: what follows what in recent conversations, written down as memories (design 6)."""
+"""Learning procedures: what follows what in recent conversations, written down as memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts of a session meet those of long term when they are promoted, as if they had been learned there (design 5)."""
+"""Facts of a session meet those of long term when they are promoted, as if they had been learned there."""
 
 from __future__ import annotations
 

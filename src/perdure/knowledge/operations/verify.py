@@ -1,4 +1,4 @@
-"""Asking authorities about facts and about what memories cite, and writing down what follows (seed 002, stage 4)."""
+"""Asking authorities about facts and about what memories cite, and writing down what follows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What an answer sheet says: everything that is known about a question, sorted by how far it may be relied on.
-
-May live here: frozen data with ``to_dict``. May not: choosing what stands on a sheet.
-"""
+"""What an answer sheet says: everything that is known about a question, sorted by how far it may be relied on."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What is asked of authorities and what they say: questions, answers, verdicts, citations, and how each is configured.
-
-May live here: frozen data. May not: asking (authorities/), reading configuration
-(knowledge/rules/authority_config.py) or
-deciding what becomes of a memory (knowledge/rules/verification.py).
-"""
+"""What is asked of authorities and what they say: questions, answers, verdicts, citations; their configuration."""
 
 from __future__ import annotations
 

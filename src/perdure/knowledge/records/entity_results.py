@@ -1,7 +1,4 @@
-"""What verbs about entities answer.
-
-May live here: plain frozen data with ``to_dict``. May not: decisions.
-"""
+"""What verbs about entities answer."""
 
 from __future__ import annotations
 

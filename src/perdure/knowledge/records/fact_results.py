@@ -1,7 +1,4 @@
-"""What the verbs about facts answer.
-
-May live here: frozen data with ``to_dict``. May not: how any of it comes about.
-"""
+"""What the verbs about facts answer."""
 
 from __future__ import annotations
 

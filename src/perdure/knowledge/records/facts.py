@@ -1,7 +1,4 @@
-"""What is known as facts: who said what about whom, when it was true, when it was believed, and how sure it is.
-
-May live here: frozen data and its keys in documents. May not: reading texts, deciding what is believed.
-"""
+"""What is known as facts: who said what about whom, when it was true, when it was believed, and how sure it is."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from perdure.records.trust import Trust
 
 
 class EventType(StrEnum):
-    """What a message does (seed 002, stage 1)."""
+    """What a message does."""
 
     QUESTION = "question"
     STATEMENT = "statement"
@@ -25,7 +22,7 @@ class EventType(StrEnum):
 
 
 class Learned(StrEnum):
-    """How a fact came to be known; it decides the confidence at birth (design 5)."""
+    """How a fact came to be known; it decides the confidence at birth."""
 
     EXPLICIT = "explicit"
     """Asked to be remembered, or told in so many words."""
@@ -53,7 +50,7 @@ class Value:
     Attributes:
         text: As it was said, without what surrounds it: ``Friday``, ``$1,350``, ``NET 30``.
         kind: What sort it is.
-        norm: Its normal form: two values are equal where their normal forms are (knowledge/extraction/values.py).
+        norm: Its normal form: two values are equal where their normal forms are.
         number: The number, of kind NUMBER.
         unit: The number's unit in its normal form, or empty: ``usd``, ``ms``, ``word/week``.
         at: The instant, of kind DATE: the beginning of the day that was meant.

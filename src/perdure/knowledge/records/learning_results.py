@@ -1,7 +1,4 @@
-"""What verbs about learning answer: rates of change, procedures, back-tests (seed 002, parts 3 and 4; design 6).
-
-May live here: frozen data with ``to_dict``. May not: how any of it comes about.
-"""
+"""What verbs about learning answer: rates of change, procedures, back-tests."""
 
 from __future__ import annotations
 

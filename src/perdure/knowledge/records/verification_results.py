@@ -1,7 +1,4 @@
-"""What ``verify`` answers: what authorities said of facts, with both values, and what became of what memories cite.
-
-May live here: plain frozen data with ``to_dict``. May not: decisions.
-"""
+"""What ``verify`` answers: what authorities said of facts, with both values, and what became of what memories cite."""
 
 from __future__ import annotations
 

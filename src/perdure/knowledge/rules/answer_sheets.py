@@ -1,7 +1,4 @@
-"""How an answer sheet reads, what comes first on it, and what is left out where there is no room.
-
-May live here: the order, the words, the budget. May not: finding what is known.
-"""
+"""How an answer sheet reads, what comes first on it, and what is left out where there is no room."""
 
 from __future__ import annotations
 

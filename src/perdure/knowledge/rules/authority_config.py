@@ -1,7 +1,4 @@
-"""Which authorities a knowledge file names, and which queries it may hold: one SELECT each, with values bound.
-
-May live here: checking parsed TOML. May not: reading files (compose_authorities.py) or asking anybody (authorities/).
-"""
+"""Which authorities a knowledge file names, and which queries it may hold: one SELECT each, with values bound."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How fast facts of each sort change: from the lives of facts to rates of decay (seed 002, part 4; design 6).
-
-May live here: what counts as a change and as exposure, when a rate is used, its document. May not: reading facts.
-"""
+"""How fast facts of each sort change: from the lives of facts to rates of decay."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a text points at: paths, ``path#symbol``, commits, URLs.
-
-May live here: finding them. May not: looking whether they are there (knowledge/authorities/working_tree.py).
-"""
+"""What a text points at: paths, ``path#symbol``, commits, URLs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What becomes of a claim: it confirms what is known, replaces it, stands beside it, or is asked about (design 5).
-
-May live here: the decision about one claim and the facts it is about. May not: finding them, writing anything down.
-"""
+"""What becomes of a claim: it confirms what is known, replaces it, stands beside it, or is asked about."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ class Action(StrEnum):
 
 
 class Strategy(StrEnum):
-    """How a conflict was decided (seed 002, stage 4)."""
+    """How a conflict was decided."""
 
     AUTHORITY = "trust_authority"
     CORRECTION = "trust_correction"
@@ -110,7 +107,7 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
         known: The facts about its subject that are believed.
         said_at: When it was said.
         policy: Gap and days of the ladder.
-        akin: Whether two predicates may be about the same (reading/predicates.py).
+        akin: Whether two predicates may be about the same.
     """
     if claim.denied:
         return _denied(claim, [k for k in known if _denies(claim, k, akin)], said_at)

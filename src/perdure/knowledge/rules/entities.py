@@ -1,7 +1,4 @@
-"""Entities as documents: what a plan changes when one is born, named, mentioned, merged with another or split.
-
-May live here: changes. May not: reading or writing documents, deciding who is meant (reading/naming.py).
-"""
+"""Entities as documents: what a plan changes when one is born, named, mentioned, merged with another or split."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The summary of an entity, by rule: key facts, how often it is spoken of, what was last said (seed 002, stage 7).
-
-May live here: when one is due, what it says, how long it may be. May not: reading, storing, asking a model.
-"""
+"""The summary of an entity, by rule: key facts, how often it is spoken of, what was last said."""
 
 from __future__ import annotations
 
@@ -78,7 +75,7 @@ def profile_of(
 ) -> Profile | None:
     """Return the summary of an entity; None where there is no room to say anything.
 
-    It says first what matters most, and has at most half the tokens of what it stands for (issue: never longer). How
+    It says first what matters most, and has at most half the tokens of what it stands for. How
     sure it is of a fact fades while the text stays: it is said in a word, as of the day of the summary.
 
     Args:

@@ -1,7 +1,4 @@
-"""The states of an episode, as a table (seed 002, part 1): what happened cannot become wrong, only be stood for.
-
-May live here: the table, from which the docs' diagram is made. May not: deciding when any of it happens.
-"""
+"""The states of an episode, as a table: what happened cannot become wrong, only be stood for."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Which facts answer a question: those of whom it names that hold what it asks for; of others what names those.
-
-May live here: what a question asks for, which facts and messages are let on a sheet, what is missing. May not: reading
-them, how a sheet reads (facts/answer_sheets.py).
-"""
+"""Which facts answer a question: those of whom it names that hold what it asks for; of others what names those."""
 
 from __future__ import annotations
 

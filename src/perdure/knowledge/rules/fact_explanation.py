@@ -1,7 +1,4 @@
-"""Why a fact is believed or not, out of its documents and the journal; and what will happen to it, and when.
-
-May live here: what the parts of an explanation are made of. May not: reading them.
-"""
+"""Why a fact is believed or not, out of its documents and the journal; and what will happen to it, and when."""
 
 from __future__ import annotations
 
@@ -71,7 +68,7 @@ def reasons(
 
 
 def foretold(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool = False) -> list[str]:
-    """Return what will happen to a fact if nobody says anything, and when (seed 002, stage 6; design 5).
+    """Return what will happen to a fact if nobody says anything, and when.
 
     Args:
         state: Its state.

@@ -1,7 +1,4 @@
-"""Facts as they were: what was true at another time, as far as is known, and what was believed at another time.
-
-May live here: one fact seen from an instant. May not: reading facts.
-"""
+"""Facts as they were: what was true at another time, as far as is known, and what was believed at another time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A fact as a memory: its words, its draft, its links and its questions.
-
-May live here: what a fact looks like where memories are kept and shown. May not: deciding what is believed.
-"""
+"""A fact as a memory: its words, its draft, its links and its questions."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from perdure.records.policy import Policy
 from perdure.records.trust import Trust
 
 IMPORTANCE: Final = 0.6
-"""Of a fact: that of a statement (seed 002, stage 1)."""
+"""Of a fact: that of a statement."""
 
 
 def fact_text(name: str, predicate: str, value: Value) -> str:

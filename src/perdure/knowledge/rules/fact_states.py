@@ -1,6 +1,6 @@
-"""The states of a fact, as a table: the source of the code, of the docs' diagram and of the reasons (seed 002, part 1).
+"""The states of a fact, as a table: the source of the code, of the docs' diagram and of the reasons.
 
-``aging`` is computed on reading and never stored; ``superseded`` and ``invalidated`` are terminal (design 5).
+``aging`` is computed on reading and never stored; ``superseded`` and ``invalidated`` are terminal.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ def learned_confidence(
     *,
     otherwise: float,
 ) -> float:
-    """Return how sure a fact is, by how fast facts of its sort were seen to change (design 6).
+    """Return how sure a fact is, by how fast facts of its sort were seen to change.
 
     Args:
         state: The memory's.
         sort: That of its predicate.
-        rates: Sort -> loss a day, of those that are in use (facts/rates.py).
+        rates: Sort -> loss a day, of those that are in use.
         now: The instant.
         otherwise: How sure it is by the policy's rate.
     """

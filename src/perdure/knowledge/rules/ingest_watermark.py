@@ -2,8 +2,6 @@
 
 Ids are in the order of their making, but two processes may make some at the same instant, and their clocks may differ:
 so the ids of the last minute are kept, and what lies among them unlearned is found.
-
-May live here: the data of the shelf LEARNED. May not: reading messages.
 """
 
 from __future__ import annotations

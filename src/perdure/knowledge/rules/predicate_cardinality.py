@@ -1,7 +1,4 @@
-"""What a person's answers teach about predicates that no table names: whether they have one value or several.
-
-May live here: the data of the shelf LESSON, and what follows from it. May not: reading it, deciding about facts.
-"""
+"""What a person's answers teach about predicates that no table names: whether they have one value or several."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Predicates that may be the same: near in meaning, and so a question to a person, never a decision (decision 21).
-
-May live here: the data of the shelf LESSON about two names, which name stays, the question. May not: vectors' making.
-"""
+"""Predicates that may be the same: near in meaning, and so a question to a person, never a decision (decision 21)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Procedures: which topic follows which more often than by accident, and what becomes of them (seed 002, part 3).
-
-May live here: counting, testing, what is learned, kept or retired, and how a query is widened. May not: reading
-messages, or writing (knowledge/operations/procedures.py).
-"""
+"""Procedures: which topic follows which more often than by accident, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ LIFT: Final = 2.0
 """It must follow at least twice as often as it comes up anyway."""
 SUREST: Final = 0.9
 TENTHS: Final = 10
-"""Confidence is a tenth for each session, and no more than 0.9 (seed 002, part 3)."""
+"""Confidence is a tenth for each session, and no more than 0.9."""
 TOPICS: Final = 3
 """So many topics are named on either side."""
 _SAME: Final = 0.5

@@ -1,7 +1,4 @@
-"""What a message is about: the entities that it names and its words, as topics that can be counted (seed 002, part 3).
-
-May live here: from words to topics. May not: what follows what (facts/procedures.py).
-"""
+"""What a message is about: the entities that it names and its words, as topics that can be counted."""
 
 from __future__ import annotations
 

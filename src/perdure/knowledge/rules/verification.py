@@ -1,7 +1,4 @@
-"""What follows from what authorities say: agreement validates, disagreement invalidates, silence changes nothing.
-
-May live here: comparing, the new fact, the documents to be written. May not: asking anybody, or finding memories.
-"""
+"""What follows from what authorities say: agreement validates, disagreement invalidates, silence changes nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ class Values:
 
 
 USUAL: Final = Values(same_value, value_of)
-"""Numbers, dates, plurals and case are known (reading/values.py)."""
+"""Numbers, dates, plurals and case are known."""
 
 
 def believed(fact: Fact, now: Instant) -> bool:
@@ -202,7 +199,7 @@ def seen_data(sightings: Sequence[Sighting], now: Instant) -> dict[str, Any]:
 
 
 def conflict_data(verdict: Verdict, loser: tuple[str, str, float], winner: tuple[str, str, float]) -> dict[str, Any]:
-    """Return what is written down about two facts of which an authority decided (seed 002, stage 4, "memory vs DB").
+    """Return what is written down about two facts of which an authority decided.
 
     Args:
         verdict: Why.

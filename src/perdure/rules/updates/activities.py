@@ -1,7 +1,4 @@
-"""Deeds: what somebody says of themselves to have done, or never to have done.
-
-May live here: reading one clause. May not: comparing two statements (changes/updates.py).
-"""
+"""Deeds: what somebody says of themselves to have done, or never to have done."""
 
 from __future__ import annotations
 
@@ -10,8 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from perdure.rules.language.verbs import IRREGULAR_PASTS
 from perdure.rules.language.words import listed
-from perdure.rules.updates.statement_words import FAMILY, IRREGULAR, stem
+from perdure.rules.updates.statement_words import FAMILY, stem
 from perdure.rules.updates.statements import Clause, Said, Stems, names_in, stems
 
 _ADVERBS: Final = (
@@ -95,7 +93,7 @@ def _denied(clause: Clause, found: re.Match[str]) -> Iterator[Said]:
 def _done(clause: Clause, verb: str, before: str, rest: str) -> Iterator[Said]:
     if verb in _BEGINS and (began := _BEGAN.match(rest)):
         verb, rest = began["verb"].lower(), rest[began.end() :]
-    if not (verb.endswith(("ed", "ing")) or verb in IRREGULAR or verb in _HABITS):
+    if not (verb.endswith(("ed", "ing")) or verb in IRREGULAR_PASTS or verb in _HABITS):
         return
     rest = _ADJUNCT.sub("", rest)
     core, limit = _parted(rest)

@@ -1,7 +1,4 @@
-"""Quantities that a clause states: the value, what it measures, and whether it has become so.
-
-May live here: reading one clause. May not: comparing two statements (changes/updates.py).
-"""
+"""Quantities that a clause states: the value, what it measures, and whether it has become so."""
 
 from __future__ import annotations
 

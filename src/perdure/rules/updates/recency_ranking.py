@@ -1,8 +1,4 @@
-"""The latest of several values first: for questions that ask what a measure is now.
-
-May live here: the order of the hits of one recall. May not: whether a value has changed (changes/updates.py),
-searching.
-"""
+"""The latest of several values first: for questions that ask what a measure is now."""
 
 from __future__ import annotations
 
@@ -39,8 +35,8 @@ def latest_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     """Return hits, a later value of a measure that is asked for directly before the earlier ones.
 
     Only of one person, of one measure that the question names, and only where the later message has as many of the
-    question's words as the earlier one. Nothing is said to have changed: that is for changes/updates.py, which asks for
-    more. The same hits, with the same scores, are returned.
+    question's words as the earlier one. Nothing is said to have changed: that is for update_detection.py, which
+    asks for more. The same hits, with the same scores, are returned.
 
     Args:
         hits: Best first.

@@ -1,7 +1,4 @@
-"""Words by which statements are read: stems, families of verbs, what measures, what tells of change.
-
-May live here: tables of words and how one is brought to its stem. May not: reading a text (changes/said.py and beside).
-"""
+"""Words by which statements are read: stems, families of verbs, what measures, what tells of change."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from perdure.rules.language.verbs import IRREGULAR_PASTS
 from perdure.rules.language.words import CALENDAR, listed
 
 _MONTHS: Final = """
@@ -27,17 +25,6 @@ PERIODS: Final = {
     **{name: name for name in ("day", "night", "week", "month", "year")},
 }
 
-_FORMS: Final = """
-write wrote written, meet met, do did done, feel felt, buy bought, take took taken, make made, go went gone, give
-gave given, get got gotten, see saw seen, begin began begun, run ran, eat ate eaten, drive drove driven, fly flew
-flown, speak spoke spoken, choose chose chosen, grow grew grown, know knew known, draw drew drawn, sell sold, tell
-told, find found, leave left, lose lost, pay paid, send sent, spend spent, build built, teach taught, bring brought,
-catch caught, hold held, keep kept, lead led, win won, wear wore worn, sing sang sung, swim swam swum, ride rode
-ridden, sleep slept, stand stood, hear heard, forget forgot forgotten, break broke broken, rise rose risen, fall
-fell fallen, become became, come came, lend lent, understand understood, use used using, read reading
-"""
-IRREGULAR: Final = {form: verb.split()[0] for verb in _FORMS.split(",") for form in verb.split()[1:]}
-"""Form of the past to its verb, where no ending tells."""
 _FAMILIES: Final = (
     "use download install adopt",
     "complete finish do solve attempt",
@@ -60,7 +47,7 @@ _LONGEST_STEM: Final = 40
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Return a word's stem: without plural, -ing, -ed, -ly and a last e; close enough to compare, not to show."""
-    word = IRREGULAR.get(word, word)
+    word = IRREGULAR_PASTS.get(word, word)
     if len(word) < 4 or word in _SAME_FORM or len(word) > _LONGEST_STEM:  # noqa: PLR2004  # "is", "bus"
         return word
     if word in PERIODS:

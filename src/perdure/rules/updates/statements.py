@@ -1,8 +1,4 @@
-"""What a message asserts, in a form that can be compared, and how its text is cut into clauses.
-
-May live here: the form, and cutting. May not: quantities (changes/quantities.py), deeds (changes/deeds.py),
-comparing two statements (changes/updates.py).
-"""
+"""What a message asserts, in a form that can be compared, and how its text is cut into clauses."""
 
 from __future__ import annotations
 

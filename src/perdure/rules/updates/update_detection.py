@@ -1,8 +1,4 @@
-"""Watching what hits say: a changed value goes behind what says so, and contradictions are shown from both sides.
-
-May live here: comparing the hits of one recall and their order. May not: what two statements are to each other
-(changes/updates.py), searching.
-"""
+"""Watching what hits say: a changed value goes behind what says so, and contradictions are shown from both sides."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whether a later statement says otherwise than an earlier one: by rule, never by a threshold of likeness (design 7).
-
-May live here: reading statements of a text, comparing two. May not: finding what to compare with.
-"""
+"""Whether a later statement says otherwise than an earlier one: by rule, never by a threshold of likeness."""
 
 from __future__ import annotations
 
