@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -380,6 +381,36 @@ def test_an_untouched_memory_follows_the_designs_table(preset, data):
         near = any(abs(now - m.at) <= 9 * HOUR for m in moves)
         same = found[:2] == (tier, status) and (found[2] is form or (tied and status is Status.ARCHIVED))
         assert same or near, f"after {look * 3} hours"
+
+
+# --- value
+
+
+@LAW
+@given(
+    state=states(kind=Kind.FACT),
+    apart=st.integers(1, 200 * DAY),
+    confirmed=st.booleans(),
+    days=st.integers(0, 500),
+    policy=policies,
+)
+def test_the_value_of_a_fact_counts_each_part_by_its_own_clock(state, apart, confirmed, days, policy):
+    """Frequency and recency count from the last access; confidence from the last validation, before it or after."""
+    accessed, validated = (START - apart, START) if confirmed else (START, START - apart)
+    state = replace(state, created_ms=START - apart, anchor_ms=accessed, validated_ms=validated)
+    now = START + days * DAY
+    found, shares = current(state, policy, now), policy.value
+    idle = (now - accessed) / DAY
+    sure = state.confidence * math.exp(-policy.confidence.fact_rate * (now - validated) / DAY)
+    frequency = min(1.0, state.access_mass * math.exp(-0.05 * idle) / 20)
+    recency = min(1.0, math.exp(-0.1 * idle) * (1 + 0.1 * state.reinforcements))
+    assert found["confidence"] == pytest.approx(sure)
+    assert found["value"] == pytest.approx(
+        shares.frequency * frequency
+        + shares.uniqueness * state.uniqueness
+        + shares.confidence * sure
+        + shares.recency * recency
+    )
 
 
 # --- accesses
