@@ -386,6 +386,7 @@ def test_an_untouched_memory_follows_the_designs_table(preset, data):
 # --- value
 
 
+@pytest.mark.behaviour("B31")
 @LAW
 @given(
     state=states(kind=Kind.FACT),

@@ -13,6 +13,12 @@ BORN_SURE = 0.8
 """The confidence of a fact that somebody just states."""
 
 
+@pytest.fixture(scope="module")
+def store():
+    """What is counted here does not depend on the store."""
+    return "sqlite"
+
+
 @pytest.fixture
 def fact(opening, clock):
     """A store, and a fact in it that nothing else is like, so that its uniqueness is 1."""
@@ -26,6 +32,7 @@ def worth(*, sure, idle_days, accesses=0.0, reinforcements=1):
     return 0.35 * min(1.0, accesses / 20) + 0.25 + 0.20 * sure + 0.20 * recency
 
 
+@pytest.mark.behaviour("B31")
 def test_a_confirmed_fact_is_worth_what_its_truth_clock_says(fact, clock):
     """Confirmed on day 80 and never accessed: confidence counts from day 80, recency from birth."""
     memory, kept = fact
@@ -38,6 +45,7 @@ def test_a_confirmed_fact_is_worth_what_its_truth_clock_says(fact, clock):
     assert found.value == pytest.approx(worth(sure=sure, idle_days=90, reinforcements=2))
 
 
+@pytest.mark.behaviour("B31")
 def test_an_accessed_fact_is_no_surer_for_it(fact, clock):
     """Accessed on day 60 and not confirmed: confidence still counts from birth, recency from day 60."""
     memory, kept = fact
@@ -51,6 +59,7 @@ def test_an_accessed_fact_is_no_surer_for_it(fact, clock):
     assert found.value == pytest.approx(worth(sure=sure, idle_days=10, accesses=exp(-0.05 * 10)))
 
 
+@pytest.mark.behaviour("B33")
 def test_the_confidence_in_a_reason_counts_from_the_validation(fact, clock):
     """Accessed on day 60, never confirmed, archived on day 180: the reason states the confidence of 180 days."""
     memory, _ = fact
@@ -63,6 +72,7 @@ def test_the_confidence_in_a_reason_counts_from_the_validation(fact, clock):
     assert f"(confidence {BORN_SURE * exp(-0.01 * 180):.3f})" in moved.because
 
 
+@pytest.mark.behaviour("B32")
 @pytest.mark.parametrize(
     ("needed", "reads", "tier"),
     [
@@ -92,6 +102,7 @@ def test_accesses_of_one_instant_are_a_burst(opening, clock, needed, reads, tier
     assert memory.get(kept.id).tier == tier
 
 
+@pytest.mark.behaviour("B33")
 def test_a_forgotten_memory_states_the_strength_at_which_it_was_forgotten(opening, clock):
     """Strength falls through the threshold, so at that instant it is the threshold; days later it is well below."""
     memory = opening({**WORDS_ONLY, "preset": "strength"})

@@ -18,6 +18,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "generate.py"
 
 
 @pytest.fixture(scope="module")
+def store():
+    """What is counted here does not depend on the store."""
+    return "sqlite"
+
+
+@pytest.fixture(scope="module")
 def docs():
     """The generator of the documents as a module."""
     spec = importlib.util.spec_from_file_location("generated_docs", PAGE)
@@ -52,6 +58,7 @@ def test_the_row_as_it_is(memory, clock, docs):
     assert "| warm_quiet | warm | cold |  | `warm_quiet_days` days in warm without access |" in docs.transitions()
 
 
+@pytest.mark.behaviour("B34")
 def test_another_target_moves_elsewhere_and_says_so(memory, clock, docs, monkeypatch):
     monkeypatch.setattr(tier_table, "RULES", broken("warm_quiet", target=Tier.VAULT))
     moved, tier = swept(memory, clock)
@@ -61,6 +68,7 @@ def test_another_target_moves_elsewhere_and_says_so(memory, clock, docs, monkeyp
     assert "    warm --> cold: warm_quiet\n" not in docs.transitions()
 
 
+@pytest.mark.behaviour("B34")
 def test_another_instant_is_when_it_moves(memory, clock, monkeypatch):
     sooner = broken("warm_quiet", due=lambda m, *_: m.states.tier_since + int(3 * DAY_MS))
     monkeypatch.setattr(tier_table, "RULES", sooner)
@@ -69,6 +77,7 @@ def test_another_instant_is_when_it_moves(memory, clock, monkeypatch):
     assert moved.because.endswith("; due 2026-01-04 00:00 UTC")
 
 
+@pytest.mark.behaviour("B34")
 def test_other_bounds_are_the_numbers_of_the_reason_and_of_the_documents(memory, clock, docs, monkeypatch):
     row = {
         "because": "{cold_days:g} days without access",
@@ -81,6 +90,7 @@ def test_other_bounds_are_the_numbers_of_the_reason_and_of_the_documents(memory,
     assert "| warm_quiet | warm | cold |  | `cold_days` days without access |" in docs.transitions()
 
 
+@pytest.mark.behaviour("B34")
 def test_a_row_that_is_gone_moves_nothing_and_is_not_drawn(memory, clock, docs, monkeypatch):
     monkeypatch.setattr(tier_table, "RULES", broken("warm_quiet"))
     kept = memory.remember("a note that nobody reads")
