@@ -164,14 +164,12 @@ class Walk:
         return re.sub(r"\$([\w-]+)", lambda m: self.kept[m[1]], value) if isinstance(value, str) else value
 
     def keep(self, step: Step, answer: Any) -> None:
-        """Keep the ids that a step names."""
+        """Keep the ids that a step names; one that is not in the answer shows by its name in what follows."""
         for name, wanted in step.keep.items():
             key = "operation_id" if "operation" in wanted else "id"
             fitting = (r for r in _records(answer) if wanted.items() <= r.items() and r.keys() & {key, "recall_id"})
             found = next(fitting, None)
-            if found is None:
-                raise LookupError(f"The answer of {step.name} has nothing to keep as {name}: {answer}")
-            self.kept[name] = found.get("recall_id") or found[key]
+            self.kept[name] = f"no-{name}" if found is None else found.get("recall_id") or found[key]
 
 
 class Plain:
@@ -277,9 +275,8 @@ def _answer_in_words(walk: Walk, step: Step) -> str:
 def _run(walk: Walk, step: Step, *more: str) -> tuple[int, str, str]:
     words = [*shlex.split(walk.given(step.cli)), *more]
     done = CliRunner().invoke(app, words, input=step.typed, prog_name="perdure")
-    if "Traceback" in done.stderr:
-        raise AssertionError(f"{step.name}: {done.stderr}") from done.exception
-    return done.exit_code, done.stdout, done.stderr
+    _, defect, told = done.stderr.partition("Traceback")
+    return done.exit_code, done.stdout, f"{defect}: {told.splitlines()[-2:]}" if defect else done.stderr
 
 
 # --- Python
@@ -305,6 +302,8 @@ def _returned(memory: Any, method: str, arguments: dict[str, Any], walk: Walk) -
         return _data(getattr(memory, method)(**{**given, **times}))
     except perdure.PerdureError as error:
         return error.to_dict()
+    except (AttributeError, TypeError) as error:
+        return {"raised": f"{type(error).__name__}: {error}"}
 
 
 def _data(value: Any) -> Any:
@@ -349,6 +348,8 @@ async def _called(client: Client, tool: str, arguments: dict[str, Any]) -> dict[
         answer = await client.call_tool(tool, arguments)
     except MCPError as error:
         return {"refused": str(error)}
+    except RuntimeError as error:  # the answer is not what the output schema says
+        return {"invalid": str(error).partition("\n")[0]}
     told = {"text": "\n".join(part.text for part in answer.content)}
     if answer.is_error:
         return {"error": (answer.meta or {}).get("perdure/error"), **told}
