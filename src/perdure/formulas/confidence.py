@@ -1,4 +1,4 @@
-"""Confidence: how likely a memory is true (seeds 001 and 002, with design 3's corrections)."""
+"""Confidence: how likely a memory is true."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Confidence:
 
 
 def amplifier(accesses: ArrayLike) -> Array:
-    """Return a = max(1, n / (1 + ln n)) with n = max(1, accesses): more access, slower decay (SPEC-03.17)."""
+    """Return a = max(1, n / (1 + ln n)) with n = max(1, accesses): more access, slower decay."""
     n = np.maximum(1.0, np.asarray(accesses, dtype=np.float64))
     return np.maximum(1.0, n / (1.0 + np.log(n)))
 
 
 def reinforced(confidence: ArrayLike, reinforcements: ArrayLike) -> Array:
-    """Return a fact's confidence after one more confirmation (seed 002, stage 3).
+    """Return a fact's confidence after one more confirmation.
 
     Args:
         confidence: Base confidence before, 0 to 1.

@@ -1,7 +1,4 @@
-"""The seam that every decaying signal fits: a value at an age, and the age at which it falls below a threshold.
-
-May live here: what all curves share. May not: the curve of one signal.
-"""
+"""The seam that every decaying signal fits: a value at an age, and the age at which it falls below a threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importance: how much a memory matters (seed 000 sections 1 and 2, with design 3's corrections)."""
+"""Importance: how much a memory matters."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Importance:
 
 
 def boost(amount: ArrayLike, boosted: ArrayLike, *, diminishing: float, daily_cap: float) -> Array:
-    """Return what a boost is worth after what was added already on the same day (seed 000, 2.2).
+    """Return what a boost is worth after what was added already on the same day.
 
     Args:
         amount: The boost asked for, 0 to 1.

@@ -1,4 +1,4 @@
-"""How alike two texts are: the words they share, and words and meaning together (seed 000 sections 4.2 and 4.6)."""
+"""How alike two texts are: the words they share, and words and meaning together."""
 
 from __future__ import annotations
 

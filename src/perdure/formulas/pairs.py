@@ -1,4 +1,4 @@
-"""All pairs of similar vectors: exactly, or through cells where there are very many (design 8, near-duplicates).
+"""All pairs of similar vectors: exactly, or through cells where there are very many.
 
 The exact way is a plain product in blocks above the diagonal. Cheaper exact filters were weighed and left out: bounds
 from a few leading dimensions hold back nothing where vectors spread over many, and 50,000 rows take seconds as it is.

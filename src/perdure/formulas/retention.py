@@ -1,4 +1,4 @@
-"""Retention: the chance that a memory would still be recalled (seed 004 section 2.1)."""
+"""Retention: the chance that a memory would still be recalled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strength: how activated a memory is (seed 003, with design 3's corrections).
+"""Strength: how activated a memory is.
 
 Strength falls towards a target that itself falls, both from one anchor: the last event that changed the state. What is
 stored is never rewritten by time, so it makes no difference how often, or when, strength is read.
@@ -22,7 +22,7 @@ _MIDDLE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Seed 003's parameters, each one number for all memories or one for each of them, shape [n].
+    """The parameters of strength, each one number for all memories or one for each of them, shape [n].
 
     Attributes:
         baseline: Strength without reinforcement at importance 0, 0 to 1.
@@ -126,7 +126,7 @@ class Strength:
     def forgetting(self) -> Array:
         """Return the age in days at which each memory is first forgotten, shape [n]; infinity for never.
 
-        The seed's test is inclusive, a crossing is not: at or below a number is below the next larger one.
+        The test is inclusive, a crossing is not: at or below a number is below the next larger one.
         """
         return self.crossing(np.nextafter(self.threshold(), np.inf))
 
@@ -141,7 +141,7 @@ class Strength:
 def reinforced(
     strength: ArrayLike, level: ArrayLike, importance: ArrayLike, amount: ArrayLike, parameters: Parameters
 ) -> tuple[Array, Array]:
-    """Return strength and level after a reinforcement (seed 003, "Reinforcement mapping").
+    """Return strength and level after a reinforcement.
 
     The level rises by amount * unit * max(0.2, 1 + (importance - 0.5) * weight), at most to its bound. Strength rises
     to what that level is worth, by at most ``max_step``. A cap never lowers what is above it already.
@@ -167,7 +167,7 @@ def reinforced(
 def manually_decayed(
     strength: ArrayLike, level: ArrayLike, importance: ArrayLike, amount: ArrayLike, parameters: Parameters
 ) -> tuple[Array, Array]:
-    """Return strength and level after a decay by hand (seed 003, "Manual decay").
+    """Return strength and level after a decay by hand.
 
     The level loses amount * unit, at most all of it. Strength goes to what that level is worth at once, without waiting
     for the half-life, by at most ``max_decay_per_cycle * manual_multiplier``. It never rises, and never sinks below
@@ -193,7 +193,7 @@ def never_forgotten_from(parameters: Parameters) -> Array:
     """Return the importance above which a memory is never forgotten, because its baseline is over its threshold.
 
     It holds for a strength that begins at or over the baseline: decay, by time or by hand, ends at the baseline. With
-    the seed's columns it is 0.27 (default), 0.30 (MTM) and 0.12 (LTM).
+    the default columns it is 0.27 (task), 0.30 (session) and 0.12 (long term).
 
     Returns:
         Importance, 0 to 1, shape [n] (or one number for parameters without n); infinity where no importance is enough.
@@ -221,7 +221,7 @@ def _floats(number: ArrayLike) -> Array:
 
 
 def _between(low: ArrayLike, high: ArrayLike, number: ArrayLike) -> Array:
-    """The seed's clamp; where the bounds contradict each other, the upper one wins."""
+    """The number within bounds; where the bounds contradict each other, the upper one wins."""
     return _floats(np.minimum(high, np.maximum(low, number)))
 
 

@@ -1,4 +1,4 @@
-"""Value: what a memory is worth keeping at hand (seed 004 section 1, with design 3's corrections)."""
+"""Value: what a memory is worth keeping at hand."""
 
 from __future__ import annotations
 

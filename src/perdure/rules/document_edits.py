@@ -1,7 +1,4 @@
-"""Documents as one operation changes them: each is written once, whatever happens to it on the way.
-
-May live here: remembering what was there and what is to be. May not: reading documents, or what they mean.
-"""
+"""Documents as one operation changes them: each is written once, whatever happens to it on the way."""
 
 from __future__ import annotations
 

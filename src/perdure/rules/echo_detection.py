@@ -1,7 +1,4 @@
-"""What a reply takes from the memories that it was given: quoting is use, and an echo is nothing new.
-
-May live here: comparing a reply with memories. May not: what follows for the memories, or how a reply is stored.
-"""
+"""What a reply takes from the memories that it was given: quoting is use, and an echo is nothing new."""
 
 from __future__ import annotations
 

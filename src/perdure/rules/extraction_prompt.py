@@ -1,7 +1,4 @@
-"""What a language model is asked about candidates, and what of its answer counts (seed 000 section 3, tier 3).
-
-May live here: the question, the schema, and judging a reply as data. May not: asking.
-"""
+"""What a language model is asked about candidates, and what of its answer counts."""
 
 from __future__ import annotations
 

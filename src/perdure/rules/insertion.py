@@ -79,7 +79,7 @@ def newborn_states(newborns: Sequence[Newborn], policy: Policy, now: Instant) ->
             strength_ms=n.draft.at,
             form_ms=n.draft.at,
             tokens=counted(n.draft.text),
-            reinforcements=1 if n.draft.kind is Kind.FACT else 0,  # what was said once was said once (seed 002)
+            reinforcements=1 if n.draft.kind is Kind.FACT else 0,  # what was said once was said once
         )
         for n in newborns
     ]

@@ -1,7 +1,4 @@
-"""What to tell who looks for facts where the policy learns none.
-
-May live here: the words. May not: learning (knowledge/operations/learn.py).
-"""
+"""What to tell who looks for facts where the policy learns none."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The meaning guard: what a shorter text loses, and why one text must not stand for another (design 1 D3).
+"""The meaning guard: what a shorter text loses, and why one text must not stand for another.
 
 It judges words, not vectors: texts that contradict each other are close in every embedding space. Whatever it cannot
-prove safe it refuses, and a person may look at it. May live here: this guard. May not: shortening, similarity.
+prove safe it refuses, and a person may look at it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Anchors:
 
 
 def anchors(text: str) -> Anchors:
-    """Return a text's numbers, dates, negations, modals, proper names and code identifiers (design 1 D3)."""
+    """Return a text's numbers, dates, negations, modals, proper names and code identifiers."""
     said = [s for p in pieces(text) for s in p.said]
     found = {kind: tuple(value for k, value in said if k == kind) for kind in _GUARDED}
     return Anchors(found["number"], found["date"], found["negation"], found["modal"], found["name"], found["code"])

@@ -1,8 +1,4 @@
-"""Finding what is worth remembering in a text (seed 000 section 3, tiers 1 and 2).
-
-May live here: patterns, their confidence, and which of overlapping finds stays. May not: storing, comparing with what
-is known already.
-"""
+"""Finding what is worth remembering in a text."""
 
 from __future__ import annotations
 
@@ -17,9 +13,9 @@ from perdure.rules.language.tokens import pieces
 from perdure.rules.language.words import query_words
 
 SHORTEST, LONGEST = 10, 5000
-"""Characters that a candidate's content may have (seed 000 section 3.6)."""
+"""Characters that a candidate's content may have."""
 MOST: Final = 20
-"""Candidates of one text (seed 000 section 3.7)."""
+"""Candidates of one text."""
 
 _PATTERNS: Final[tuple[tuple[str, float, str], ...]] = (
     (r"\b(?:decided|chose|going with|selected|will use)\s+(.+)", 0.8, "decision"),
@@ -62,7 +58,7 @@ class Candidate:
 def candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> list[Candidate]:
     """Return what may be worth remembering, in the order of the text; of overlapping finds the most confident.
 
-    Tier 1 are the seven patterns of seed 000 section 3.3, tried sentence by sentence; a definition keeps its whole
+    Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence; a definition keeps its whole
     sentence, and a question defines nothing. Tier 2 adds sentences without a pattern that say much of what the text is
     about and hold a name, a number, a date or an identifier: without that, the keywords of small talk are small talk.
     Blocks of code are not searched. Time is linear in the text's length.
@@ -84,7 +80,7 @@ def candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> l
 
 
 def scored(content: str, base: float) -> float:
-    """Return a confidence adjusted by the content's quality, 0..1 (seed 000 section 3.6).
+    """Return a confidence adjusted by the content's quality, 0..1.
 
     Ten words or more +0.1, fewer than five -0.1; a technical term +0.05; code +0.1.
     """

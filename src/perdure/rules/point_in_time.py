@@ -1,7 +1,4 @@
-"""Which memories answer a question about another time: what was true then, and what was known then.
-
-May live here: the two time axes. May not: how the validity of a memory is found (an extension knows it).
-"""
+"""Which memories answer a question about another time: what was true then, and what was known then."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Memories as they are put before an agent: a marked block that says that it is data, and taking such blocks out again.
-
-May live here: the block's words and bounds. May not: choosing memories.
-"""
+"""The block that puts memories before an agent, marked as data, and taking such blocks out again."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _answers(candidate: Candidate, before: Candidate | None) -> bool:
 
 
 def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit:
-    """Return a hit: relevance plus the small, bounded part of importance and confidence (design 7)."""
+    """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
     return Hit(memory, sum(parts.values()), parts, entry.cosine)

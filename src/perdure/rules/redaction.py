@@ -1,7 +1,4 @@
-"""Secrets are replaced before anything is stored: keys, tokens, passwords and card numbers, by detect-secrets' shapes.
-
-May live here: finding and replacing them in texts. May not: deciding whether (the policy), telling anybody.
-"""
+"""Secrets (keys, tokens, passwords, card numbers) are replaced before anything is stored, by detect-secrets' shapes."""
 
 from __future__ import annotations
 

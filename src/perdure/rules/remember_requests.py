@@ -1,7 +1,4 @@
-"""What a user asks to have remembered, in so many words: "remember that ...", "note: ...".
-
-May live here: telling a request from other uses of such words. May not: storing.
-"""
+"""What a user asks to have remembered, in so many words: "remember that ...", "note: ..."."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ def requested(text: str, trust: Trust = Trust.USER) -> list[Candidate]:
     """Return what a text asks to have remembered, in its order.
 
     A request opens its sentence, polite words aside, and is no question: "Do you remember it?" and "I remember that"
-    ask for nothing. The confidence is that of the pattern (seed 000 section 3.3). Only a user may ask: what a tool, a
+    ask for nothing. The confidence is that of the pattern. Only a user may ask: what a tool, a
     web page or the assistant itself says is data.
     """
     if not trusted(trust):

@@ -1,7 +1,4 @@
-"""Whether a text says again what is known: alike in meaning and words, and nothing of its meaning would be lost.
-
-May live here: comparing a few texts and vectors. May not: finding what to compare with.
-"""
+"""Whether a text says again what is known: alike in meaning and words, and nothing of its meaning would be lost."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ class Known:
 
 
 def checked_threshold(value: Any) -> float:
-    """Return a likeness from which on a text may count as a repetition, 0.7 to 0.99 (seed 000 section 3.4)."""
+    """Return a likeness from which on a text may count as a repetition, 0.7 to 0.99."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not LEAST <= value <= MOST:
         raise InvalidInput(
             f"dedup_threshold must be a number from {LEAST} to {MOST}, not {given(value)}.",
@@ -54,7 +51,7 @@ def same_words(text: str) -> str:
 
 
 def repeats(text: str, vector: Vector | None, known: Iterable[Known], threshold: float, content_weight: float) -> bool:
-    """Return whether a text repeats one of those known (seed 000 sections 3 and 4.2, design 1 D3).
+    """Return whether a text repeats one of those known.
 
     It does if its combined likeness, (1 - w) * cosine + w * Jaccard of the words, reaches the threshold, and the
     meaning guard finds that the other says all that it says: "30 days" does not repeat "40 days".

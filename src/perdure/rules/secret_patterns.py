@@ -1,7 +1,4 @@
-"""What secrets look like where the library has no shape for them: service keys, headers, assignments, key blocks.
-
-May live here: tables of shapes, and what tells a secret from a placeholder. May not: replacing anything.
-"""
+"""What secrets look like where the library has no shape for them: service keys, headers, assignments, key blocks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whose word a text is, how that is written down, and how texts of others are shown: as quotes, never as instructions.
-
-May live here: trust by role and source, and the words around what is quoted. May not: choosing what is shown.
+"""Whose word a text is, how that is written down, and how texts of others are shown: as quotes, not instructions.
 
 A memory's trust stands in its metadata under ``trust``, and only where it is not a user's: so it goes along with
 copies, exports and backups. Whoever stores a memory vouches for it: ``remember`` is a user's word unless its metadata,

@@ -1,8 +1,4 @@
-"""Noticing use: which memories a reply quotes or says in other words, and whether it says anything of its own.
-
-May live here: judging one reply against the memories that were recalled before it. May not: what use does to a memory,
-or which recalls count.
-"""
+"""Noticing use: which memories a reply quotes or says in other words, and whether it says anything of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is done about pairs that are alike and not merged: linked, or put before a person (seed 000 section 4.2).
-
-May live here: labels under a policy, and the links and questions that follow from them. May not: merging.
-"""
+"""What is done about pairs that are alike and not merged: linked, or put before a person."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Duplicates: how alike memories are, and which of them form groups (design 4, seed 000 section 4).
-
-May live here: pairs and groups of ids. May not: what a group becomes (rules/consolidation/merging.py).
-"""
+"""Duplicates: how alike memories are, and which of them form groups."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _ROUNDING: Final = 1e-9
 
 
 class Label(StrEnum):
-    """What a pair's likeness suggests (seed 000 section 4.2)."""
+    """What a pair's likeness suggests."""
 
     MERGE = "merge"
     REVIEW = "review"
@@ -65,7 +62,7 @@ class Pair:
 
     @property
     def label(self) -> Label:
-        """What the seed's table says of this pair."""
+        """What the table says of this pair."""
         return label(self.combined, self.overlap)
 
 
@@ -83,7 +80,7 @@ class Split:
 
 
 def label(combined: float, overlap: float) -> Label:
-    """Return what the seed's table says of a likeness; every bound is inclusive."""
+    """Return what the table says of a likeness; every bound is inclusive."""
     if combined >= MERGE_FROM - _ROUNDING and overlap >= MERGE_OVERLAP - _ROUNDING:
         return Label.MERGE
     if combined >= REVIEW_FROM - _ROUNDING:

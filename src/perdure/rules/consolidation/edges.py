@@ -1,7 +1,4 @@
-"""Hyperedges: memories that belong together, kept as one document for each member (seed 001).
-
-May live here: what edges there are, and how they change. May not: reading or writing them.
-"""
+"""Hyperedges: memories that belong together, kept as one document for each member."""
 
 from __future__ import annotations
 

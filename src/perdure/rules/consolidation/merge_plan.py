@@ -1,8 +1,4 @@
-"""What is decided about several memories, written down as one plan: merges, moves, links (design 4, consolidation).
-
-May live here: from decisions to changes. May not: which memories are merged (rules/consolidation/merging.py) or
-promoted.
-"""
+"""What is decided about several memories, written down as one plan: merges, moves, links."""
 
 from __future__ import annotations
 
@@ -73,7 +69,7 @@ def settled(records: Iterable[Record], policy: Policy, now: Instant) -> Settled:
 def merged_state(main: State, others: Sequence[State], policy: Policy, now: Instant) -> State:
     """Return the state of a memory that stands for others as well: no signal of any of them is lost.
 
-    Importance is the highest after each was boosted (seed 000 section 8: boost sources before archiving); every other
+    Importance is the highest after each was boosted (sources are boosted before they go); every other
     base is the highest, every anchor the latest, counts are summed.
 
     Args:

@@ -1,9 +1,4 @@
-"""Merging: which duplicates may become one memory, which of them stays, and what it then is (design 4, seed 000-4).
-
-May live here: decisions about records that are alike. May not: how alike they are
-(rules/consolidation/duplicates.py), whether a
-text would lose its meaning (a guard is passed in), and the plan that writes a merge down.
-"""
+"""Merging: which duplicates may become one memory, which of them stays, and what it then is."""
 
 from __future__ import annotations
 
@@ -27,13 +22,13 @@ PROVENANCE: Final = "consolidated_from"
 
 
 class Strategy(StrEnum):
-    """What stays of a group that becomes one (seed 000 section 4.3, and seed 001's)."""
+    """What stays of a group that becomes one."""
 
     KEEP_NEWEST = "keep_newest"
     KEEP_OLDEST = "keep_oldest"
     KEEP_HIGHEST_IMPORTANCE = "keep_highest_importance"
     KEEP_HIGHEST_CONFIDENCE = "keep_highest_confidence"
-    """Seed 001 (SPEC-03.03)."""
+    """The surest version stays; of equals the lower id."""
     MERGE_CONTENT = "merge_content"
 
 
@@ -113,7 +108,7 @@ class Merge:
         created_ms: The earliest.
         accessed_ms: The last access to any; None if there was none.
         similarity: Mean combined likeness of the group's pairs, 0 to 1.
-        label: What the seed's table says of the weakest pair.
+        label: What the table says of the weakest pair.
         source: Always "consolidated".
     """
 

@@ -1,7 +1,4 @@
-"""What a consolidation tells: groups in the order of their likeness, and the result that seed 000 section 4.5 names.
-
-May live here: counting and ordering what was decided. May not: deciding.
-"""
+"""What a consolidation tells: groups in the order of their likeness, and the result for agents."""
 
 from __future__ import annotations
 

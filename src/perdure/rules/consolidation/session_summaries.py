@@ -1,7 +1,4 @@
-"""Crystallised summaries: what connected memories of a session are remembered by (SPEC-03.11).
-
-May live here: which memories get a summary, its words, and which words of a model are taken. May not: asking one.
-"""
+"""Crystallised summaries: what connected memories of a session are remembered by."""
 
 from __future__ import annotations
 
@@ -85,7 +82,7 @@ def joined(members: Sequence[Record]) -> str:
 
 
 def longest(whole: str) -> int:
-    """Return how many tokens a summary may have: half of what it stands for (design 5)."""
+    """Return how many tokens a summary may have: half of what it stands for."""
     return counted(whole) // 2
 
 

@@ -1,8 +1,4 @@
-"""The memories of a namespace as rows: ids, texts and vectors, and the pairs among them that are alike.
-
-May live here: what is compared with what. May not: what is done about it (rules/consolidation/merging.py,
-rules/consolidation/merge_plan.py).
-"""
+"""The memories of a namespace as rows: ids, texts and vectors, and the pairs among them that are alike."""
 
 from __future__ import annotations
 

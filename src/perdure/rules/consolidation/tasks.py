@@ -1,8 +1,4 @@
-"""The end of a task and of a session: what is related, what is redundant, what moves on (seed 001, SPEC-03).
-
-May live here: decisions about memories of one task or session. May not: summaries
-(rules/consolidation/session_summaries.py), plans.
-"""
+"""The end of a task and of a session: what is related, what is redundant, what moves on."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ def open_in_task(records: Iterable[Record], session: str | None = None) -> list[
 
 
 def related(edges: Mapping[str, Sequence[str]], least: float) -> list[tuple[str, str]]:
-    """Return the pairs of memories that share enough of their hyperedges (SPEC-03.02), in order.
+    """Return the pairs of memories that share enough of their hyperedges, in order.
 
     Args:
         edges: Edge -> members.
@@ -59,7 +55,7 @@ def comparable(records: Sequence[Record], pairs: Iterable[tuple[str, str]]) -> l
 
 
 def redundant(records: Sequence[Record], pairs: Sequence[Pair], policy: Policy, now: Instant) -> list[Proposal]:
-    """Return what is merged: related memories that say the same, the most likely version kept (SPEC-03.03).
+    """Return what is merged: related memories that say the same, the most likely version kept.
 
     Args:
         records: Of the task, accesses counted in.
@@ -121,7 +117,7 @@ def into_long_term(state: State, policy: Policy, now: Instant) -> State:
 def promotable(
     records: Sequence[Record], earlier: Iterable[Record], threshold: float, policy: Policy, now: Instant
 ) -> tuple[list[Record], float]:
-    """Return the memories of a session that go to long term, and its median of accesses (SPEC-03.09, 03.10).
+    """Return the memories of a session that go to long term, and its median of accesses.
 
     At least the median, not above it: else a session of one memory, or of equals, could keep nothing.
 

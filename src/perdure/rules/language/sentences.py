@@ -1,4 +1,4 @@
-"""Where sentences end. May live here: cutting a text into sentences. May not: what a sentence says."""
+"""Where sentences end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _END: Final = re.compile(
       | \n""",  # noqa: RUF001  # the typographic and the full-width marks are meant
     re.VERBOSE | re.MULTILINE,
 )
-"""A mark inside a word ends nothing (seed 000 section 3 cut "PostgreSQL 15.2"). Linear: each branch is bounded, and a
+"""A mark inside a word ends nothing ("PostgreSQL 15.2"). Linear: each branch is bounded, and a
 block of code is consumed once."""
 
 

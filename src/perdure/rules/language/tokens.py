@@ -1,8 +1,4 @@
-"""What a text is made of: its pieces with what each of them says, and how many tokens it costs.
-
-May live here: cutting and counting. May not: what may be dropped (rules/lifecycle/shortening.py) or merged
-(rules/meaning_guard.py).
-"""
+"""What a text is made of: its pieces with what each of them says, and how many tokens it costs."""
 
 from __future__ import annotations
 

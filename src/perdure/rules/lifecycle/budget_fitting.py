@@ -1,7 +1,4 @@
-"""Keeping what recall may return within a number of tokens: which memories show less, and which are set aside last.
-
-May live here: the choice. May not: reading texts, writing, or the gates that a plan must pass.
-"""
+"""Keeping what recall may return within a number of tokens: which memories show less, and which are set aside last."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Canaries: which questions are replayed before a plan is final, and which answers were lost (design 1 D).
-
-May live here: choosing and comparing. May not: asking (operations/lifecycle/gates.py) or reading files (compose.py).
-"""
+"""Canaries: which questions are replayed before a plan is final, and which answers were lost."""
 
 from __future__ import annotations
 

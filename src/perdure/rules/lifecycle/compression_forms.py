@@ -1,8 +1,4 @@
-"""Shorter forms of a memory's text: what each form shows, what it keeps, and when the meaning guard refuses it.
-
-May live here: the decision about one text, and what it does to a memory's trajectory. May not: embedding, reading,
-writing.
-"""
+"""Shorter forms of a memory's text: what each form shows, what it keeps, and when the meaning guard refuses it."""
 
 from __future__ import annotations
 
@@ -49,12 +45,12 @@ class Shown:
 
     @property
     def ratio(self) -> float:
-        """How many times shorter it is than the whole text (seed 004 section 3.3: original tokens / tokens)."""
+        """How many times shorter it is than the whole text (original tokens / tokens)."""
         return self.whole / max(1, self.tokens)
 
     @property
     def efficiency(self) -> float | None:
-        """Ratio times preservation, to four places (seed 004 section 3.3)."""
+        """Ratio times preservation, to four places."""
         return None if self.preservation is None else round(self.ratio * self.preservation, 4)
 
     def told(self) -> str:
@@ -104,7 +100,7 @@ def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> I
 
 
 def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
-    """What a form loses of what the guard keeps (design 1 D3); how sure a statement is, only a summary must keep."""
+    """What a form loses of what the guard keeps; how sure a statement is, only a summary must keep."""
     missing = lost(text, short)
     return missing if form is Form.SUMMARY else tuple(m for m in missing if not m.startswith("modal"))
 
@@ -118,7 +114,7 @@ def with_preservation(shown: Shown, cosine: float | None, policy: CompressionPol
 
 
 def cosine_of(one: Vector, other: Vector) -> float:
-    """Return the cosine of two unit vectors, to four places (seed 004 section 3.3)."""
+    """Return the cosine of two unit vectors, to four places."""
     return round(float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0)), 4)
 
 
@@ -188,10 +184,10 @@ def figures(
 
 
 def accuracy(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of (hits before, hits after) over some queries (seed 004 section 3.3).
+    """Return precision, recall and F1 of (hits before, hits after) over some queries.
 
     Where nothing was found before, recall is 1: there was nothing to find; where nothing is found now, precision is 0.
-    All are 1 where there are no queries; the seed divides by zero there.
+    All are 1 where there are no queries.
     """
     if not pairs:
         return 1.0, 1.0, 1.0

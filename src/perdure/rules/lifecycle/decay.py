@@ -1,4 +1,4 @@
-"""The decay report: what every memory's importance is worth by now, and what of it is written down (seed 000, 1).
+"""The decay report: what every memory's importance is worth by now, and what of it is written down.
 
 What is written is a record for readers (``State.decayed``); no base changes: decay never acts on its own output.
 """
@@ -29,7 +29,7 @@ _SHAPES: Final = ("exponential", "linear", "step")
 
 @dataclass(frozen=True, slots=True)
 class Decay:
-    """The curve that a call asks for (seed 000 section 1.3).
+    """The curve that a call asks for.
 
     Attributes:
         shape: exponential, linear or step.
@@ -66,7 +66,7 @@ def asked(decay_function: Any, half_life_days: Any, min_importance: Any, access_
     """Return the curve that a caller asks for.
 
     Raises:
-        InvalidInput: A value is outside seed 000's schema.
+        InvalidInput: A value is outside its range.
     """
     if not isinstance(decay_function, str) or decay_function not in _SHAPES:
         raise InvalidInput(

@@ -1,8 +1,4 @@
-"""When a memory moves next and why: the rows of the tier table, tried against states.
-
-May live here: which of several rows comes first, and the tier of a new memory. May not: the rows
-(rules/lifecycle/tier_table.py) or replaying them (rules/lifecycle/trajectory.py).
-"""
+"""When a memory moves next and why: the rows of the tier table, tried against states."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The life of memories lived again under another policy: from birth, with what people did and what was asked for.
-
-May live here: from the journal to states and decisions, and the replay. May not: reading the journal.
-"""
+"""The life of memories lived again under another policy: from birth, with what people did and what was asked for."""
 
 from __future__ import annotations
 

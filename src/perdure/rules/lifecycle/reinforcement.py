@@ -1,4 +1,4 @@
-"""What reinforcement, doubt, validation and weakening make of states (seeds 000 section 2 and 003, design 3).
+"""What reinforcement, doubt, validation and weakening make of states.
 
 Several states at once, because formulas take arrays. Nothing here finds memories or writes plans.
 """
@@ -28,14 +28,14 @@ from perdure.rules.validation.queries import identity
 from perdure.rules.validation.values import checked_choice
 
 UNIT: Final = 0.1
-"""A boost of so much is a reinforcement of strength by 1; it is seed 000's default."""
+"""A boost of so much is a reinforcement of strength by 1; it is the default."""
 
 VALIDATION: Final = 0.02
-"""What a validation adds to confidence (seed 002, design 3)."""
+"""What a validation adds to confidence."""
 
 
 class BoostType(StrEnum):
-    """How a boost changes importance (seed 000 section 6)."""
+    """How a boost changes importance."""
 
     ADDITIVE = "additive"
     MULTIPLICATIVE = "multiplicative"
@@ -49,7 +49,7 @@ class Boost:
     Attributes:
         kind: additive, multiplicative or set_value.
         amount: 0 to 1.
-        strength: Amount of the reinforcement of strength (seed 003), 0 or more.
+        strength: Amount of the reinforcement of strength, 0 or more.
     """
 
     kind: BoostType
@@ -75,7 +75,7 @@ class Outcome:
 
 
 def asked(boost_type: Any, boost_amount: Any) -> Boost:
-    """Return a checked boost (seed 000 section 2.3)."""
+    """Return a checked boost."""
     kind = checked_choice(boost_type, BoostType, "boost_type")
     amount = between(boost_amount, "boost_amount", 0.0, 1.0)
     return Boost(kind, amount, 1.0 if kind is BoostType.SET_VALUE else amount / UNIT)
@@ -180,7 +180,7 @@ def _reviewed(states: Sequence[State], grade: int, now: Instant) -> tuple[Array,
 
 
 def weakened(states: Sequence[State], amount: float, policy: Policy, now: Instant) -> list[Outcome]:
-    """Return states after a decay of strength by hand (seed 003, "Manual decay"): the drop is bounded."""
+    """Return states after a decay of strength by hand: the drop is bounded."""
     columns = Columns.of(states)
     old, energy = _activation(columns, policy, now)
     keys = strength_parameters(policy, columns.scope)
@@ -220,7 +220,7 @@ def doubted(states: Sequence[State], policy: Policy, now: Instant) -> list[Outco
 
 
 def validated(state: State, now: Instant) -> Outcome:
-    """Return a state after a person said that it is still true (design 3): +0.02, count + 1, the truth clock anew.
+    """Return a state after a person said that it is still true: +0.02, count + 1, the truth clock anew.
 
     A fact's truth clock is its own. Other memories' confidence counts from the last access, so that instant moves, but
     no access is counted.

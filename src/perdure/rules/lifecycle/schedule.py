@@ -1,7 +1,4 @@
-"""When upkeep runs by itself: intervals, the spread between workers, and what is written down about each run.
-
-May live here: arithmetic on instants and the data of the shelf UPKEEP. May not: running anything.
-"""
+"""When upkeep runs by itself: intervals, the spread between workers, and what is written down about each run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Shorter forms of a text, by rule and without a model (seed 004 section 3; design 4, compression).
-
-May live here: what is dropped and what stays. May not: when a memory is compressed, and whether the result may be used
-(rules/meaning_guard.py judges that).
-"""
+"""Shorter forms of a text, by rule and without a model."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from perdure.rules.language.tokens import Piece, counted, pieces
 from perdure.rules.language.words import STOP_WORDS, TURNING, listed
 
 SUMMARY_TOKENS, KEYWORDS_TOKENS = 150, 20
-"""Seed 004 section 3.1."""
+"""Tokens of a summary and of keywords, if nobody says otherwise."""
 
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»")
 _TURNS: Final = TURNING | listed("before after since while against off down under over above below between from")
@@ -29,7 +25,7 @@ _MOSTLY: Final = 0.3
 
 
 def shortened(text: str, form: str) -> str:
-    """Return the text in a form of seed 004 section 3.1: ``summary``, ``keywords`` or ``embedding`` (no text at all).
+    """Return the text in a form: ``summary``, ``keywords`` or ``embedding`` (no text at all).
 
     Raises:
         InvalidInput: The form has another name.

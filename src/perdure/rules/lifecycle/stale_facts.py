@@ -1,8 +1,4 @@
-"""When a memory of kind fact is stale, so that a person is asked about it, and with which question.
-
-May live here: how long ago a fact was confirmed. May not: what the fact says (knowledge/), when it is archived
-(rules/lifecycle/moves.py).
-"""
+"""When a memory of kind fact is stale, so that a person is asked about it, and with which question."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""States as columns: the bridge from records to the arrays that formulas take.
-
-May live here: conversion, and the curves that a policy makes of columns. May not: decisions.
-"""
+"""States as columns: the bridge from records to the arrays that formulas take."""
 
 from __future__ import annotations
 
@@ -166,7 +163,7 @@ def importance_curve(c: Columns, policy: Policy) -> Importance:
 
 
 def strength_parameters(policy: Policy, scope: Ints) -> Parameters:
-    """Return seed 003's parameters for memories of some scopes (codes in the order of Scope), shape [n]."""
+    """Return the parameters of strength for memories of some scopes (codes in the order of Scope), shape [n]."""
     columns = (policy.strength, policy.strength_session, policy.strength_long_term)
     chosen: dict[str, Any] = {
         name: np.array([getattr(column, name) for column in columns])[scope]

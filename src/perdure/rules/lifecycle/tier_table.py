@@ -1,8 +1,8 @@
-"""The tier table: when a memory moves between tiers, into the archive and to a shorter form (seeds 001, 003, 004).
+"""The tier table: when a memory moves between tiers, into the archive and to a shorter form.
 
 Each row says from where and to where it moves, of which memories, which policy keys it reads, when it falls due and
 why. Moves, due instants, reasons and forecasts (rules/lifecycle/moves.py) and the diagram of the documentation are all
-made from these rows. May live here: rows, and the arithmetic of one row. May not: which of several rows comes first.
+made from these rows.
 """
 
 from __future__ import annotations

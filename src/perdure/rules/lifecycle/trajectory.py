@@ -1,8 +1,7 @@
 """Replaying memories: accesses and falling moves in the order of their instants, until nothing is due.
 
 Each move is dated at the instant at which it fell due, so a late sweep ends exactly where timely sweeps would have
-ended. May live here: the replay. May not: the rules themselves (rules/lifecycle/moves.py) or building plans
-(rules/lifecycle/maintenance.py).
+ended.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _MOST_GROUPS: Final = 100
 
 
 def checked_threshold(value: Any) -> float:
-    """Return a threshold of likeness, 0.7 to 0.99 (seed 000 section 4.4)."""
+    """Return a threshold of likeness, 0.7 to 0.99."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _LOWEST <= value <= _HIGHEST:
         raise InvalidInput(
             f"similarity_threshold must be a number from {_LOWEST} to {_HIGHEST}, not {given(value)}.",
@@ -40,7 +40,7 @@ def checked_strategy(value: Any) -> Strategy:
 
 
 def checked_groups(value: Any) -> int:
-    """Return how many groups at most, 1 to 100 (seed 000 section 4.4)."""
+    """Return how many groups at most, 1 to 100."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_GROUPS:
         raise InvalidInput(
             f"max_groups must be a whole number from 1 to {_MOST_GROUPS}, not {given(value)}.",
