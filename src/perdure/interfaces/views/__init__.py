@@ -34,7 +34,7 @@ class Request:
 
 _MODULES: Final = {
     "recall": "Recall Absence review",
-    "memory": "Memory Outcome list relate edges",
+    "memory": "MemoryItem Outcome list relate edges",
     "explanation": "Explanation",
     "knowledge": "Timeline Summaries Verified AnswerSheet facts",
     "journal": "Plan history plan apply",

@@ -36,7 +36,7 @@ _DONE: Final = {
 """Verb, or verdict of ``answer`` -> what is said of the memory that it changed."""
 
 
-def view_memory(m: MemoryItem, _: Request) -> Iterator[Block]:
+def view_memory_item(m: MemoryItem, _: Request) -> Iterator[Block]:
     """Show one memory whole."""
     pairs: dict[str, Text] = {
         "id": m.id,
