@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         SessionResult,
         TaskResult,
     )
+    from perdure.records.digest import Digest
     from perdure.records.extraction_results import ExtractResult
     from perdure.records.memory import MemoryItem
     from perdure.records.outcome import Outcome
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from perdure.records.recall import Absence, Hit, Recall
     from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
     from perdure.records.signal_results import DecayResult, Question, ReinforceResult, Review, Used, WeakenResult
-    from perdure.rules.lifecycle.digest import Digest
 
 __version__ = "0.1.0"
 
@@ -68,7 +68,7 @@ _MODULES = {
     "perdure.records.policy": ("Policy",),
     "perdure.records.recall": ("Absence", "Hit", "Recall"),
     "perdure.records.report": ("Entry", "Explanation", "Ingested", "Operation", "Report", "Stats"),
-    "perdure.rules.lifecycle.digest": ("Digest",),
+    "perdure.records.digest": ("Digest",),
     "perdure.records.signal_results": ("DecayResult", "Question", "ReinforceResult", "Review", "Used", "WeakenResult"),
     "perdure.records.compression_results": ("CompressionReport", "FitResult"),
     "perdure.records.consolidation_results": (

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perdure.records.digest import Digest
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.digest import BEGIN, END, Digest, asserted, digest_of, estimated_tokens
+from perdure.rules.lifecycle.digest import BEGIN, END, asserted, digest_of, estimated_tokens
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 

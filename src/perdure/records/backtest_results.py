@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from perdure.records.json_record import JsonRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Missed:
 
 
 @dataclass(frozen=True, slots=True)
-class BacktestResult:
+class BacktestResult(JsonRecord):
     """What the recall log says about another policy.
 
     Attributes:
@@ -82,7 +83,3 @@ class BacktestResult:
     other: Lived
     lost: tuple[Missed, ...]
     notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return {**asdict(self), "lost": [asdict(one) for one in self.lost], "notes": list(self.notes)}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
+from perdure.records.json_record import JsonRecord
 from perdure.records.plan import Plan
 
 
@@ -18,7 +19,7 @@ class Refitted:
 
 
 @dataclass(frozen=True, slots=True)
-class FitResult:
+class FitResult(JsonRecord):
     """What keeping a namespace within a budget did, or would do.
 
     Attributes:
@@ -33,6 +34,8 @@ class FitResult:
         plans: The plans, for a dry run.
         operations: Ids of the operations, for ``undo``.
     """
+
+    _computed: ClassVar[tuple[str, ...]] = ("tally",)
 
     namespace: str
     budget: int
@@ -51,21 +54,6 @@ class FitResult:
         for one in self.changed:
             counts[one.move] = counts.get(one.move, 0) + 1
         return dict(sorted(counts.items()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return {
-            "namespace": self.namespace,
-            "budget": self.budget,
-            "before": self.before,
-            "after": self.after,
-            "tally": self.tally,
-            "changed": [asdict(c) for c in self.changed],
-            "dry_run": self.dry_run,
-            "held": self.held,
-            "plans": [p.to_dict() for p in self.plans],
-            "operations": list(self.operations),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +78,7 @@ class FormFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class CompressionReport:
+class CompressionReport(JsonRecord):
     """What compression saves and keeps in a namespace.
 
     Attributes:
@@ -110,7 +98,3 @@ class CompressionReport:
     precision: float
     recall: float
     f1: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON data."""
-        return asdict(self)

@@ -6,9 +6,10 @@ May live here: plain frozen data with ``to_dict``. May not: decisions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from perdure.records.json_record import JsonRecord
 from perdure.records.plan import Plan
 from perdure.records.report import Report
 
@@ -27,7 +28,7 @@ def _shallow(result: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsolidationGroup:
+class ConsolidationGroup(JsonRecord):
     """Memories that become one, or stay apart although they are alike (seed 000 section 4.5).
 
     Attributes:
@@ -44,13 +45,9 @@ class ConsolidationGroup:
     action_taken: str
     label: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the group as plain JSON data."""
-        return {**asdict(self), "member_ids": list(self.member_ids)}
-
 
 @dataclass(frozen=True, slots=True)
-class LabelledPair:
+class LabelledPair(JsonRecord):
     """Two memories that are alike, and what the seed's table says of them."""
 
     a: str
@@ -58,26 +55,18 @@ class LabelledPair:
     similarity: float
     label: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(JsonRecord):
     """Two memories that are alike and yet stay apart, and why."""
 
     a: str
     b: str
     because: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the refusal as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ConsolidateResult:
+class ConsolidateResult(JsonRecord):
     """What a consolidation did, or would do (seed 000 section 4.5).
 
     Attributes:
@@ -115,13 +104,9 @@ class ConsolidateResult:
     plans: tuple[Plan, ...] = ()
     operations: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return _shallow(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(JsonRecord):
     """A hyperedge: two or more memories that belong together.
 
     Attributes:
@@ -136,13 +121,9 @@ class Edge:
     weight: float
     members: Mapping[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the edge as plain JSON data."""
-        return _shallow(self)
-
 
 @dataclass(frozen=True, slots=True)
-class TaskResult:
+class TaskResult(JsonRecord):
     """What became of a task's memories when it was completed (SPEC-03.01).
 
     Attributes:
@@ -171,13 +152,9 @@ class TaskResult:
     plans: tuple[Plan, ...] = ()
     operations: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return _shallow(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Crystal:
+class Crystal(JsonRecord):
     """A summary that stands for connected memories.
 
     Attributes:
@@ -192,13 +169,9 @@ class Crystal:
     members: tuple[str, ...]
     confidence: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON data."""
-        return _shallow(self)
-
 
 @dataclass(frozen=True, slots=True)
-class PromotionResult:
+class PromotionResult(JsonRecord):
     """What was, or would be, promoted from a session to long term (SPEC-03.08).
 
     Attributes:
@@ -225,13 +198,9 @@ class PromotionResult:
     plans: tuple[Plan, ...] = ()
     operations: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return _shallow(self)
-
 
 @dataclass(frozen=True, slots=True)
-class SessionResult:
+class SessionResult(JsonRecord):
     """What the end of a session did.
 
     Attributes:
@@ -251,7 +220,3 @@ class SessionResult:
     promotion: PromotionResult | None = None
     report: Report | None = None
     operations: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return _shallow(self)

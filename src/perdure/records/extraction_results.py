@@ -5,8 +5,9 @@ May live here: frozen data with ``to_dict``. May not: how any of it comes about.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+
+from perdure.records.json_record import JsonRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class ExtractedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractResult:
+class ExtractResult(JsonRecord):
     """What was extracted from a text (seed 000 section 3.5).
 
     Attributes:
@@ -50,7 +51,3 @@ class ExtractResult:
     deduplicated_count: int
     extractions: list[ExtractedMemory]
     operations: tuple[str, ...] = field(default=())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)

@@ -6,12 +6,13 @@ May live here: frozen data and its conversion to plain dictionaries. May not: de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
 from perdure.records.instant import Instant
+from perdure.records.json_record import JsonRecord
 
 ROLES: Final = frozenset({"user", "assistant", "ai", "system", "bot", "tool", "human"})
 """Speakers that are roles, not names: they are not written into the text that is searched."""
@@ -176,7 +177,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryItem:
+class MemoryItem(JsonRecord):
     """A memory as a caller sees it: signals are current at the time of reading, bases are in ``state``."""
 
     id: str
@@ -207,12 +208,6 @@ class MemoryItem:
     aging: bool
     """A fact that nobody has confirmed for long: it is asked about (seed 002)."""
     state: State
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the memory as plain JSON data: enums as words, instants as ISO 8601 text."""
-        plain = asdict(self)
-        plain["state"] = {k: _plain(v) for k, v in asdict(self.state).items()}
-        return {k: _plain(v) for k, v in plain.items()}
 
 
 def _plain(value: Any) -> Any:

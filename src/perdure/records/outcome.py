@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
+from perdure.records.json_record import JsonRecord
 from perdure.records.memory import MemoryItem
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(JsonRecord):
     """What a verb did to one memory.
 
     Attributes:
         memory: The memory as it now is.
         operation: The operation that ``undo`` takes back; None where nothing was written.
     """
+
+    _computed: ClassVar[tuple[str, ...]] = ("changed",)
+    _merged: ClassVar[tuple[str, ...]] = ("memory",)
 
     memory: MemoryItem
     operation: str | None
@@ -30,10 +34,6 @@ class Outcome:
     def changed(self) -> bool:
         """Whether anything was written."""
         return self.operation is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the memory as plain JSON data, with the operation and whether anything changed."""
-        return {**self.memory.to_dict(), "operation": self.operation, "changed": self.changed}
 
 
 def operations_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:

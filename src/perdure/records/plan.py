@@ -9,7 +9,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of
@@ -116,6 +116,14 @@ class Plan:
             undoes=self.id,
             note=f"takes back {self.operation} {self.id} of {text_of(self.at)}",
         )
+
+    json_types: ClassVar[Mapping[str, Any]] = {
+        **dict.fromkeys(("id", "operation", "namespace", "at", "note", "policy"), str),
+        "undoes": str | None,
+        "hides": int,
+        "loses": int,
+    }
+    """What ``to_dict`` holds besides the changes."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain JSON data (vectors are left out)."""

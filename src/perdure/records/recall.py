@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from perdure.records.instant import Instant
+from perdure.records.json_record import JsonRecord
 from perdure.records.memory import Kind, MemoryItem, Scope, Status
 from perdure.records.vector import Vector
 
@@ -118,7 +119,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(JsonRecord):
     """One answer: the memory and what its score is made of.
 
     Attributes:
@@ -140,21 +141,9 @@ class Hit:
     updated_by: str | None = None
     contested_with: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the hit as plain JSON data."""
-        return {
-            "score": self.score,
-            "parts": dict(self.parts),
-            "cosine": self.cosine,
-            "question": self.question,
-            "updated_by": self.updated_by,
-            "contested_with": list(self.contested_with),
-            "memory": self.memory.to_dict(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(JsonRecord):
     """The answer to one query.
 
     Attributes:
@@ -176,19 +165,9 @@ class Recall:
         """The same as ``recall_id``."""
         return self.recall_id
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as plain JSON data."""
-        return {
-            "recall_id": self.recall_id,
-            "query": self.query,
-            "nothing_known": self.nothing_known,
-            "note": self.note,
-            "hits": [hit.to_dict() for hit in self.hits],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class Absence(JsonRecord):
     """Why a memory was not in an answer: the first test that kept it out, and the numbers behind it."""
 
     id: str
@@ -197,7 +176,3 @@ class Absence:
     explanation: str
     rank: int | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain JSON data."""
-        return asdict(self)

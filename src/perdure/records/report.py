@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from perdure.records.fact_reasons import FactReasons
+from perdure.records.json_record import JsonRecord
 from perdure.records.plan import Plan
 
 
@@ -31,7 +32,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(JsonRecord):
     """What a sweep did, or would do.
 
     Attributes:
@@ -43,6 +44,8 @@ class Report:
         operations: Ids of the operations, for ``undo``; empty for a dry run.
         plans: The plans themselves, for a dry run.
     """
+
+    _computed: ClassVar[tuple[str, ...]] = ("tally",)
 
     dry_run: bool
     examined: int
@@ -60,22 +63,9 @@ class Report:
             counts[move.move] = counts.get(move.move, 0) + 1
         return dict(sorted(counts.items()))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON data."""
-        return {
-            "dry_run": self.dry_run,
-            "examined": self.examined,
-            "counted": self.counted,
-            "tally": self.tally,
-            "moved": [asdict(m) for m in self.moved],
-            "held": [asdict(h) for h in self.held],
-            "operations": list(self.operations),
-            "plans": [p.to_dict() for p in self.plans],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(JsonRecord):
     """One line of the journal: what an operation changed about one row, and why."""
 
     operation_id: str
@@ -89,13 +79,9 @@ class Entry:
     because: str
     policy: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(JsonRecord):
     """One operation of the journal, without its changes."""
 
     id: str
@@ -109,13 +95,9 @@ class Operation:
     undoes: str | None
     undone_by: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the operation as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(JsonRecord):
     """Why a memory is as it is: its signals taken apart, its history, and what will happen next.
 
     Attributes:
@@ -140,10 +122,6 @@ class Explanation:
     fact: FactReasons | None = None
     says: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
@@ -165,7 +143,7 @@ class ModelUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(JsonRecord):
     """The state of a store or a namespace at an instant.
 
     Attributes:
@@ -200,13 +178,9 @@ class Stats:
     sampled: int = 0
     model: ModelUse | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the statistics as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
+class Ingested(JsonRecord):
     """What an ingest brought in.
 
     Attributes:
@@ -225,13 +199,9 @@ class Ingested:
     used: int = 0
     echoes: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Maintained:
+class Maintained(JsonRecord):
     """What one worker did in one round of upkeep.
 
     Attributes:
@@ -254,10 +224,6 @@ class Maintained:
     counted: int
     held: int
     failed: Mapping[str, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain JSON data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ how any of it comes about.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Outcome
 
 
@@ -36,7 +36,7 @@ class DecayedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class DecayResult:
+class DecayResult(JsonRecord):
     """What decay has made of importance (seed 000 section 1.4).
 
     Attributes:
@@ -52,12 +52,6 @@ class DecayResult:
     avg_decay_factor: float
     decayed_memories: list[DecayedMemory]
     dry_run: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        names = DecayedMemory.__slots__  # asdict would take a second for a hundred thousand
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        return {**plain, "decayed_memories": [{n: getattr(m, n) for n in names} for m in self.decayed_memories]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +74,7 @@ class ReinforcedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class ReinforceResult:
+class ReinforceResult(JsonRecord):
     """What a reinforcement did (seed 000 section 2.4).
 
     Attributes:
@@ -95,10 +89,6 @@ class ReinforceResult:
     reinforced: list[ReinforcedMemory]
     not_found: list[str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class WeakenedMemory:
@@ -111,7 +101,7 @@ class WeakenedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class WeakenResult:
+class WeakenResult(JsonRecord):
     """What a decay of strength by hand did.
 
     Attributes:
@@ -126,13 +116,9 @@ class WeakenResult:
     weakened: list[WeakenedMemory]
     not_found: list[str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class Used(JsonRecord):
     """What was made of the news that memories were helpful, wrong or unused.
 
     Attributes:
@@ -149,13 +135,9 @@ class Used:
     not_found: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Question(JsonRecord):
     """An open question to a person about one memory.
 
     Attributes:
@@ -178,13 +160,9 @@ class Question:
     against: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the question as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class Review(JsonRecord):
     """Open questions to a person, after an answer was written down if there was one.
 
     Attributes:
@@ -204,10 +182,3 @@ class Review:
     def changed(self) -> bool:
         """Whether an answer changed anything."""
         return self.operation is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the review as plain JSON data."""
-        return {
-            "questions": [question.to_dict() for question in self.questions],
-            "answered": None if self.answered is None else self.answered.to_dict(),
-        }

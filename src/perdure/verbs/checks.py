@@ -71,13 +71,17 @@ def _integer(parameter: Parameter, value: Any) -> int:
 def _number(parameter: Parameter, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not _within(parameter, value):
         raise _out_of_range(parameter, "a number", value)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        raise _out_of_range(parameter, "a number", value) from None
 
 
 def _within(parameter: Parameter, value: float) -> bool:
     bounds = parameter.param
     return (
-        math.isfinite(value)
+        value == value  # noqa: PLR0124  # NaN is no number
+        and abs(value) != math.inf
         and (bounds.ge is None or value >= bounds.ge)
         and (bounds.le is None or value <= bounds.le)
         and (bounds.gt is None or value > bounds.gt)

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from perdure.operations import explain, explain_miss, journal, recall
     from perdure.operations.lifecycle import digest
     from perdure.operations.ports import Context
+    from perdure.records.digest import Digest
     from perdure.records.memory import MemoryItem
     from perdure.records.plan import Plan
     from perdure.records.recall import Absence, Recall
     from perdure.records.report import Entry, Explanation, Operation, Stats
-    from perdure.rules.lifecycle.digest import Digest
     from perdure.rules.validation import queries
 else:
     explain, explain_miss, journal, recall = lazy_modules(

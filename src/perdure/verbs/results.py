@@ -5,7 +5,6 @@ May live here: what follows from the types of results. May not: what a person or
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -13,22 +12,21 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from perdure.records.json_record import JsonRecord, as_json
+
+__all__ = ["as_json", "as_object", "brief", "schema_of"]
+
 BRIEF: Final = (
     *("id", "namespace", "kind", "content", "truncated", "tags", "speaker", "created_at"),
     *("tier", "status", "pinned", "form", "aging", "importance", "confidence", "value"),
 )
 """What a model is given of a memory that it did not ask for by its id; ``get`` returns everything."""
+OUTCOME: Final = ("operation", "changed")
+"""What an outcome says besides its memory."""
+LONG: Final = ("plans", "changes")
+"""What plans hold; it is for machines."""
 CUT: Final = 2000
 """Characters of content that a brief memory has."""
-
-
-def as_json(result: Any) -> Any:
-    """Return a result as JSON data: records by their ``to_dict``, lists item by item, all else as it is."""
-    if hasattr(result, "to_dict"):
-        return result.to_dict()
-    if isinstance(result, list | tuple):
-        return [as_json(item) for item in result]
-    return result
 
 
 def as_object(result: Any, items: str) -> dict[str, Any]:
@@ -46,8 +44,8 @@ def brief(data: Any) -> Any:
     if "state" in data and "content" in data:
         content = data["content"]
         data = {**data, "content": content[:CUT], "truncated": len(content) > CUT}
-        return {name: brief(data[name]) for name in BRIEF}
-    return {name: brief(value) for name, value in data.items() if name != "plans"}
+        return {name: brief(data[name]) for name in (*BRIEF, *OUTCOME) if name in data}
+    return {name: brief(value) for name, value in data.items() if name not in LONG}
 
 
 def schema_of(type_: Any, items: str, *, whole: bool = False) -> dict[str, Any]:
@@ -89,11 +87,17 @@ def _schema(type_: Any, *, whole: bool) -> dict[str, Any]:
 
 
 def _record(type_: Any, *, whole: bool) -> dict[str, Any]:
-    hints = get_type_hints(type_, vars(sys.modules[type_.__module__]))
-    properties = {field.name: _schema(hints[field.name], whole=whole) for field in fields(type_)}
+    if getattr(type_, "to_dict", JsonRecord.to_dict) is not JsonRecord.to_dict:
+        own = {name: _schema(part, whole=whole) for name, part in getattr(type_, "json_types", {}).items()}
+        return {"type": "object", "properties": own, "required": list(own)} if own else {"type": "object"}
+    hints = get_type_hints(type_)
+    for name in getattr(type_, "_computed", ()):
+        hints[name] = get_type_hints(getattr(type_, name).fget)["return"]
+    properties: dict[str, Any] = {}
+    for name in (*(field.name for field in fields(type_)), *getattr(type_, "_computed", ())):
+        schema = _schema(hints[name], whole=whole)
+        properties |= schema["properties"] if name in getattr(type_, "_merged", ()) else {name: schema}
     if "state" in properties and "content" in properties and not whole:
-        properties["truncated"] = {"type": "boolean"}
-        properties = {name: properties[name] for name in BRIEF}
-    else:
-        properties.pop("plans", None)
+        properties = {name: properties.get(name, {"type": "boolean"}) for name in BRIEF}
+    properties.pop("plans", None)
     return {"type": "object", "properties": properties, "required": list(properties)}

@@ -161,7 +161,7 @@ class Asker:
         result = await run(once)
         if not isinstance(result, CallToolResult) or result.is_error:
             return result
-        found = {**(result.structured_content or {}), "answered": list(told)}
+        found = {**(result.structured_content or {}), "asked": list(told)}
         if recall_id:
             found["recall_id"] = recall_id
         heard = "".join(f"The person was asked about {t['id']}: {t['verdict']}, {t['outcome']}.\n" for t in told)

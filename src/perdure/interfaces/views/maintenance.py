@@ -12,7 +12,7 @@ from perdure.records.consolidation_results import SessionResult
 from perdure.records.report import Moved, Report, Stats
 
 if TYPE_CHECKING:
-    from perdure.rules.lifecycle.digest import Digest
+    from perdure.records.digest import Digest
 
 
 def view_report(report: Report, request: Request) -> Iterator[Block]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from perdure.records.json_record import JsonRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerSheet:
+class AnswerSheet(JsonRecord):
     """Everything that is known about a question.
 
     Attributes:
@@ -76,6 +78,8 @@ class AnswerSheet:
         tokens: Length of ``text``.
         text: All of it, to be read.
     """
+
+    _computed: ClassVar[tuple[str, ...]] = ("nothing_known",)
 
     query: str
     namespace: str
@@ -97,7 +101,3 @@ class AnswerSheet:
         """Whether nothing that is stored is about the question."""
         found = (self.known, self.aging, self.contested, self.outdated, self.memories, self.also)
         return not any(found) and not self.left_out
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sheet as plain JSON data."""
-        return {**asdict(self), "nothing_known": self.nothing_known}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from perdure.records.instant import Instant, text_of
+from perdure.records.instant import Instant
+from perdure.records.json_record import JsonRecord
 
 
 class Standing(StrEnum):
@@ -66,7 +67,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(JsonRecord):
     """What came of asking about one fact, with both values.
 
     Attributes:
@@ -90,20 +91,6 @@ class Verdict:
     evidence: str
     at: Instant
     replaced_by: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain JSON data."""
-        return {
-            "id": self.id,
-            "key": self.key,
-            "authority": self.authority,
-            "outcome": self.outcome.value,
-            "claimed": self.claimed,
-            "known": list(self.known),
-            "evidence": self.evidence,
-            "at": text_of(self.at),
-            "replaced_by": self.replaced_by or None,
-        }
 
 
 # --- what memories cite

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from perdure.records.instant import Instant, from_instant
+from perdure.records.instant import Instant
+from perdure.records.json_record import JsonRecord
 
 
 def _plain(result: Any) -> dict[str, Any]:
@@ -14,7 +15,7 @@ def _plain(result: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityView:
+class EntityView(JsonRecord):
     """Somebody or something that memories are about.
 
     Attributes:
@@ -41,18 +42,9 @@ class EntityView:
     merged: tuple[str, ...] = ()
     shared: Mapping[str, tuple[str, ...]] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entity as plain JSON data; instants as ISO 8601 text."""
-        seen = {
-            name: None if at is None else from_instant(at).isoformat()
-            for name, at in (("first_seen", self.first_seen), ("last_seen", self.last_seen))
-        }
-        shared = {form: list(ids) for form, ids in (self.shared or {}).items()}
-        return {**_plain(self), **seen, "shared": shared}
-
 
 @dataclass(frozen=True, slots=True)
-class AliasChange:
+class AliasChange(JsonRecord):
     """What became of a name of an entity.
 
     Attributes:
@@ -71,13 +63,9 @@ class AliasChange:
     shared_with: tuple[str, ...] = ()
     operation: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return _plain(self)
-
 
 @dataclass(frozen=True, slots=True)
-class EntityMerge:
+class EntityMerge(JsonRecord):
     """What a merge of two entities moved.
 
     Attributes:
@@ -96,13 +84,9 @@ class EntityMerge:
     facts: tuple[str, ...]
     operation: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return _plain(self)
-
 
 @dataclass(frozen=True, slots=True)
-class EntitySplit:
+class EntitySplit(JsonRecord):
     """What became an entity of its own.
 
     Attributes:
@@ -122,7 +106,3 @@ class EntitySplit:
     facts: tuple[str, ...]
     left: tuple[str, ...]
     operation: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return _plain(self)

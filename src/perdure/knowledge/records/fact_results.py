@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
+from perdure.records.json_record import JsonRecord
 from perdure.records.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Learnt(JsonRecord):
     """What messages taught.
 
     Attributes:
@@ -47,13 +48,9 @@ class Learnt:
             self.operations + other.operations,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class FactLine:
+class FactLine(JsonRecord):
     """One fact, as it is now.
 
     Attributes:
@@ -106,13 +103,9 @@ class FactLine:
     question: str = ""
     session: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fact as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(JsonRecord):
     """What was true of an entity, and believed, in the order of time.
 
     Attributes:
@@ -125,13 +118,9 @@ class Timeline:
     name: str
     facts: tuple[FactLine, ...] = field(default_factory=tuple)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the timeline as plain JSON data."""
-        return {"entity": self.entity, "name": self.name, "facts": [f.to_dict() for f in self.facts]}
-
 
 @dataclass(frozen=True, slots=True)
-class EntitySummary:
+class EntitySummary(JsonRecord):
     """What is known of an entity, summed up.
 
     Attributes:
@@ -149,13 +138,9 @@ class EntitySummary:
     key_facts: Mapping[str, Mapping[str, Any]]
     sources: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Summaries:
+class Summaries(JsonRecord):
     """The summaries that were due.
 
     Attributes:
@@ -169,12 +154,3 @@ class Summaries:
     dry_run: bool = False
     operations: tuple[str, ...] = ()
     plans: tuple[Plan, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return {
-            "made": [summary.to_dict() for summary in self.made],
-            "dry_run": self.dry_run,
-            "operations": list(self.operations),
-            "plans": [p.to_dict() for p in self.plans],
-        }

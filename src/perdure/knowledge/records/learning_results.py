@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
+from perdure.records.json_record import JsonRecord
 from perdure.records.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(JsonRecord):
     """How fast facts of one sort change, as far as was seen.
 
     Attributes:
@@ -41,10 +42,6 @@ class Rate:
     def to_data(self) -> dict[str, Any]:
         """Return what its document holds: everything but the type, which is the document's id."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "type"}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rate as plain JSON data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
-class RatesResult:
+class RatesResult(JsonRecord):
     """The rates of a namespace.
 
     Attributes:
@@ -104,18 +101,6 @@ class RatesResult:
     operations: tuple[str, ...] = ()
     predicates: tuple[Taught, ...] = ()
     alike: tuple[Alike, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return {
-            "namespace": self.namespace,
-            "default": self.default,
-            "learned": self.learned,
-            "rates": [rate.to_dict() for rate in self.rates],
-            "predicates": [asdict(taught) for taught in self.predicates],
-            "alike": [asdict(pair) for pair in self.alike],
-            "operations": list(self.operations),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +133,7 @@ class Learnt:
 
 
 @dataclass(frozen=True, slots=True)
-class ProceduresResult:
+class ProceduresResult(JsonRecord):
     """What was found out about what follows what.
 
     Attributes:
@@ -170,12 +155,3 @@ class ProceduresResult:
     dry_run: bool
     plans: tuple[Plan, ...] = ()
     operations: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data, without the plans."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "plans"}
-        return {
-            **plain,
-            "procedures": [{**asdict(p), "trigger": list(p.trigger), "then": list(p.then)} for p in self.procedures],
-            "operations": list(self.operations),
-        }

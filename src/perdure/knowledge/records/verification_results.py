@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from perdure.knowledge.records.authority import Outcome, Sight, Sighting, Verdict
+from perdure.records.json_record import JsonRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class Cited(JsonRecord):
     """What became of what one memory cites.
 
     Attributes:
@@ -24,18 +25,9 @@ class Cited:
     sight: Sight
     sightings: tuple[Sighting, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return {
-            "id": self.id,
-            "authority": self.authority,
-            "sight": self.sight.value,
-            "sightings": [s.to_dict() for s in self.sightings],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(JsonRecord):
     """What a verification found and changed.
 
     Attributes:
@@ -47,6 +39,8 @@ class Verified:
         operations: Ids of the operations, for ``undo``; empty where nothing changed.
         note: What the caller should know: that no authority is set, or that none knows anything here.
     """
+
+    _computed: ClassVar[tuple[str, ...]] = ("counts",)
 
     namespace: str
     verdicts: tuple[Verdict, ...] = ()
@@ -70,16 +64,3 @@ class Verified:
         facts = {o.value: self.count(o) for o in Outcome}
         seen = {s.value: self.seen(s) for s in Sight}
         return {name: n for name, n in {**facts, **seen}.items() if n}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON data."""
-        return {
-            "namespace": self.namespace,
-            "counts": self.counts,
-            "verdicts": [v.to_dict() for v in self.verdicts],
-            "cited": [c.to_dict() for c in self.cited],
-            "left": self.left,
-            "unasked": list(self.unasked),
-            "operations": list(self.operations),
-            "note": self.note,
-        }

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from perdure.operations.ports import Context
+from perdure.records.digest import Digest
 from perdure.records.memory import MemoryItem
 from perdure.records.recall import Filters
-from perdure.rules.lifecycle.digest import Digest, digest_of
+from perdure.rules.lifecycle.digest import digest_of
 from perdure.rules.lifecycle.signals import views
 from perdure.rules.updates.update_detection import compared
 

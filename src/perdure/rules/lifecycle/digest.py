@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from perdure.records.digest import Digest
 from perdure.records.memory import Kind, MemoryItem, Tier
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
@@ -54,25 +55,6 @@ PROFILES: Final[dict[str, Limits]] = {
     "hermes": Limits(characters=2200),
     "openclaw": Limits(characters=20_000),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """A rendered digest.
-
-    Attributes:
-        text: Markdown between two marker lines.
-        ids: The memories in it, in order.
-        tokens: Its length in tokens.
-        exact: Whether tokens were counted by the embedder's tokenizer, or estimated on the high side.
-        profile: The budget that applied.
-    """
-
-    text: str
-    ids: tuple[str, ...]
-    tokens: int
-    exact: bool
-    profile: str
 
 
 def digest_of(

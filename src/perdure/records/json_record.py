@@ -1,0 +1,42 @@
+"""Results as JSON data: a record is its fields, and the properties that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from enum import Enum
+from typing import Any, ClassVar
+
+
+class JsonRecord:
+    """A frozen dataclass that can be written as JSON."""
+
+    __slots__ = ()
+    _computed: ClassVar[tuple[str, ...]] = ()
+    """Properties that are written besides the fields."""
+    _merged: ClassVar[tuple[str, ...]] = ()
+    """Fields that are records, and whose fields are written as this one's own."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain JSON data: enums as words, instants as ISO 8601 text, tuples as lists."""
+        data: dict[str, Any] = {}
+        for name in (*(field.name for field in fields(self)), *getattr(self, "_computed", ())):  # type: ignore[arg-type]
+            value = as_json(getattr(self, name))
+            data |= value if name in getattr(self, "_merged", ()) else {name: value}
+        return data
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as plain JSON data."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return JsonRecord.to_dict(value) if hasattr(value, "__dataclass_fields__") else value
