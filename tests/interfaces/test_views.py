@@ -42,7 +42,7 @@ from perdure.records import signal_results as signals
 from perdure.records.backtest_results import BacktestResult
 from perdure.records.compression_results import CompressionReport, FitResult
 from perdure.records.extraction_results import ExtractResult
-from perdure.records.memory import Memory
+from perdure.records.memory import MemoryItem
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Plan
 
@@ -257,15 +257,18 @@ def test_facts_are_named_by_value_with_what_conflicts_and_why():
         assert "It was stated as a preference; source: user; true since" in model
         assert "Tuesday (0.60) against Friday (0.60) of " in person
         assert both(memory.answer_sheet("When does Gai Media want deliveries?"), "answer_sheet")[1].startswith("Quest")
-        person, model = both(memory.review(), "review")
-        assert "Write down the answer: perdure confirm ID" in person
-        assert "answer(id=..., verdict=...)" in model
+        person, model = both(memory.review_details(), "review")
+        assert "Write down the person's answer: perdure review ID VERDICT;" in person
+        assert "review(id=..., verdict=...)" in model
 
 
 def test_where_there_are_no_facts_the_reason_is_shown(memory):
     notes = {"no_facts": "The policy learns no facts."}
     assert both(memory.facts(), "facts", notes)[0] == "No facts.\nThe policy learns no facts.\n"
-    assert both(memory.review(), "review", notes)[1] == "No open questions.\nThe policy learns no facts."
+    assert (
+        both(memory.review_details(), "review", notes)[1]
+        == "No open questions in default.\nThe policy learns no facts."
+    )
     assert "The policy learns no facts." in both(memory.rates(), "rates", notes)[1]
     assert both(memory.entities(), "entities")[1] == "No entities."
 
@@ -329,17 +332,16 @@ def sample_of_class(kind, text, seen):
 
 RESULTS = [
     *(recall.Recall, recall.Absence, report.Explanation, report.Report, report.Stats, report.Ingested),
-    *(signals.DecayResult, signals.ReinforceResult, signals.WeakenResult, signals.Used),
+    *(signals.DecayResult, signals.ReinforceResult, signals.WeakenResult, signals.Used, signals.Review),
     *(groups.ConsolidateResult, groups.TaskResult, groups.PromotionResult, groups.SessionResult),
-    *(FitResult, CompressionReport, ExtractResult, Outcome, Memory, Plan),
+    *(FitResult, CompressionReport, ExtractResult, Outcome, MemoryItem, Plan),
     *(fact_results.Learnt, fact_results.Timeline, fact_results.Summaries, Verified),
     *(entities.EntityView, entities.AliasChange, entities.EntityMerge, entities.EntitySplit),
     *(learning.RatesResult, learning.ProceduresResult, BacktestResult),
 ]
 LISTS = {
-    "list": Memory,
+    "list": MemoryItem,
     "history": report.Operation,
-    "review": signals.Question,
     "edges": groups.Edge,
     "facts": fact_results.FactLine,
     "entities": entities.EntityView,

@@ -92,6 +92,11 @@ class Parameter:
         """Whether it must be given."""
         return self.default is REQUIRED
 
+    @property
+    def is_positional(self) -> bool:
+        """Whether it is an argument of the command and not an option."""
+        return self.required if self.param.argument is None else self.param.argument
+
 
 @dataclass(frozen=True)
 class Verb:

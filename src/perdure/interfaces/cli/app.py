@@ -18,6 +18,7 @@ from perdure.interfaces.cli.call import MEANINGS, Body, Exit, Json, Namespace, P
 from perdure.interfaces.cli.commands import add_commands, command_of
 from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
+from perdure.rules.escaping import terminal_text
 from perdure.verbs.declaration import VERBS
 
 _UsageError: Any = typer.BadParameter.__base__  # typer does not name it in public, and brings its own or click's
@@ -82,11 +83,9 @@ def _tell_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     if as_json:
         print_json(error.to_dict())
     else:
-        from perdure.interfaces.views.rendering import shown  # noqa: PLC0415  # start-up time
-
-        print(f"Error: {shown(error.message[:_LONGEST_ERROR])}", file=sys.stderr)
+        print(f"Error: {terminal_text(error.message[:_LONGEST_ERROR])}", file=sys.stderr)
         if error.remedy:
-            print(shown(error.remedy), file=sys.stderr)
+            print(terminal_text(error.remedy), file=sys.stderr)
     return Exit.NOTHING if isinstance(error, NotFound) else Exit.FAILED
 
 

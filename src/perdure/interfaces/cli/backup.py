@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli.call import Call
+from perdure.interfaces.views.blocks import Foreign, Line
+from perdure.interfaces.views.values import counted
 
 
 def backup(
@@ -18,7 +20,6 @@ def backup(
 ) -> None:
     """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
     from perdure.compose import backup as run  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.rendering import counted, shown  # noqa: PLC0415  # start-up time
 
     begun = time.perf_counter()
     done = run(call.store, Path(file).expanduser(), overwrite=force)
@@ -32,9 +33,7 @@ def backup(
             "bytes": done.size,
             "seconds": seconds,
         },
-        lambda out: out.print(
-            f"Backed up {counted(done.memories, 'memory')} to {shown(str(done.path))} in {seconds:.1f} s."
-        ),
+        Line((f"Backed up {counted(done.memories, 'memory')} to ", Foreign(str(done.path)), f" in {seconds:.1f} s.")),
     )
 
 
@@ -48,10 +47,10 @@ def restore_backup(
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
     from perdure.compose import restore_backup as run  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.rendering import counted, shown  # noqa: PLC0415  # start-up time
 
     done = run(Path(file).expanduser(), call.prepared_store(), overwrite=force)
     kept = None if done.kept is None else str(done.kept)
+    before = () if kept is None else (" What was there before is now ", Foreign(kept), ".")
     call.answer(
         {
             "store": call.shown_store,
@@ -60,8 +59,5 @@ def restore_backup(
             "operations": done.operations,
             "kept": kept,
         },
-        lambda out: out.print(
-            f"Restored {counted(done.memories, 'memory')} to {shown(call.shown_store)}."
-            + ("" if kept is None else f" What was there before is now {shown(kept)}.")
-        ),
+        Line((f"Restored {counted(done.memories, 'memory')} to ", Foreign(call.shown_store), ".", *before)),
     )

@@ -22,14 +22,12 @@ from perdure.records.errors import InvalidInput
 from perdure.verbs.results import as_json
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from perdure.interfaces.views.blocks import Block
     from perdure.memory import Memory
     from perdure.verbs.declaration import Verb
 
 _PASSWORD = re.compile(r"^(\w+://[^/@:]*:)[^@]*@")
 _SECRET = re.compile(r"([?&](?:ssl)?password=)[^&]*")
-Render = Callable[["Console"], None]
 Body = Callable[..., "Exit | None"]
 
 
@@ -171,14 +169,14 @@ class Call:
         known = {"store": self.shown_store, "namespaces": memory.namespaces(), "no_facts": memory.no_facts, **more}
         draw(terminal(), view_of(result, Request(verb.name, bound, known)))
 
-    def answer(self, data: Any, render: Render) -> None:
-        """Print an answer: one JSON document, or what ``render`` draws."""
+    def answer(self, data: Any, *blocks: Block) -> None:
+        """Print an answer: one JSON document, or what is shown of it."""
         if self.as_json:
             print_json(data)
             return
-        from perdure.interfaces.views.rendering import terminal  # noqa: PLC0415  # rich loads only where it draws
+        from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # rich loads only where it draws
 
-        render(terminal())
+        draw(terminal(), blocks)
 
 
 def shown_place(store: str) -> str:

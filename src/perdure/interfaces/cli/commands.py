@@ -115,7 +115,7 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
         more["parser"] = json_object
     if parameter.kind in ("texts", "choices") and not parameter.required:
         default = None
-    if is_positional(parameter):
+    if parameter.is_positional:
         shown: Any = typer.Argument(**more)
     elif is_inverted(parameter):
         default, shown = False, typer.Option("--apply", help="Do it; without this it is only a preview.")
@@ -125,11 +125,6 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
         annotation = annotation | None
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(parameter.name, kind, default=default, annotation=Annotated[annotation, shown])
-
-
-def is_positional(parameter: Parameter) -> bool:
-    """Whether it is an argument of the command and not an option."""
-    return parameter.required if parameter.param.argument is None else parameter.param.argument
 
 
 def option_names(parameter: Parameter) -> list[str]:
@@ -145,7 +140,7 @@ def metavar_of(parameter: Parameter) -> str | None:
     told = parameter.param
     if told.refers is not None:
         return "ID..." if parameter.kind == "texts" else "ID"
-    if is_positional(parameter):
+    if parameter.is_positional:
         name = parameter.name.removesuffix("_id").upper()
         return f"{name.removesuffix('S')}..." if parameter.kind == "texts" else name
     if parameter.kind == "number" and told.le is not None:

@@ -11,6 +11,7 @@ import typer
 from perdure.interfaces.cli.call import Call, Exit, verb
 from perdure.interfaces.cli.commands import command_of
 from perdure.interfaces.files import plan_file
+from perdure.interfaces.views import Request, view_of
 from perdure.records.plan import Plan
 from perdure.verbs.declaration import VERBS, Verb
 
@@ -76,8 +77,6 @@ def apply(
 
 
 def _tell(call: Call, plans: Sequence[Plan], file: str | None) -> None:
-    from perdure.interfaces.views.rendering import show_plans  # noqa: PLC0415  # start-up time
-
     told = [
         {
             "id": p.id,
@@ -93,4 +92,4 @@ def _tell(call: Call, plans: Sequence[Plan], file: str | None) -> None:
     answer: dict[str, Any] = {"plans": told, "applied": file is None}
     if file is not None:
         answer["file"] = file
-    call.answer(answer, lambda out: show_plans(out, answer))
+    call.answer(answer, *view_of(plans, Request("apply", notes=answer)))

@@ -16,8 +16,11 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit, print_json
+from perdure.interfaces.views import Request, view_of
+from perdure.interfaces.views.blocks import Document, Line
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
 from perdure.records.report import Upkept
+from perdure.rules.escaping import terminal_line
 
 _LOOK_SECONDS = 30.0
 
@@ -43,9 +46,8 @@ def migrate(
         )
     steps: list[str] = []
     done = run(address, say=steps.append, distribute=distribute)
-    from perdure.interfaces.views.rendering import show_steps  # noqa: PLC0415  # start-up time
-
-    call.answer({"migrations": done, "steps": steps}, lambda out: show_steps(out, steps))
+    lines = [Line(step) for step in steps or ["Nothing to do: the tables are up to date."]]
+    call.answer({"migrations": done, "steps": steps}, *lines)
 
 
 def maintain(
@@ -100,9 +102,7 @@ def _tell_state(call: Call) -> None:
     with call.memory() as memory:
         places = memory.namespaces() if call.namespace is None else [call.namespace]
         found = {place: memory.upkeep_state(place) for place in places}
-    from perdure.interfaces.views.rendering import show_upkeep  # noqa: PLC0415  # start-up time
-
-    call.answer(found, lambda out: show_upkeep(out, found))
+    call.answer(found, *view_of(found, Request("upkeep_state")))
 
 
 def postgres(
@@ -123,7 +123,7 @@ def postgres(
     with _stopping() as stopped, local_postgres(Path(folder) if folder else None, port=port) as url:
         call.answer(
             {"url": url},
-            lambda out: out.out(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),
+            Document(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),
         )
         sys.stdout.flush()
         stopped.wait()
@@ -135,8 +135,6 @@ def _tell(call: Call, kept: Upkept) -> None:
         sys.stdout.flush()
         return
     report = kept.swept
-    from perdure.interfaces.views.rendering import shown  # noqa: PLC0415  # start-up time
-
     print(
         f"{report.swept} of {report.due} due namespaces swept, "
         f"{report.moves} moves, {report.counted} accesses counted, {report.held} held back"
@@ -146,9 +144,9 @@ def _tell(call: Call, kept: Upkept) -> None:
     )
     for run in kept.runs:
         if run.outcome == "done" and run.task != "sweep":
-            print(f"  {shown(run.namespace)}: {run.task}: {shown(run.note)}", flush=True)
+            print(f"  {terminal_line(run.namespace)}: {run.task}: {terminal_line(run.note)}", flush=True)
     for place, problem in kept.failed.items():
-        print(f"  {shown(place)}: {shown(problem)}", file=sys.stderr)
+        print(f"  {terminal_line(place)}: {terminal_line(problem)}", file=sys.stderr)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli.call import Call, print_json, said_nicely
+from perdure.interfaces.views.blocks import Document, Foreign, Line
 from perdure.records.errors import PerdureError
 
 
@@ -50,7 +51,7 @@ def policy_show(call: Call) -> None:
     policy = load_policy(call.policy)
     call.answer(
         {"file": None if path is None else str(path), "version": policy.version, **described(policy)},
-        lambda out: out.out(toml(policy, path), end="", highlight=False),
+        Document(toml(policy, path)),
     )
 
 
@@ -66,7 +67,7 @@ def policy_check(
     named = file if file is not None else call.policy
     path = Path(named) if named is not None else policy_file()
     policy = load_policy(path)
-    told = "The defaults" if path is None else str(path)
+    told = "The defaults" if path is None else Foreign(str(path))
     call.answer(
         {
             "file": None if path is None else str(path),
@@ -74,7 +75,7 @@ def policy_check(
             "version": policy.version,
             "sound": True,
         },
-        lambda out: out.print(f"{told}: sound (preset {policy.preset}, version {policy.version})."),
+        Line((told, f": sound (preset {policy.preset}, version {policy.version}).")),
     )
 
 
@@ -129,7 +130,7 @@ def mcp_config(
         store = str(Path(call.prepared_store()).absolute())
     found = policy_file() if call.policy is None else Path(call.policy)  # the client starts it in another folder
     text = snippet(client.value, store, None if found is None else str(found))
-    call.answer({"client": client.value, "store": store, "snippet": text}, lambda out: out.out(text, highlight=False))
+    call.answer({"client": client.value, "store": store, "snippet": text}, Document(text))
 
 
 def demo(

@@ -10,6 +10,9 @@ import typer
 
 from perdure.interfaces.cli.call import Call, said_nicely, shown_place
 from perdure.interfaces.files.exchange import STDIO, reading, write
+from perdure.interfaces.views import Request, view_of
+from perdure.interfaces.views.blocks import Foreign, Line
+from perdure.interfaces.views.values import counted
 from perdure.records.transfer import Moved
 
 
@@ -23,7 +26,7 @@ def export(
 ) -> None:
     """Write everything that a store holds to a file, with its journal: all namespaces, or the one that -n names."""
     from perdure.compose import store_at  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.rendering import counted, progress, shown  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
     from perdure.operations.transfer import exported  # noqa: PLC0415  # start-up time
 
     begun, rows = time.perf_counter(), 0
@@ -42,7 +45,7 @@ def export(
         return
     call.answer(
         {"file": file, "rows": rows, "seconds": seconds},
-        lambda out: out.print(f"Exported {counted(rows, 'row')} to {shown(file)} in {seconds:.1f} s."),
+        Line((f"Exported {counted(rows, 'row')} to ", Foreign(file), f" in {seconds:.1f} s.")),
     )
 
 
@@ -55,14 +58,14 @@ def import_(
 ) -> None:
     """Bring an export into a store, which must hold nothing else in those namespaces. Interrupted, it goes on again."""
     from perdure.compose import store_at  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.rendering import progress  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
     from perdure.operations.import_export import imported  # noqa: PLC0415  # start-up time
 
     lines = reading(file, partial=partial)
     begun = time.perf_counter()
     with said_nicely(), store_at(call.prepared_store()) as store, progress("Importing") as told:
         done = imported(lines, store, namespace=call.namespace, partial=partial, twice=file != STDIO, progress=told)
-    _tell(call, done, "Imported", call.shown_store, begun)
+    _tell(call, done, "import", call.shown_store, begun)
 
 
 def copy(
@@ -74,19 +77,14 @@ def copy(
 ) -> None:
     """Copy a store with its journal into another, and verify every row. Interrupted, it goes on where it stopped."""
     from perdure.compose import copy as run  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.rendering import progress  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
 
     begun = time.perf_counter()
     with said_nicely(), progress("Copying and verifying") as told:
         done = run(source, target, namespace=call.namespace, progress=told)
-    _tell(call, done, "Copied", shown_place(target), begun)
+    _tell(call, done, "copy", shown_place(target), begun)
 
 
 def _tell(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
-    from perdure.interfaces.views.rendering import show_moved  # noqa: PLC0415  # start-up time
-
-    seconds = round(time.perf_counter() - begun, 3)
-    call.answer(
-        {"store": place, **done.to_dict(), "seconds": seconds},
-        lambda out: show_moved(out, done, verb, place, seconds),
-    )
+    notes = {"store": place, "seconds": round(time.perf_counter() - begun, 3)}
+    call.answer({**done.to_dict(), **notes}, *view_of(done, Request(verb, notes=notes)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
-from perdure.interfaces.views.blocks import Block, Line, Table
+from perdure.interfaces.views.blocks import Block, Line, Quote, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Request:
 
 
 _MODULES: Final = {
-    "recall": "Recall Absence review",
+    "recall": "Recall Absence Review",
     "memory": "MemoryItem Outcome list relate edges",
     "explanation": "Explanation",
     "knowledge": "Timeline Summaries Verified AnswerSheet facts",
@@ -43,7 +43,7 @@ _MODULES: Final = {
 }
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""
 _MODULE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
-_EMPTY: Final = {"facts": "facts", "entities": "entities", "review": "open questions", "edges": "edges"}
+_EMPTY: Final = {"facts": "facts", "entities": "entities", "edges": "edges"}
 _OF_FACTS: Final = frozenset(("facts", "entities", "review", "rates"))
 _PLAIN: Final = (list, tuple, dict, str, bool, int, type(None))
 
@@ -58,6 +58,10 @@ def view_of(result: Any, request: Request) -> list[Block]:
     else:
         view = "view_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         shown = list(getattr(import_module(f"{__name__}.{_MODULE[name]}"), view)(result, request))
-    if request.verb in _OF_FACTS and request.notes.get("no_facts") and not any(isinstance(b, Table) for b in shown):
+    if (
+        request.verb in _OF_FACTS
+        and request.notes.get("no_facts")
+        and not any(isinstance(b, Table | Quote) for b in shown)
+    ):
         shown.append(Line(request.notes["no_facts"]))
     return shown

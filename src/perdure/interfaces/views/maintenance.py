@@ -85,15 +85,21 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
         yield "facts", f"none. {hint}"
 
 
-def view_digest(made: Digest | str, _: Request) -> Iterator[Block]:
-    """Show MEMORY.md."""
-    yield Document(made) if isinstance(made, str) else Document(made.text, digest_size(made))
-
-
-def digest_size(made: Digest) -> str:
-    """Return how long a digest is."""
+def view_digest(made: Digest | str, request: Request) -> Iterator[Block]:
+    """Show MEMORY.md, or what became of its file."""
+    if isinstance(made, str):
+        yield Document(made)
+        return
     how = "counted by the embedder's tokenizer" if made.exact else "estimated on the high side"
-    return f"{counted(len(made.ids), 'memory')}, {made.tokens:,} tokens ({how}), profile {made.profile}"
+    size = f"{counted(len(made.ids), 'memory')}, {made.tokens:,} tokens ({how}), profile {made.profile}"
+    file = request.notes.get("file")
+    if file is None:
+        yield Document(made.text, size)
+    elif "stale" in request.notes:
+        stale = "stale; without --check it is written" if request.notes["stale"] else "up to date"
+        yield Line((Foreign(file), f" is {stale}."))
+    else:
+        yield Line((Foreign(file), f" {'was written' if request.notes['written'] else 'is up to date'}: {size}."))
 
 
 def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:

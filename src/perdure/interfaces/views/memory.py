@@ -29,9 +29,11 @@ _DONE: Final = {
     "deny": "Denied",
     "correct": "Corrected",
     "both": "Both kept",
-    "same": "Compared",
+    "same": "Treated as the same",
     "different": "Kept apart",
     "mute": "Muted",
+    "keep": "Kept",
+    "drop": "Archived",
 }
 """Verb, or verdict of ``answer`` -> what is said of the memory that it changed."""
 
@@ -74,7 +76,7 @@ def _row(m: MemoryItem) -> tuple[Text, ...]:
 def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
     m = done.memory
-    verb = str(request.arguments.get("verdict", "")) if request.verb == "answer" else request.verb
+    verb = str(request.arguments.get("verdict") or request.verb)
     said = _DONE.get(verb, "Changed") if done.changed else "Nothing changed:"
     where = (" in ", Foreign(m.namespace)) if verb == "remember" else ()
     yield Line((f"{said} ", Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))

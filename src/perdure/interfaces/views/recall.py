@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Quote, Text, command
+from perdure.interfaces.views.memory import view_outcome
 from perdure.interfaces.views.values import joined, sum_of, when
 from perdure.records.memory import MemoryItem
 from perdure.records.recall import Absence, Hit, Recall
-from perdure.records.signal_results import Question
+from perdure.records.signal_results import Review
 
 _OTHERS = 5
 """Other namespaces that are named where nothing was found."""
@@ -87,18 +88,21 @@ def view_absence(found: Absence, _: Request) -> Iterator[Block]:
         yield Line(f"rank {found.rank}, score {sum(found.parts.values()):.3f} = {sum_of(found.parts)}", tone="faint")
 
 
-def view_review(found: Sequence[Question], _: Request) -> Iterator[Block]:
-    """Show open questions."""
-    for number, q in enumerate(found, 1):
+def view_review(found: Review, request: Request) -> Iterator[Block]:
+    """Show what an answer did, and the open questions."""
+    if found.answered is not None:
+        yield from view_outcome(found.answered, request)
+    for number, q in enumerate(found.questions, 1):
         facts = (Identifier(q.id), f"since {q.since}", f"value at risk {q.value_at_risk:.2f}", Foreign(q.why))
         yield Quote(q.question, facts, number=number)
         if q.same:
-            yield Line("Answer with same, or same --no-yes.", tone="faint", item=True, reader="person")
-            yield Line("The verdict is same or different.", item=True, reader="model")
-    yield from _how_to_answer()
+            yield Line("The verdict is same or different.", item=True)
+    if found.questions:
+        yield from _how_to_answer()
+    elif found.answered is None:
+        yield Line(("No open questions in ", Foreign(request.namespace), "."))
 
 
 def _how_to_answer() -> Iterator[Line]:
-    verbs = "confirm ID, deny ID, correct ID VALUE, both ID or mute ID"
-    yield Line(f"Write down the answer: perdure {verbs}", tone="faint", reader="person")
-    yield Line(("Write down the person's answer: ", command("answer", id=..., verdict=...)), reader="model")
+    verdicts = "; verdict is confirm, deny, correct (with a value), both or mute"
+    yield Line(("Write down the person's answer: ", command("review", id=..., verdict=...), verdicts), tone="faint")

@@ -15,14 +15,11 @@ from rich.text import Text as Styled
 from perdure.interfaces.views import blocks as b
 from perdure.interfaces.views.blocks import Block, Command, Foreign, Identifier, Line, Quote, Span, Text, spans
 from perdure.rules.escaping import terminal_line, terminal_text
+from perdure.verbs.declaration import VERBS, Parameter
 
 _PIPE_WIDTH: Final = 160
 _INDENT: Final = "   "
 _STYLES: Final = {"plain": "", "strong": "bold", "faint": "dim", "warning": "yellow"}
-_POSITIONAL: Final = frozenset(
-    ("id", "ids", "memory_ids", "operation_id", "query", "value", "entity", "name", "file", "sessions")
-)
-"""Parameters that a command takes without their name."""
 
 
 def terminal() -> Console:
@@ -126,19 +123,23 @@ def _brief(text: str, most: int) -> str:
 
 
 def _command(called: Command) -> str:
-    words = ["perdure", called.verb.replace("_", "-")] if called.verb else []
-    return " ".join([*words, *(_option(name, value) for name, value in called.arguments)])
+    verb = VERBS.get(called.verb)
+    name = (verb.command if verb else "") or called.verb
+    parameters = {p.name: p for p in verb.parameters} if verb else {}
+    return " ".join(["perdure", name] * bool(name) + [_option(n, v, parameters.get(n)) for n, v in called.arguments])
 
 
-def _option(name: str, value: Any) -> str:
+def _option(name: str, value: Any, parameter: Parameter | None) -> str:
+    """Return an argument as it is written on the command line."""
     if name == "dry_run":
-        return "--apply" if value is False else "--dry-run"
-    flag = "" if name in _POSITIONAL else f"--{name.replace('_', '-')}"
+        return "--dry-run" if value else "--apply"
     if value is True:
-        return flag
-    told = (
-        name.removesuffix("s").upper()
-        if value is ...
-        else _span(value if isinstance(value, Identifier) else Foreign(str(value)))
-    )
-    return f"{flag} {told}".strip()
+        return f"--{name}"
+    shown = name.removesuffix("s").upper() if value is ... else _span(_named(value))
+    if parameter is None or parameter.is_positional:
+        return shown
+    return f"{parameter.param.option or '--' + name.replace('_', '-')} {shown}"
+
+
+def _named(value: Any) -> Span:
+    return value if isinstance(value, Identifier) else Foreign(str(value))
