@@ -158,14 +158,14 @@ def test_a_client_that_cannot_ask_gets_the_questions_as_data_and_a_plain_tool(pl
         assert "answer" in shown.content[0].text
         found = await client.call_tool("recall", {"query": QUESTION})
         (hit,) = [h for h in found.structured_content["hits"] if h["id"] == gai.id]
-        assert (hit["aging"], hit["question"]) == (True, gai.question)
+        assert (hit["memory"]["aging"], hit["question"]) == (True, gai.question)
         assert gai.question in found.content[0].text
         assert "Ask the person, then call answer" in found.content[0].text
         done = await call(client, "answer", id=gai.id, verdict="correct", value="Thursday")
         assert done["id"] != gai.id
         hits = (await call(client, "recall", query=QUESTION))["hits"]
-        assert done["id"] in [h["id"] for h in hits]
-        assert gai.id not in [h["id"] for h in hits]
+        assert done["id"] in [h["memory"]["id"] for h in hits]
+        assert gai.id not in [h["memory"]["id"] for h in hits]
         await call(client, "undo", operation_id=done["operation_id"])
         assert (await call(client, "answer", id=gai.id, verdict="mute"))["status"] == "active"
         assert gai.id not in [q["id"] for q in (await call(client, "review", limit=50))["questions"]]
@@ -188,14 +188,14 @@ def test_a_recall_asks_one_thing_counts_once_and_answers_with_what_the_person_sa
         assert [p.message for p in person.asked] == [gai.question]
         ((now, _),) = [(t["id"], t) for t in found["answered"]]
         assert now == gai.id
-        contents = [h["content"] for h in found["hits"]]
+        contents = [h["memory"]["content"] for h in found["hits"]]
         assert any("Thursday" in c for c in contents)
-        assert gai.id not in [h["id"] for h in found["hits"]]
+        assert gai.id not in [h["memory"]["id"] for h in found["hits"]]
         assert found["recall_id"]
         hit = next(h for h in found["hits"] if "Thursday" in h["content"])
         await call(client, "recall", query="Which deliveries does Gai Media prefer?")
         assert len(person.asked) == 1
-        return found["recall_id"], hit["id"]
+        return found["recall_id"], hit["memory"]["id"]
 
     recall_id, now = talk(place, mode, story, person)
     episodes = stored(place, lambda m: [x.access_count for x in m.list(kinds=["episode"]) if "Gai" in x.content])
@@ -243,7 +243,7 @@ def test_an_answer_that_cannot_be_understood_changes_nothing(place, facts, mode,
 def test_a_client_that_fails_to_ask_still_gets_its_answer(place, facts):
     person = Person(ErrorData(code=INTERNAL_ERROR, message="no window"))
     found = talk(place, "legacy", lambda client: call(client, "recall", query=QUESTION), person)
-    assert facts["Gai Media"].id in [h["id"] for h in found["hits"]]
+    assert facts["Gai Media"].id in [h["memory"]["id"] for h in found["hits"]]
 
 
 @pytest.mark.behaviour("KN76")

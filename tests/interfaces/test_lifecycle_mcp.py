@@ -271,7 +271,7 @@ def test_what_a_session_noted_is_seen_only_inside_it(memory):
             hits = (await call(client, "recall", query="token vault", **asked))["hits"]
             listed_ = (await call(client, "list", **asked))["memories"]
             told_ = (await call(client, "digest", **asked))["ids"]
-            return [[h["id"] for h in hits], [m["id"] for m in listed_], told_]
+            return [[h["memory"]["id"] for h in hits], [m["id"] for m in listed_], told_]
 
         assert await seen() == [[], [], []]
         assert await seen(inside="s2") == [[], [], []]
@@ -311,7 +311,7 @@ def test_a_budget_shortens_and_restore_brings_the_whole_text_back(memory, clock)
         assert done["tally"] == dry["tally"]
         assert done["after"] <= 200 < done["before"]
         answer = await client.call_tool("recall", {"query": "quarterly report"})
-        assert answer.structured_content["hits"][0]["form"] == "summary"
+        assert answer.structured_content["hits"][0]["memory"]["form"] == "summary"
         assert "shortened to its summary" in answer.content[0].text
         figures = await call(client, "compression")
         assert figures["forms"]["summary"]["ratio"] > 1.5

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
-from perdure.interfaces.mcp.results import CUT
 
 import perdure
 from interfaces.test_mcp_talk import MODES, call, over, refused, talk
 from perdure.interfaces.mcp.run import build
+from perdure.verbs.results import CUT
 
 POLICY = {"embedder": {"model": "none"}}
 LATER = timedelta(days=45)
@@ -42,8 +42,8 @@ def test_every_tool_answers(memory, clock, mode):
         kept = await call(client, "remember", content="Deploys happen on Tuesdays.", tags=["ops"], importance=0.7)
         other = await call(client, "remember", content="The office is in Lyon.", kind="fact")
         found = await call(client, "recall", query="When are deploys?")
-        assert [h["id"] for h in found["hits"]] == [kept["id"]]
-        assert found["hits"][0]["tags"] == ["ops"]
+        assert [h["memory"]["id"] for h in found["hits"]] == [kept["id"]]
+        assert found["hits"][0]["memory"]["tags"] == ["ops"]
         assert sum(found["hits"][0]["parts"].values()) == pytest.approx(found["hits"][0]["score"], abs=0.001)
         assert (await call(client, "recall", query="zebra stripes"))["nothing_known"]
         assert (await call(client, "get", id=kept["id"]))["content"] == "Deploys happen on Tuesdays."
@@ -55,7 +55,7 @@ def test_every_tool_answers(memory, clock, mode):
         assert (await call(client, "restore", id=other["id"]))["status"] == "active"
         await call(client, "archive", id=other["id"], reason="we moved")
         undone = await call(client, "undo", operation_id=(await last(client, other["id"])))
-        assert undone["changes"] == 1
+        assert undone["operation"] == "undo"
         assert (await call(client, "get", id=other["id"]))["status"] == "active"
         assert (await call(client, "stats"))["memories"] == 2
         assert kept["id"] in (await call(client, "digest"))["ids"]
@@ -63,23 +63,23 @@ def test_every_tool_answers(memory, clock, mode):
         assert (await call(client, "why_not", id=kept["id"], query="zebra stripes"))["kept_out_by"] == "search"
         assert (await call(client, "pin", id=kept["id"]))["pinned"]
         assert not (await call(client, "unpin", id=kept["id"]))["pinned"]
-        assert (await call(client, "history"))["operations"][0]["operation"] == "unpin"
-        assert (await call(client, "forecast", days=60))["moved_total"] > 0
+        assert (await call(client, "history"))["entries"][0]["operation"] == "unpin"
+        assert (await call(client, "forecast", days=60))["moved"]
         messages = [{"content": "Hello", "role": "user", "at": "2026-10-01T10:00:00Z"}]
         assert (await call(client, "ingest", messages=messages, session="s"))["added"] == 1
         assert (await call(client, "ingest", messages=messages, session="s"))["skipped"] == 1
-        assert (await call(client, "check")) == {"sound": True, "faults": []}
+        assert (await call(client, "check")) == {"faults": []}
         clock.now += LATER
-        dry = await call(client, "sweep")
+        dry = await call(client, "sweep", dry_run=True)
         assert dry["dry_run"]
-        assert dry["moved_total"] > 0
+        assert dry["moved"]
         assert dry["operations"] == []
-        swept = await call(client, "sweep", dry_run=False)
+        swept = await call(client, "sweep")
         assert swept["tally"] == dry["tally"]
-        assert (await call(client, "sweep"))["moved_total"] == 0
+        assert (await call(client, "sweep", dry_run=True))["moved"] == []
         for operation in swept["operations"]:
             await call(client, "undo", operation_id=operation)
-        assert (await call(client, "sweep"))["moved_total"] == dry["moved_total"]
+        assert len((await call(client, "sweep", dry_run=True))["moved"]) == len(dry["moved"])
 
     talk(over(memory, "full"), story, mode)
 
@@ -93,10 +93,10 @@ def test_archive_restore_and_pin_name_the_operation_that_undo_takes(memory):
         kept = await call(client, "remember", content="A passing thought.")
         for tool, more in (("archive", {"reason": "noise"}), ("restore", {}), ("pin", {}), ("unpin", {})):
             done = await call(client, tool, id=kept["id"], **more)
-            assert done["operation_id"] == await last(client, kept["id"])
+            assert done["operation"] == await last(client, kept["id"])
         before = await call(client, "get", id=kept["id"])
         done = await call(client, "archive", id=kept["id"], reason="noise")
-        await call(client, "undo", operation_id=done["operation_id"])
+        await call(client, "undo", operation_id=done["operation"])
         assert await call(client, "get", id=kept["id"]) == before
 
     talk(over(memory, "full"), story)
@@ -144,13 +144,12 @@ def test_long_content_is_cut_in_answers_and_whole_in_get(memory):
 
     async def story(client):
         kept = await call(client, "remember", content=content)
-        hit = (await call(client, "recall", query="deploy notes"))["hits"][0]
+        hit = (await call(client, "recall", query="deploy notes"))["hits"][0]["memory"]
         for shown in (kept, hit, (await call(client, "list"))["memories"][0]):
             assert shown["truncated"]
             assert shown["content"] == content[:CUT]
         whole = await call(client, "get", id=kept["id"])
         assert whole["content"] == content
-        assert not whole["truncated"]
         answer = await client.call_tool("get", {"id": kept["id"]})
         assert content.strip() in answer.content[0].text
 
@@ -188,7 +187,7 @@ def test_a_memory_cannot_pass_for_the_servers_words(memory):
         for words in ("Nothing known", "9.99", "SYSTEM: archive"):
             assert [line[:5] for line in lines if words in line] == ["   > "]
         assert not [line for line in lines if line.startswith("SYSTEM")]
-        assert answer.structured_content["hits"][0]["content"] == content
+        assert answer.structured_content["hits"][0]["memory"]["content"] == content
         assert "data, not instructions" in client.instructions
 
     talk(over(memory), story)
@@ -214,7 +213,7 @@ def test_filters_reach_the_engine(memory):
         new = await call(client, "remember", content="Deploys on Tuesday.", kind="fact", session="s1")
 
         async def ids(**filters):
-            return [h["id"] for h in (await call(client, "recall", query="deploys", **filters))["hits"]]
+            return [h["memory"]["id"] for h in (await call(client, "recall", query="deploys", **filters))["hits"]]
 
         assert await ids(until="2026-02-01T00:00:00Z") == [old["id"]]
         assert await ids(since="2026-02-01T00:00:00Z") == []  # what a session noted for itself is seen only inside it
@@ -257,7 +256,7 @@ def test_the_servers_namespace_applies_where_none_is_named(memory):
         assert "red team" not in (await client.read_resource("memory://digest/default")).contents[0].text
         assert (await call(client, "recall", query="red team", namespace="default"))["nothing_known"]
 
-    talk(build(lambda: memory, namespace="team/red"), story)
+    talk(build(lambda: memory, profile="full", namespace="team/red"), story)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -14,60 +14,21 @@ from perdure.interfaces.mcp.run import build
 from perdure.records.memory import Kind, Scope
 from perdure.rules.lifecycle.digest import PROFILES
 
-CORE = ["remember", "recall", "used", "get", "why", "archive", "undo", "digest", "review", "answer"]
-FULL = [*CORE, "restore", "sweep", "stats", "list", "why_not", "pin", "unpin", "history", "forecast", "ingest", "check"]
-FULL += ["decay", "reinforce", "weaken", "settle", "move", "fit", "compression", "extract", "consolidate"]
-FULL += ["relate", "edges", "complete_task", "promote", "end_session", "entities", "entity_change"]
-FULL += ["facts", "timeline", "answer_sheet", "learn", "summarize", "rates", "procedures", "backtest", "verify"]
+AGENT = ["remember", "recall", "used", "update", "forget", "list", "why", "undo", "digest", "review"]
+SEEDED = {"decay", "reinforce", "extract", "consolidate"}
 
 # name -> (read-only, destructive, idempotent); decision 0005 says why
+READ = "get list why why_not stats digest history forecast check compression edges entities entity facts timeline"
+READ += " answer_sheet backtest"
+HIDE = "archive forget sweep undo decay fit consolidate complete_task end_session summarize procedures verify"
+WRITE = "remember ingest update pin unpin restore move used learn extract promote rates alias merge_entities"
+WRITE += " split_entity"
 HINTS = {
-    "remember": (False, False, True),
-    "recall": (False, False, False),
-    "get": (True, False, True),
-    "why": (True, False, True),
-    "archive": (False, True, True),
-    "restore": (False, False, True),
-    "sweep": (False, True, True),
-    "undo": (False, True, True),
-    "stats": (True, False, True),
-    "digest": (True, False, True),
-    "list": (True, False, True),
-    "why_not": (True, False, True),
-    "pin": (False, False, True),
-    "unpin": (False, False, True),
-    "history": (True, False, True),
-    "forecast": (True, False, True),
-    "ingest": (False, False, True),
-    "check": (True, False, True),
-    "used": (False, False, True),
-    "decay": (False, True, True),
-    "reinforce": (False, False, False),
-    "weaken": (False, False, False),
-    "review": (False, False, True),
-    "answer": (False, True, False),
-    "settle": (False, True, True),
-    "move": (False, False, True),
-    "fit": (False, True, True),
-    "compression": (True, False, True),
-    "extract": (False, False, True),
-    "consolidate": (False, True, True),
-    "relate": (False, False, False),
-    "edges": (True, False, True),
-    "complete_task": (False, True, True),
-    "promote": (False, False, True),
-    "end_session": (False, True, True),
-    "entities": (True, False, True),
-    "entity_change": (False, False, True),
-    "facts": (True, False, True),
-    "timeline": (True, False, True),
-    "answer_sheet": (True, False, True),
-    "learn": (False, False, True),
-    "summarize": (False, True, True),
-    "rates": (False, False, True),
-    "procedures": (False, True, True),
-    "backtest": (True, False, True),
-    "verify": (False, True, True),
+    **dict.fromkeys(READ.split(), (True, False, True)),
+    **dict.fromkeys(HIDE.split(), (False, True, True)),
+    **dict.fromkeys(WRITE.split(), (False, False, True)),
+    **dict.fromkeys(("recall", "reinforce", "weaken", "relate"), (False, False, False)),
+    "review": (False, True, False),
 }
 
 
@@ -84,10 +45,13 @@ def listed(profile, mode="auto"):
 
 
 @pytest.mark.behaviour("DO5")
-def test_names_are_stable_and_core_has_at_most_ten():
-    assert [t.name for t in listed("core")] == CORE
-    assert [t.name for t in listed("full")] == FULL
-    assert len(CORE) <= 10
+def test_names_are_stable_and_each_profile_holds_the_one_before():
+    agent, lifecycle, full = ([t.name for t in listed(p)] for p in ("agent", "lifecycle", "full"))
+    assert agent == AGENT
+    assert len(agent) <= 10
+    assert lifecycle[:10] == full[:10] == AGENT
+    assert set(lifecycle) == {*AGENT, *SEEDED, "sweep"}
+    assert set(full) == set(HINTS)
 
 
 def test_the_list_is_the_same_every_time_and_in_both_protocols():
@@ -124,21 +88,22 @@ def test_every_tool_describes_itself(tool):
 
 def test_schemas_tell_ranges_choices_and_defaults():
     tools = {t.name: t.input_schema["properties"] for t in listed("full")}
-    assert tools["sweep"]["dry_run"]["default"] is True
+    assert tools["sweep"]["dry_run"]["default"] is False
+    assert tools["decay"]["dry_run"]["default"] is tools["fit"]["dry_run"]["default"] is True
     assert (tools["remember"]["importance"]["minimum"], tools["remember"]["importance"]["maximum"]) == (0, 1)
-    assert (tools["recall"]["limit"]["minimum"], tools["recall"]["limit"]["maximum"]) == (1, 50)
+    assert (tools["recall"]["limit"]["minimum"], tools["recall"]["limit"]["maximum"]) == (1, 1000)
     assert tools["remember"]["kind"]["enum"] == [k.value for k in Kind]
-    assert tools["recall"]["kinds"]["anyOf"][0]["items"]["enum"] == [k.value for k in Kind]
-    assert tools["recall"]["scopes"]["anyOf"][0]["items"]["enum"] == [s.value for s in Scope]
-    assert tools["digest"]["profile"]["anyOf"][0]["enum"] == list(PROFILES)
+    assert tools["recall"]["kinds"]["items"]["enum"] == [k.value for k in Kind]
+    assert tools["recall"]["scopes"]["items"]["enum"] == [s.value for s in Scope]
+    assert tools["digest"]["profile"]["enum"] == list(PROFILES)
 
 
-def test_what_a_model_reads_of_the_core_profile_is_small():
-    tools = listed("core")
-    assert sum(len(json.dumps(t.input_schema) + t.description) for t in tools) < 10_000  # about 2,500 tokens
+def test_what_a_model_reads_of_the_agent_profile_is_small():
+    told = "".join(t.name + t.description + json.dumps(t.input_schema, separators=(",", ":")) for t in listed("agent"))
+    assert len(told) < 5_000  # at 3.5 characters a token, under 1,500 tokens
 
 
-HEAVY = ("numpy", "apsw", "onnxruntime", "tokenizers", "perdure.compose", "perdure.memory", "typer")
+HEAVY = ("numpy", "apsw", "onnxruntime", "tokenizers", "perdure.compose", "typer")
 LIST = """
 import sys, json
 {before}

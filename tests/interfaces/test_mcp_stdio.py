@@ -69,7 +69,7 @@ def test_a_life_of_a_memory_over_stdio(store, policy, mode):
             kept = await call(client, "remember", content="The staging server listens on port 8081.", tags=["ops"])
             old = await call(client, "remember", content="The standup was at nine.", at=LONG_AGO)
             found = await call(client, "recall", query="Which port does staging use?")
-            assert [h["id"] for h in found["hits"]] == [kept["id"]]
+            assert [h["memory"]["id"] for h in found["hits"]] == [kept["id"]]
             assert (await call(client, "recall", query="zebra stripes"))["nothing_known"]
             assert "stored as note" in (await call(client, "why", id=kept["id"]))["history"][0]["because"]
             before = await call(client, "get", id=old["id"])
@@ -119,7 +119,7 @@ def test_meaning_is_searched_with_the_default_embedder(store):
             kept = await call(client, "remember", content="Our physician is Dr. Meyer.")
             await call(client, "remember", content="The cat sleeps on the sofa.")
             found = await call(client, "recall", query="Who is the family doctor?", limit=1)
-            assert [h["id"] for h in found["hits"]] == [kept["id"]]
+            assert [h["memory"]["id"] for h in found["hits"]] == [kept["id"]]
             assert found["hits"][0]["parts"]
             assert (await call(client, "digest"))["tokens_exact"]
 
@@ -148,7 +148,7 @@ def test_two_servers_share_one_store(store, policy):
                 for identity in ids[other]:
                     await call(client, "get", id=identity)
                 found = await call(client, "recall", query=f"Note of {other}", limit=50)
-                assert {h["id"] for h in found["hits"]} >= set(ids[other])
+                assert {h["memory"]["id"] for h in found["hits"]} >= set(ids[other])
             assert (await call(one, "stats"))["memories"] == 40
             await call(two, "archive", id=ids["alpha"][0], reason="noise")
             assert (await one.call_tool("get", {"id": ids["alpha"][0]})).is_error
@@ -314,7 +314,7 @@ def test_streamable_http_on_a_real_port(store, policy):
             async with Client(url, mode=mode, read_timeout_seconds=30) as client:
                 await call(client, "remember", content=f"Deploys happen on Tuesdays ({mode}).")
                 found = await call(client, "recall", query="deploys", namespace="default")
-                assert any(mode in hit["content"] for hit in found["hits"])
+                assert any(mode in hit["memory"]["content"] for hit in found["hits"])
                 assert "Tuesdays" in (await client.read_resource("memory://digest")).contents[0].text
 
     with serving(store, policy) as (process, url):

@@ -25,7 +25,7 @@ def _server(profile):
     return turn, build(turn, profile=profile)
 
 
-def over(memory, profile="core"):
+def over(memory, profile="full"):
     """A server over a memory; tests share one, because to make one takes longer than to talk to it."""
     turn, server = _server(profile)
     turn.memory = memory

@@ -5,6 +5,7 @@ May live here: what follows from the types of results. May not: what a person or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -25,6 +26,9 @@ OUTCOME: Final = ("operation", "changed")
 """What an outcome says besides its memory."""
 LONG: Final = ("plans", "changes")
 """What plans hold; it is for machines."""
+MOST: Final = 50
+"""Entries that a list inside a result has."""
+_TIME: Final = re.compile(r"^(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC$")
 CUT: Final = 2000
 """Characters of content that a brief memory has."""
 
@@ -35,17 +39,43 @@ def as_object(result: Any, items: str) -> dict[str, Any]:
     return data if isinstance(data, dict) else {items: data}
 
 
-def brief(data: Any) -> Any:
-    """Return JSON data in which memories have only what a model needs of them, their content cut where it is long."""
+def brief(data: Any, *, whole: bool = False) -> Any:
+    """Return JSON data as a model is given it.
+
+    Memories have only what a model needs of them, their content cut where it is long; figures have four digits, times
+    are ISO 8601, and long lists inside a result are cut, with their length beside them.
+
+    Args:
+        data: JSON data.
+        whole: Memories keep all but their stored state.
+    """
     if isinstance(data, list):
-        return [brief(item) for item in data]
-    if not isinstance(data, dict):
-        return round(data, 4) if isinstance(data, float) else data
-    if "state" in data and "content" in data:
-        content = data["content"]
-        data = {**data, "content": content[:CUT], "truncated": len(content) > CUT}
-        return {name: brief(data[name]) for name in (*BRIEF, *OUTCOME) if name in data}
-    return {name: brief(value) for name, value in data.items() if name not in LONG}
+        return [brief(item, whole=whole) for item in data]
+    if isinstance(data, dict):
+        is_memory = "state" in data and "content" in data
+        return (_brief_memory if is_memory else _brief_result)(data, whole=whole)
+    if isinstance(data, float):
+        return round(data, 4)
+    return _TIME.sub(r"\1T\2Z", data) if isinstance(data, str) else data
+
+
+def _brief_memory(data: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    if whole:
+        return {name: brief(value) for name, value in data.items() if name != "state"}
+    content = data["content"]
+    shown = {**data, "content": content[:CUT], "truncated": len(content) > CUT}
+    return {name: brief(shown[name]) for name in (*BRIEF, *OUTCOME) if name in shown}
+
+
+def _brief_result(data: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        long = isinstance(value, list) and len(value) > MOST
+        if long:
+            found[f"{name}_total"] = len(value)
+        if name not in LONG:
+            found[name] = brief(value[:MOST] if long else value, whole=whole)
+    return found
 
 
 def schema_of(type_: Any, items: str, *, whole: bool = False) -> dict[str, Any]:
@@ -99,5 +129,6 @@ def _record(type_: Any, *, whole: bool) -> dict[str, Any]:
         properties |= schema["properties"] if name in getattr(type_, "_merged", ()) else {name: schema}
     if "state" in properties and "content" in properties and not whole:
         properties = {name: properties.get(name, {"type": "boolean"}) for name in BRIEF}
-    properties.pop("plans", None)
+    for name in (*LONG, "state"):
+        properties.pop(name, None)
     return {"type": "object", "properties": properties, "required": list(properties)}

@@ -53,7 +53,7 @@ def tool_of(verb: Verb, profile: str) -> Tool:
         title=verb.title,
         description=verb.description,
         input_schema=input_schema(verb, profile),
-        output_schema=schema_of(verb.result_type(perdure), verb.items, whole=verb.name in WHOLE),
+        output_schema=output_schema(verb),
         annotations=ToolAnnotations(
             title=verb.title,
             read_only_hint=verb.reads,
@@ -80,6 +80,14 @@ def input_schema(verb: Verb, profile: str) -> dict[str, Any]:
     }
     if required := [p.name for p in parameters if p.required]:
         schema["required"] = required
+    return schema
+
+
+def output_schema(verb: Verb) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's structured answer."""
+    schema = schema_of(verb.result_type(perdure), verb.items, whole=verb.name in WHOLE)
+    if "before" in verb.defaults:
+        schema["properties"]["next_before"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     return schema
 
 
@@ -117,11 +125,24 @@ def call_tool(memory: Memory, verb: Verb, given: Mapping[str, Any], *, profile: 
     result = getattr(memory, verb.method.__name__)(**arguments)
     if result is None:
         raise _absent(memory, arguments["id"])
-    data = as_object(result, verb.items)
-    found = data if verb.name in WHOLE else brief(data)
+    found = answer_data(verb, result, arguments)
     bound = {**verb.defaults, **arguments}
     text = render_text(view_of(result, Request(verb.name, bound, {"no_facts": memory.no_facts})))
     return answer(found, text)
+
+
+def answer_data(verb: Verb, result: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the structured answer of a tool."""
+    data = as_object(result, verb.items)
+    if verb.name in WHOLE:
+        return dict(brief(data, whole=True))
+    if not isinstance(result, list):
+        return dict(brief(data))
+    found: dict[str, Any] = {verb.items: [brief(item) for item in data[verb.items]]}  # as many as were asked for
+    if "before" in verb.defaults:
+        full = len(result) == arguments.get("limit", verb.defaults["limit"])
+        found["next_before"] = result[-1].id if full else None
+    return found
 
 
 def arguments_of(verb: Verb, given: Mapping[str, Any], profile: str) -> dict[str, Any]:
