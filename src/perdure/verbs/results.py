@@ -73,7 +73,7 @@ def _brief_result(data: dict[str, Any], *, whole: bool) -> dict[str, Any]:
         long = isinstance(value, list) and len(value) > MOST
         if long:
             found[f"{name}_total"] = len(value)
-        if name not in LONG:
+        if name not in LONG or not isinstance(value, list):
             found[name] = brief(value[:MOST] if long else value, whole=whole)
     return found
 
@@ -129,6 +129,6 @@ def _record(type_: Any, *, whole: bool) -> dict[str, Any]:
         properties |= schema["properties"] if name in getattr(type_, "_merged", ()) else {name: schema}
     if "state" in properties and "content" in properties and not whole:
         properties = {name: properties.get(name, {"type": "boolean"}) for name in BRIEF}
-    for name in (*LONG, "state"):
+    for name in ("plans", "state"):
         properties.pop(name, None)
     return {"type": "object", "properties": properties, "required": list(properties)}
