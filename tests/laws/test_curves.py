@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.formulas.confidence import Confidence, amplifier, reinforced
+from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforced
 from perdure.formulas.curve import HORIZON_DAYS, NEVER, Curve, due_instants
-from perdure.formulas.fsrs import DEFAULT_WEIGHTS, PowerRetention, initial, reviewed
-from perdure.formulas.importance import Importance, boost
-from perdure.formulas.retention import Retention
-from perdure.formulas.strength import Parameters, Strength
-from perdure.formulas.value import Value, faded_mass, uniqueness
+from perdure.formulas.fsrs import DEFAULT_WEIGHTS, PowerRetentionCurve, apply_review, first_review
+from perdure.formulas.importance import ImportanceCurve, boost
+from perdure.formulas.retention import RetentionCurve
+from perdure.formulas.strength import Parameters, StrengthCurve
+from perdure.formulas.value import ValueCurve, faded_mass, uniqueness
 
 MS: Final = 1 / 86_400_000.0
 ROUNDING: Final = 1e-9
@@ -56,19 +56,19 @@ def column(data: Rows, name: str) -> np.ndarray:
 
 
 def importance(shape: str) -> Callable[[Rows, dict[str, float]], Curve]:
-    return lambda data, keys: Importance(column(data, "base"), column(data, "accesses"), shape=shape, **keys)  # type: ignore[arg-type]
+    return lambda data, keys: ImportanceCurve(column(data, "base"), column(data, "accesses"), shape=shape, **keys)  # type: ignore[arg-type]
 
 
-def confidence(data: Rows, _: dict[str, float]) -> Confidence:
-    return Confidence(column(data, "base"), column(data, "rate"))
+def confidence(data: Rows, _: dict[str, float]) -> ConfidenceCurve:
+    return ConfidenceCurve(column(data, "base"), column(data, "rate"))
 
 
-def retention(data: Rows, _: dict[str, float]) -> Retention:
-    return Retention(column(data, "reinforcements"))
+def retention(data: Rows, _: dict[str, float]) -> RetentionCurve:
+    return RetentionCurve(column(data, "reinforcements"))
 
 
-def value(data: Rows, keys: dict[str, float]) -> Value:
-    return Value(
+def value(data: Rows, keys: dict[str, float]) -> ValueCurve:
+    return ValueCurve(
         column(data, "mass"),
         column(data, "uniqueness"),
         confidence(data, keys),
@@ -77,11 +77,11 @@ def value(data: Rows, keys: dict[str, float]) -> Value:
     )
 
 
-def power_retention(data: Rows, _: dict[str, float]) -> PowerRetention:
-    return PowerRetention(np.clip(column(data, "mass") ** 3, 0.001, 36_500.0))
+def power_retention(data: Rows, _: dict[str, float]) -> PowerRetentionCurve:
+    return PowerRetentionCurve(np.clip(column(data, "mass") ** 3, 0.001, 36_500.0))
 
 
-def strength(data: Rows, keys: dict[str, float]) -> Strength:
+def strength(data: Rows, keys: dict[str, float]) -> StrengthCurve:
     """Half-lives from seconds to years, differing by memory; caps that bind and caps that do not."""
     seconds = keys["half_life"] * 10.0 ** (column(data, "accesses") % 6)
     parameters = Parameters(
@@ -103,7 +103,7 @@ def strength(data: Rows, keys: dict[str, float]) -> Strength:
         forgetting_importance_weight=0.08,
         floor=0.02,
     )
-    return Strength(column(data, "base"), column(data, "mass") / 4.0, column(data, "uniqueness"), parameters)
+    return StrengthCurve(column(data, "base"), column(data, "mass") / 4.0, column(data, "uniqueness"), parameters)
 
 
 CURVES: Final = {
@@ -365,7 +365,7 @@ difficulties = st.floats(1.0, 10.0)
 @pytest.mark.parametrize("stability", [0.001, 1.0, 36_500.0])
 @pytest.mark.parametrize("decay", [0.1, DEFAULT_WEIGHTS[20], 0.5, 0.8])
 def test_after_as_many_days_as_its_stability_a_memory_keeps_nine_tenths(stability, decay):
-    curve = PowerRetention(np.array([stability]), decay)
+    curve = PowerRetentionCurve(np.array([stability]), decay)
     assert float(curve.value(stability)[0]) == pytest.approx(0.9, rel=1e-12)
     assert float(curve.crossing(0.9)[0]) == pytest.approx(stability, rel=1e-12)
 
@@ -373,7 +373,7 @@ def test_after_as_many_days_as_its_stability_a_memory_keeps_nine_tenths(stabilit
 @pytest.mark.behaviour("F02")
 def test_the_power_law_with_decay_a_half_has_factor_19_by_81():
     # 0.9^-2 - 1 = 19/81; retention is a half where 1 + 19/81 * t/S = 4, that is t = 3 * 81/19 * S
-    curve = PowerRetention(np.array([10.0]), 0.5)
+    curve = PowerRetentionCurve(np.array([10.0]), 0.5)
     assert float(curve.crossing(0.5)[0]) == pytest.approx(30 * 81 / 19, rel=1e-12)
     assert float(curve.value(30 * 81 / 19)[0]) == pytest.approx(0.5, rel=1e-12)
 
@@ -383,12 +383,12 @@ def test_the_power_law_with_decay_a_half_has_factor_19_by_81():
 @given(data=rows, age=days, factor=st.floats(1.0, 50.0))
 def test_a_more_stable_memory_never_keeps_less(data, age, factor):
     curve = power_retention(data, {})
-    assert np.all(PowerRetention(curve.stability * factor).value(age) >= curve.value(age) - ROUNDING)
+    assert np.all(PowerRetentionCurve(curve.stability * factor).value(age) >= curve.value(age) - ROUNDING)
 
 
 @pytest.mark.behaviour("F04")
 def test_a_first_review_gives_the_published_stability_and_difficulty():
-    stability, difficulty = initial([1, 2, 3, 4])
+    stability, difficulty = first_review([1, 2, 3, 4])
     assert stability.tolist() == [0.212, 1.2931, 2.3065, 8.2956]
     # 7.4133 - e^(0.8334 * (G - 1)): 1, 2.30113, 5.29520, and 12.185, which leaves less than 1
     assert difficulty == pytest.approx([6.4133, 5.11217, 2.11810, 1.0], abs=1e-5)
@@ -402,9 +402,9 @@ def test_a_first_review_gives_the_published_stability_and_difficulty():
 )
 def test_a_history_ends_where_the_published_implementations_end(weights, expected):
     # test_memory_state of fsrs-rs, test_memo_state of py-fsrs
-    stability, difficulty = initial(1, weights)
+    stability, difficulty = first_review(1, weights)
     for elapsed in (0, 1, 3, 8, 21):
-        stability, difficulty = reviewed(stability, difficulty, elapsed, 3, weights)
+        stability, difficulty = apply_review(stability, difficulty, elapsed, 3, weights)
     assert float(stability) == pytest.approx(expected, abs=1e-4)
     assert float(difficulty) == pytest.approx(6.3574867, abs=1e-4)
 
@@ -422,7 +422,7 @@ def test_a_history_ends_where_the_published_implementations_end(weights, expecte
     ],
 )
 def test_a_review_after_a_day_follows_the_published_formulas(grade, expected):
-    assert float(reviewed(1.0, 5.0, 1.0, grade)[0]) == pytest.approx(expected, abs=1e-5)
+    assert float(apply_review(1.0, 5.0, 1.0, grade)[0]) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.behaviour("F07")
@@ -437,7 +437,7 @@ def test_a_review_after_a_day_follows_the_published_formulas(grade, expected):
     ],
 )
 def test_a_review_on_the_same_day_follows_the_short_term_formula(grade, before, expected):
-    assert float(reviewed(before, 5.0, 0.5, grade)[0]) == pytest.approx(expected, abs=1e-5)
+    assert float(apply_review(before, 5.0, 0.5, grade)[0]) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.behaviour("F08")
@@ -453,7 +453,7 @@ def test_a_review_on_the_same_day_follows_the_short_term_formula(grade, before, 
     ],
 )
 def test_difficulty_moves_less_the_nearer_it_is_to_10_and_reverts_to_easy(grade, before, expected):
-    assert float(reviewed(10.0, before, 5.0, grade)[1]) == pytest.approx(expected, abs=1e-5)
+    assert float(apply_review(10.0, before, 5.0, grade)[1]) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.behaviour("F09")
@@ -468,14 +468,14 @@ def test_difficulty_moves_less_the_nearer_it_is_to_10_and_reverts_to_easy(grade,
 )
 def test_a_lapse_of_an_unstable_memory_is_bounded_by_what_it_was(changed, elapsed, expected):
     weights = [changed.get(i, weight) for i, weight in enumerate(DEFAULT_WEIGHTS)]
-    assert float(reviewed(0.01, 1.0, elapsed, 1, weights)[0]) == pytest.approx(expected, abs=1e-6)
+    assert float(apply_review(0.01, 1.0, elapsed, 1, weights)[0]) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.behaviour("F10")
 @LAW
 @given(before=stabilities, difficulty=difficulties, elapsed=days, grade=grades)
 def test_a_lapse_never_raises_stability_and_a_recall_never_lowers_it(before, difficulty, elapsed, grade):
-    after, harder = reviewed(before, difficulty, elapsed, grade)
+    after, harder = apply_review(before, difficulty, elapsed, grade)
     assert 0.001 <= after <= 36_500.0
     assert 1.0 <= harder <= 10.0
     assert after <= before if grade == 1 else after >= before
@@ -485,7 +485,7 @@ def test_a_lapse_never_raises_stability_and_a_recall_never_lowers_it(before, dif
 @LAW
 @given(before=stabilities, difficulty=difficulties, elapsed=days)
 def test_a_better_grade_never_gives_less_stability_or_more_difficulty(before, difficulty, elapsed):
-    stability, harder = reviewed([before] * 4, [difficulty] * 4, [elapsed] * 4, [1, 2, 3, 4])
+    stability, harder = apply_review([before] * 4, [difficulty] * 4, [elapsed] * 4, [1, 2, 3, 4])
     assert np.all(np.diff(stability) >= 0.0)
     assert np.all(np.diff(harder) <= 0.0)
 
@@ -494,7 +494,7 @@ def test_a_better_grade_never_gives_less_stability_or_more_difficulty(before, di
 @LAW
 @given(st.lists(st.tuples(stabilities, difficulties, days, grades), min_size=1, max_size=20))
 def test_reviews_at_once_are_the_same_as_one_by_one(reviews):
-    together = reviewed(*(np.array(part) for part in zip(*reviews, strict=True)))
+    together = apply_review(*(np.array(part) for part in zip(*reviews, strict=True)))
     for i, review in enumerate(reviews):
-        alone = reviewed(*review)
+        alone = apply_review(*review)
         assert [float(part[i]) for part in together] == pytest.approx([float(part) for part in alone], rel=1e-12)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.formulas.likeness import TokenSets, combined, cosine_needed, jaccard
+from perdure.formulas.likeness import TokenSets, combine, cosine_needed, jaccard
 from perdure.formulas.pairs import cosines, similar_pairs
 
 
@@ -221,11 +221,11 @@ def test_jaccard_of_many_pairs_is_that_of_each():
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(-1.0, 1.0), st.floats(0.0, 1.0))
 @LAW
 def test_no_pair_below_the_cosine_needed_reaches_the_threshold(threshold, weight, cosine, overlap):
-    if float(combined(cosine, overlap, weight)) >= threshold:
+    if float(combine(cosine, overlap, weight)) >= threshold:
         assert cosine >= cosine_needed(threshold, weight)
 
 
 @pytest.mark.behaviour("LA26")
 def test_the_seed_weighs_words_three_tenths():
-    assert float(combined(0.9, 0.5)) == pytest.approx(0.78)
+    assert float(combine(0.9, 0.5)) == pytest.approx(0.78)
     assert cosine_needed(0.85) == pytest.approx(0.55 / 0.7, abs=2e-6)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from laws.memories import LAW
 from perdure.formulas.curve import HORIZON_DAYS, due_instants
-from perdure.formulas.strength import Parameters, Strength, manually_decayed, never_forgotten_from, reinforced
+from perdure.formulas.strength import Parameters, StrengthCurve, decay_by_hand, never_forgotten_from, reinforced
 
 MS: Final = 1 / 86_400_000.0
 SECOND: Final = 1 / 86_400.0
@@ -45,10 +45,10 @@ days = st.one_of(st.floats(0.0, 0.2), st.floats(0.0, 30.0), st.floats(0.0, 4000.
 amounts = st.one_of(st.just(0.0), st.floats(0.0, 20.0))
 
 
-def memories(data: list[Row], keys: Parameters) -> Strength:
+def memories(data: list[Row], keys: Parameters) -> StrengthCurve:
     """States in range: strength up to the maximum, level up to its bound."""
     strength, level, importance = (np.array(part) for part in zip(*data, strict=True))
-    return Strength(np.minimum(strength, keys.maximum), np.minimum(level, keys.max_level), importance, keys)
+    return StrengthCurve(np.minimum(strength, keys.maximum), np.minimum(level, keys.max_level), importance, keys)
 
 
 def spread(keys: Parameters, count: int) -> Parameters:
@@ -172,7 +172,7 @@ def test_a_reinforcement_never_lowers_and_stays_under_its_caps(data, keys, amoun
 def test_a_reinforced_memory_is_never_weaker_later_than_one_that_was_not(data, keys, amount, age):
     old = memories(data, keys)
     strength, level = reinforced(old.strength, old.level, old.importance, amount, keys)
-    assert np.all(Strength(strength, level, old.importance, keys).value(age) >= old.value(age) - ROUNDING)
+    assert np.all(StrengthCurve(strength, level, old.importance, keys).value(age) >= old.value(age) - ROUNDING)
 
 
 @pytest.mark.behaviour("A26")
@@ -180,7 +180,7 @@ def test_a_reinforced_memory_is_never_weaker_later_than_one_that_was_not(data, k
 @given(data=rows, keys=parameters, amount=amounts)
 def test_decay_by_hand_never_raises_and_stays_under_its_cap(data, keys, amount):
     old = memories(data, keys)
-    strength, level = manually_decayed(old.strength, old.level, old.importance, amount, keys)
+    strength, level = decay_by_hand(old.strength, old.level, old.importance, amount, keys)
     lost = old.strength - strength
     assert np.all(lost >= 0.0)
     assert np.all(lost <= keys.max_decay_per_cycle * keys.manual_multiplier + ROUNDING)
@@ -194,7 +194,7 @@ def test_decay_by_hand_never_raises_and_stays_under_its_cap(data, keys, amount):
 def test_less_than_nothing_counts_as_nothing(data, keys, amount):
     old = memories(data, keys)
     state = (old.strength, old.level, old.importance)
-    for change in (reinforced, manually_decayed):
+    for change in (reinforced, decay_by_hand):
         negative, nothing = change(*state, -amount, keys), change(*state, 0.0, keys)
         assert np.array_equal(negative[0], nothing[0])
         assert np.array_equal(negative[1], nothing[1])

@@ -10,7 +10,7 @@ import pytest
 from conftest import START, WORDS_ONLY, HashEmbedder, ScriptedModel, logical
 from perdure.compose import EmbedderWarning
 from perdure.records.errors import InvalidInput, ModelError
-from perdure.rules.pattern_extraction import scored
+from perdure.rules.pattern_extraction import score_content
 
 TALK = (
     "Good morning. We decided to use PostgreSQL 15.2 for the orders service. Nice weather today!\n"
@@ -45,7 +45,7 @@ def test_extract_stores_memories(meaning):
         assert one.stored
         assert kept.scope == "long_term"
     assert [e.start_pos for e in result.extractions] == sorted(e.start_pos for e in result.extractions)
-    assert meaning.get(result.extractions[0].memory_id).confidence == scored(FOUND["decision"], 0.8)
+    assert meaning.get(result.extractions[0].memory_id).confidence == score_content(FOUND["decision"], 0.8)
 
 
 @pytest.mark.behaviour("AG10")

@@ -11,7 +11,7 @@ from conftest import START, WORDS_ONLY, HashEmbedder, opened
 from perdure.records.document import Shelf
 from perdure.records.message import Message
 from perdure.rules.prompt_context import BEGIN, END
-from perdure.rules.remember_requests import requested
+from perdure.rules.remember_requests import find_requests
 
 
 def said(words, n=1, role="user", session="s"):
@@ -61,7 +61,7 @@ REQUESTS = {
 
 @pytest.mark.parametrize("text", REQUESTS)
 def test_only_requests_in_so_many_words_count(text):
-    assert [c.content for c in requested(text)] == REQUESTS[text]
+    assert [c.content for c in find_requests(text)] == REQUESTS[text]
 
 
 def test_two_at_once_lose_and_double_nothing(path):

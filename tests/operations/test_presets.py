@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import WORDS_ONLY
-from perdure.formulas.strength import Parameters, Strength
+from perdure.formulas.strength import Parameters, StrengthCurve
 
 EVOLUTION = {**WORDS_ONLY, "preset": "evolution"}
 STRENGTH = {**WORDS_ONLY, "preset": "strength"}
@@ -164,7 +164,9 @@ def column(scope):
 
 
 def strength_at(state, scope, at):
-    curve = Strength(np.array([state.strength]), np.array([state.level]), np.array([state.importance]), column(scope))
+    curve = StrengthCurve(
+        np.array([state.strength]), np.array([state.level]), np.array([state.importance]), column(scope)
+    )
     return float(curve.value((at - state.strength_ms) / 86_400_000)[0]), float(curve.threshold()[0])
 
 

@@ -17,7 +17,7 @@ from perdure.operations.import_export import imported
 from perdure.records.errors import StoreError, StoreUnavailable
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
-from perdure.rules.lifecycle.schedule import Task, begun, done, earliness, failed, interval, next_run
+from perdure.rules.lifecycle.schedule import Task, begin_run, earliness, fail_run, finish_run, interval, next_run
 
 HOUR, DAY = 3_600_000, 86_400_000
 POLICY = {**WORDS_ONLY, "upkeep": {"jitter": 0.0}}
@@ -337,7 +337,7 @@ policies = st.builds(UpkeepPolicy, jitter=st.floats(0, 0.5), retry_minutes=st.fl
 @LAW
 @given(policy=policies, task=st.sampled_from(Task), early=st.floats(0, 1, exclude_max=True), ran=st.integers(0, 10**14))
 def test_a_run_is_due_within_its_jitter_before_the_interval_is_over(policy, task, early, ran):
-    data = done(begun(None, ran, "one", policy), task, "", policy, {})
+    data = finish_run(begin_run(None, ran, "one", policy), task, "", policy, {})
     span = interval(task, policy)
     due = next_run(task, data, ran, policy, early=early)
     assert ran + span * (1 - policy.jitter) - 1 <= due <= ran + span
@@ -347,7 +347,7 @@ def test_a_run_is_due_within_its_jitter_before_the_interval_is_over(policy, task
 @LAW
 @given(policy=policies, task=st.sampled_from(Task), ran=st.integers(0, 10**14), later=st.integers(0, 10**12))
 def test_a_failed_run_waits_for_the_retry_time_and_no_longer(policy, task, ran, later):
-    data = failed(begun(None, ran, "one", policy), "trouble", ran, policy)
+    data = fail_run(begin_run(None, ran, "one", policy), "trouble", ran, policy)
     wait = int(policy.retry_minutes * 60_000)
     due = next_run(task, data, ran + later, policy, early=0.5)
     assert due == min(ran + wait, ran + later + wait)
@@ -355,12 +355,12 @@ def test_a_failed_run_waits_for_the_retry_time_and_no_longer(policy, task, ran, 
 
 def test_a_clock_that_was_far_ahead_does_not_stall_upkeep():
     policy = UpkeepPolicy()
-    data = done(begun(None, 1000 * DAY, "one", policy), Task.REPORT, "", policy, {})
+    data = finish_run(begin_run(None, 1000 * DAY, "one", policy), Task.REPORT, "", policy, {})
     assert next_run(Task.REPORT, data, 0, policy, early=0) == 0
 
 
 def test_a_shorter_interval_counts_from_the_last_run():
-    data = done(begun(None, 0, "one", UpkeepPolicy()), Task.REPORT, "", UpkeepPolicy(), {})
+    data = finish_run(begin_run(None, 0, "one", UpkeepPolicy()), Task.REPORT, "", UpkeepPolicy(), {})
     assert next_run(Task.REPORT, data, 0, UpkeepPolicy(report_hours=2), early=0) == 2 * HOUR
 
 

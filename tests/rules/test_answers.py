@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from perdure.formulas.fusion import Fusion, fused, idf
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Hit, Query
-from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, named_in, query_words
+from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, people_named, query_words
 from perdure.rules.ranking import diversified, nothing_known, ranked, with_signals
 from rules.builders import candidate, direction, memory, pool
 
@@ -64,7 +64,7 @@ def test_words_are_lower_case_once_each_and_no_stop_words(text):
     ],
 )
 def test_who_is_named(text, names):
-    assert named_in(text) - STOP_WORDS == names
+    assert people_named(text) - STOP_WORDS == names
 
 
 @pytest.mark.parametrize(

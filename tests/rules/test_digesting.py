@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from perdure.records.digest import Digest
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.digest import BEGIN, END, asserted, digest_of, estimated_tokens
+from perdure.rules.lifecycle.digest import BEGIN, END, assertion_share, digest_of, estimated_tokens
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 
@@ -236,7 +236,7 @@ def test_the_estimate_of_tokens_errs_high(text):
     ],
 )
 def test_a_message_counts_for_what_it_asserts(text, share):
-    assert asserted(text) == pytest.approx(share)
+    assert assertion_share(text) == pytest.approx(share)
 
 
 @pytest.mark.behaviour("M3c")

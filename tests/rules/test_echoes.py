@@ -6,25 +6,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.rules.echo_detection import echoes, overlap, quoted
+from perdure.rules.echo_detection import is_echo, overlap, quoted_share
 
 DEPLOYS = "Deploys happen on Tuesday"
 PORT = "The staging server listens on port 8443 behind nginx."
 
 
 def test_a_whole_memory_said_is_quoted_in_full():
-    assert quoted(f"{DEPLOYS}.", DEPLOYS) == 1
-    assert quoted("Let me check. The deploys happen on tuesday, so wait until then.", DEPLOYS) == 1
-    assert quoted("My dog's name is Rex!", "Rex") == 1
+    assert quoted_share(f"{DEPLOYS}.", DEPLOYS) == 1
+    assert quoted_share("Let me check. The deploys happen on tuesday, so wait until then.", DEPLOYS) == 1
+    assert quoted_share("My dog's name is Rex!", "Rex") == 1
 
 
 def test_one_word_of_a_memory_quotes_little():
-    assert 0 < quoted("Tuesday", DEPLOYS) < 0.2
-    assert 0 < quoted("I will restart the server now.", PORT) < 0.2
+    assert 0 < quoted_share("Tuesday", DEPLOYS) < 0.2
+    assert 0 < quoted_share("I will restart the server now.", PORT) < 0.2
 
 
 def test_the_more_is_said_the_more_is_quoted():
-    shares = [quoted(reply, PORT) for reply in ("Hello!", "port 8443", "it listens on port 8443", PORT)]
+    shares = [quoted_share(reply, PORT) for reply in ("Hello!", "port 8443", "it listens on port 8443", PORT)]
     assert shares[0] == 0
     assert shares[-1] == 1
     assert shares == sorted(shares)
@@ -33,7 +33,7 @@ def test_the_more_is_said_the_more_is_quoted():
 
 def test_the_same_words_scattered_are_quoted_less_than_in_a_row():
     scattered = "Tuesday is when releases stop; deploys rarely happen."
-    assert quoted(scattered, DEPLOYS) < 0.6 < quoted(f"As you know, {DEPLOYS}", DEPLOYS)
+    assert quoted_share(scattered, DEPLOYS) < 0.6 < quoted_share(f"As you know, {DEPLOYS}", DEPLOYS)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_same_words_scattered_are_quoted_less_than_in_a_row():
     ],
 )
 def test_a_reply_that_only_repeats_is_an_echo(reply):
-    assert echoes(reply, [PORT.replace("staging ", ""), DEPLOYS, PORT])
+    assert is_echo(reply, [PORT.replace("staging ", ""), DEPLOYS, PORT])
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_a_reply_that_only_repeats_is_an_echo(reply):
     ],
 )
 def test_a_reply_that_says_something_of_its_own_is_no_echo(reply):
-    assert not echoes(reply, [DEPLOYS, PORT])
+    assert not is_echo(reply, [DEPLOYS, PORT])
 
 
 def test_nothing_is_an_echo_of_nothing():
-    assert not echoes(DEPLOYS, [])
-    assert quoted(DEPLOYS, "") == quoted("", DEPLOYS) == quoted("", "") == 0
+    assert not is_echo(DEPLOYS, [])
+    assert quoted_share(DEPLOYS, "") == quoted_share("", DEPLOYS) == quoted_share("", "") == 0
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -81,4 +81,4 @@ def test_shares_lie_between_nothing_and_all_and_mirror_each_other(one, other):
     assert (there.quoted, there.taken) == (back.taken, back.quoted)
     assert 0 <= there.quoted <= 1
     assert overlap(one, one).quoted in {0, 1}
-    assert echoes(one, [one, other]) == (overlap(one, one).taken == 1)
+    assert is_echo(one, [one, other]) == (overlap(one, one).taken == 1)

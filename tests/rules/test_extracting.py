@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.rules.pattern_extraction import LONGEST, SHORTEST, candidates, scored
+from perdure.rules.pattern_extraction import LONGEST, SHORTEST, candidates, score_content
 
 WORDS = "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key"
 
@@ -60,14 +60,14 @@ def test_each_pattern_has_its_name_and_confidence(text, pattern, content, confid
 
 @pytest.mark.behaviour("AG4")
 def test_confidence_scoring():
-    assert scored("one two three four", 0.5) == pytest.approx(0.4)
-    assert scored("one two three four five", 0.5) == 0.5
-    assert scored("one two three four five six seven eight nine ten", 0.5) == pytest.approx(0.6)
-    assert scored("the API of this one house", 0.5) == pytest.approx(0.55)
-    assert scored("run ```make``` in this one folder", 0.5) == pytest.approx(0.6)
-    assert scored("first of all do this:\n    make", 0.5) == pytest.approx(0.6)
-    assert scored("a database error in ```code``` that was found on one of these days", 0.95) == 1.0
-    assert scored("x", 0.05) == 0.0
+    assert score_content("one two three four", 0.5) == pytest.approx(0.4)
+    assert score_content("one two three four five", 0.5) == 0.5
+    assert score_content("one two three four five six seven eight nine ten", 0.5) == pytest.approx(0.6)
+    assert score_content("the API of this one house", 0.5) == pytest.approx(0.55)
+    assert score_content("run ```make``` in this one folder", 0.5) == pytest.approx(0.6)
+    assert score_content("first of all do this:\n    make", 0.5) == pytest.approx(0.6)
+    assert score_content("a database error in ```code``` that was found on one of these days", 0.95) == 1.0
+    assert score_content("x", 0.05) == 0.0
 
 
 @pytest.mark.behaviour("AG5")

@@ -19,10 +19,10 @@ from perdure.rules.lifecycle.compression_forms import (
     Shown,
     accuracy,
     apply_forms,
-    cosine_of,
-    figures,
+    form_figures,
+    judge_preservation,
     shown_as,
-    with_preservation,
+    unit_cosine,
 )
 from perdure.rules.lifecycle.trajectory import replay
 from perdure.rules.meaning_guard import lost
@@ -150,9 +150,9 @@ def test_ratio_preservation_and_efficiency_by_hand():
     made = Shown(Form.SUMMARY, "short", 150, 4500)
     assert made.ratio == 30
     assert made.efficiency is None
-    cosine = cosine_of(unit(3.0, 4.0), unit(4.0, 3.0))
+    cosine = unit_cosine(unit(3.0, 4.0), unit(4.0, 3.0))
     assert cosine == 0.96
-    measured = with_preservation(made, cosine, POLICY)
+    measured = judge_preservation(made, cosine, POLICY)
     assert (measured.preservation, measured.efficiency, measured.refused) == (0.96, 28.8, "")
     assert measured.told() == "4500 to 150 tokens (ratio 30.00), meaning kept 0.960, efficiency 28.80"
     assert Shown(Form.EMBEDDING, "", 0, 7).ratio == 7  # the seed divides by at least one token
@@ -160,7 +160,7 @@ def test_ratio_preservation_and_efficiency_by_hand():
 
 @pytest.mark.behaviour("FORM20")
 def test_preservation_and_efficiency_have_four_places():
-    assert cosine_of(unit(1.0, 0.0), unit(1.0, 2.0)) == 0.4472
+    assert unit_cosine(unit(1.0, 0.0), unit(1.0, 2.0)) == 0.4472
     measured = replace(Shown(Form.SUMMARY, "short", 3, 10), preservation=0.4472)
     assert measured.efficiency == 1.4907
 
@@ -168,9 +168,9 @@ def test_preservation_and_efficiency_have_four_places():
 @pytest.mark.behaviour("FORM23")
 @pytest.mark.parametrize(("cosine", "refused"), [(0.5, False), (0.4999, True), (-0.2, True)])
 def test_a_form_whose_meaning_is_another_is_refused(cosine, refused):
-    measured = with_preservation(Shown(Form.SUMMARY, "short", 3, 10), cosine, POLICY)
+    measured = judge_preservation(Shown(Form.SUMMARY, "short", 3, 10), cosine, POLICY)
     assert bool(measured.refused) is refused
-    assert with_preservation(Shown(Form.EMBEDDING, "", 0, 10), cosine, POLICY).refused == ""
+    assert judge_preservation(Shown(Form.EMBEDDING, "", 0, 10), cosine, POLICY).refused == ""
 
 
 @pytest.mark.behaviour("FORM21")
@@ -197,7 +197,7 @@ def test_the_figures_of_a_form_add_up():
         "c": state(tokens=50),
     }
     data = {("a", "summary"): {"whole": 20, "preservation": 0.8}, ("b", "summary"): {"whole": 100, "preservation": 0.9}}
-    found = figures(states, data)
+    found = form_figures(states, data)
     assert list(found) == ["full", "summary"]
     one = found["summary"]
     assert (one.memories, one.tokens, one.whole, one.ratio, one.preservation, one.efficiency) == (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.formulas.importance import Importance
+from perdure.formulas.importance import ImportanceCurve
 from perdure.records.memory import Kind, Scope
 from perdure.rules.lifecycle.reinforcement import Boost, BoostType, doubted, reinforced, validated, weakened
 from perdure.rules.lifecycle.signals import signals
@@ -40,7 +40,7 @@ def states(draw):
 
 @given(base=shares, goal=shares, days=st.floats(0, 5000), accesses=st.integers(0, 30), shape=shapes)
 def test_the_base_that_is_worth_a_goal_is_the_least_that_is(base, goal, days, accesses, shape):
-    curve = Importance(np.array([base]), np.array([float(accesses)]), shape=shape)
+    curve = ImportanceCurve(np.array([base]), np.array([float(accesses)]), shape=shape)
     found = curve.worth_then(goal, days, 1.0)
     worth = float(replace(curve, base=found).value(days)[0])
     if worth < goal:

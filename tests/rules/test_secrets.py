@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.policy import Policy
-from perdure.rules.redaction import redacted, redacted_data, redacted_key, told
-from perdure.rules.secret_patterns import cards
+from perdure.rules.redaction import redact_data, redact_key, redacted, told
+from perdure.rules.secret_patterns import card_numbers
 from perdure.rules.validation import inputs as intake
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -117,8 +117,8 @@ def test_a_private_key_goes_whole_with_or_without_its_end():
 def test_of_ten_card_numbers_that_differ_in_their_last_digit_one_is_valid(number, gap):
     head = f"4{number:015d}"[:15]
     written = [gap.join(f"{head}{last}"[i : i + 4] for i in range(0, 16, 4)) for last in range(10)]
-    assert [len(cards(text)) for text in written].count(1) == 1
-    assert [len(cards(f"{text}1234567")) for text in written] == [0] * 10
+    assert [len(card_numbers(text)) for text in written].count(1) == 1
+    assert [len(card_numbers(f"{text}1234567")) for text in written] == [0] * 10
 
 
 @given(st.text(max_size=200), st.sampled_from(SECRETS), st.text(max_size=200))
@@ -135,7 +135,7 @@ def test_a_text_without_secrets_is_the_very_same(text):
 
 def test_data_is_redacted_in_its_keys_and_values():
     data = {"password": "hunter2zebra", "deep": [{"n": 1, "url": GITHUB}, None, True]}
-    clean, names = redacted_data({**data, NPM: "x"})
+    clean, names = redact_data({**data, NPM: "x"})
     assert clean == {
         "password": "[redacted: password]",
         "deep": [{"n": 1, "url": "[redacted: github token]"}, None, True],
@@ -145,11 +145,11 @@ def test_data_is_redacted_in_its_keys_and_values():
 
 
 def test_a_key_that_holds_a_secret_still_tells_two_apart():
-    one, other = (redacted_key(text) for text in (GITHUB, NPM))
+    one, other = (redact_key(text) for text in (GITHUB, NPM))
     assert one != other
-    assert one == redacted_key(GITHUB)
+    assert one == redact_key(GITHUB)
     assert GITHUB not in one
-    assert redacted_key("message:1") == "message:1"
+    assert redact_key("message:1") == "message:1"
 
 
 def test_what_is_told_has_kinds_and_counts_and_no_secret():

@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perdure.formulas.confidence import Confidence, amplifier, reinforced
-from perdure.formulas.importance import Importance, boost
-from perdure.formulas.retention import Retention
-from perdure.formulas.value import Value, Weights, faded_mass, uniqueness
+from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforced
+from perdure.formulas.importance import ImportanceCurve, boost
+from perdure.formulas.retention import RetentionCurve
+from perdure.formulas.value import ValueCurve, Weights, faded_mass, uniqueness
 from perdure.records.memory import Kind, Scope, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.signals import signals
@@ -32,7 +32,7 @@ def case(source: str, *values: object) -> object:
 
 
 def importance(base: float, accesses: int, days: float, **keys: object) -> float:
-    curve = Importance(np.array([base]), np.array([float(accesses)]), **{"weight": 0.0, "floor": 0.0, **keys})  # type: ignore[arg-type]
+    curve = ImportanceCurve(np.array([base]), np.array([float(accesses)]), **{"weight": 0.0, "floor": 0.0, **keys})  # type: ignore[arg-type]
     return float(curve.value(days)[0])
 
 
@@ -182,7 +182,7 @@ def test_importance_defaults(policy, key, expected):
     ],
 )
 def test_confidence(base, rate, days, expected):
-    curve = Confidence(np.array([base]), np.array([rate]))
+    curve = ConfidenceCurve(np.array([base]), np.array([rate]))
     assert float(curve.value(days)[0]) == pytest.approx(expected, rel=1e-12)
 
 
@@ -279,7 +279,7 @@ def test_validation_moves_the_truth_clock_and_access_does_not():
     ],
 )
 def test_retention(reinforcements, days, expected):
-    curve = Retention(np.array([float(reinforcements)]))
+    curve = RetentionCurve(np.array([float(reinforcements)]))
     assert float(curve.value(days)[0]) == pytest.approx(expected, abs=6e-5)
 
 
@@ -287,17 +287,17 @@ def test_retention(reinforcements, days, expected):
 def test_a_review_is_suggested_below_one_half():
     """seed 004 section 2.1, should_reinforce: threshold 0.5, reached after 7 ln 2 = 4.852 days."""
     assert SEED.retention.review_below == 0.5
-    assert float(Retention(np.zeros(1)).crossing(0.5)[0]) == pytest.approx(4.852, abs=5e-4)
+    assert float(RetentionCurve(np.zeros(1)).crossing(0.5)[0]) == pytest.approx(4.852, abs=5e-4)
 
 
 # --- seed 004 section 1: value
 
 
 def value(mass=0.0, unique=0.0, sure=0.0, days=0.0, confirmed=0, weights=None) -> float:
-    curve = Value(
+    curve = ValueCurve(
         np.array([float(mass)]),
         np.array([float(unique)]),
-        Confidence(np.array([float(sure)]), np.zeros(1)),
+        ConfidenceCurve(np.array([float(sure)]), np.zeros(1)),
         np.zeros(1),
         np.array([float(confirmed)]),
         weights or Weights(),
@@ -359,7 +359,7 @@ def test_the_access_counter_is_the_sum_over_the_history():
 def test_ages_are_not_floored_to_days():
     """design 3: ages are continuous."""
     assert value(days=0.5) == pytest.approx(0.20 * math.exp(-0.05))
-    assert float(Retention(np.zeros(1)).value(0.5)[0]) == pytest.approx(math.exp(-0.5 / 7))
+    assert float(RetentionCurve(np.zeros(1)).value(0.5)[0]) == pytest.approx(math.exp(-0.5 / 7))
 
 
 # --- seed 004 sections 4, 5 and 6: tiers

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from perdure.formulas.strength import Parameters, Strength, manually_decayed, never_forgotten_from, reinforced
+from perdure.formulas.strength import Parameters, StrengthCurve, decay_by_hand, never_forgotten_from, reinforced
 
 SECOND: Final = 1 / 86_400
 INHERITS: Final = None
@@ -49,9 +49,9 @@ def parameters(column: str, **changed: float) -> Parameters:
 
 def memory(
     column: str, strength: float = 0.5, level: float = 0.0, importance: float = 0.5, **changed: float
-) -> Strength:
+) -> StrengthCurve:
     keys = parameters(column, **changed)
-    return Strength(np.array([strength]), np.array([level]), np.array([importance]), keys)
+    return StrengthCurve(np.array([strength]), np.array([level]), np.array([importance]), keys)
 
 
 def approximately(expected: float) -> object:
@@ -220,13 +220,13 @@ def test_strength_nears_the_target_that_its_level_still_holds_up():
     ],
 )
 def test_decay_by_hand_takes_level_and_is_bounded_for_each_call(column, amount, expected, left):
-    strength, level = manually_decayed([1.0], [12.0], [0.5], [amount], parameters(column))
+    strength, level = decay_by_hand([1.0], [12.0], [0.5], [amount], parameters(column))
     assert strength[0] == approximately(expected)
     assert level[0] == approximately(left)
 
 
 def test_decay_by_hand_never_raises_what_is_below_its_target():
-    strength, level = manually_decayed([0.2], [12.0], [0.5], [1.0], parameters("default"))
+    strength, level = decay_by_hand([0.2], [12.0], [0.5], [1.0], parameters("default"))
     assert (strength[0], level[0]) == (0.2, 11.0)
 
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from perdure.formulas.retention import Retention
+from perdure.formulas.retention import RetentionCurve
 from perdure.records.memory import Scope
 from perdure.rules.lifecycle.state_arrays import strength_parameters
 from perdure.rules.policy_check import policy_from
@@ -68,7 +68,7 @@ def test_a_row_of_strength_by_scope(policy, name, expected):
     ],
 )
 def test_a_row_of_the_schedule_of_reinforcement(reinforcements, days, kept):
-    curve = Retention(np.array([float(reinforcements)]))
+    curve = RetentionCurve(np.array([float(reinforcements)]))
     assert float(curve.value(30.0)[0]) == pytest.approx(kept, abs=5e-5)
     assert float(curve.value(days)[0]) == pytest.approx(math.exp(-1))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from perdure.models.wordpiece import WordPiece
 from perdure.records.errors import InvalidInput
 from perdure.rules.language.tokens import counted
-from perdure.rules.lifecycle.shortening import extractive, keywords, shortened, summary, telegraphic
+from perdure.rules.lifecycle.shortening import drop_stop_words, extract_sentences, keywords, shorten, summarize
 from perdure.rules.meaning_guard import lost
 from rules.test_tokens import chat
 
@@ -25,7 +25,14 @@ sentences = st.one_of(
     st.lists(words, max_size=25).map("".join),
     st.text(st.characters(exclude_categories=("Cs",)), max_size=300),
 )
-FORMS = [telegraphic, summary, keywords, lambda t: extractive(t, 12), lambda t: summary(t, 9), lambda t: keywords(t, 4)]
+FORMS = [
+    drop_stop_words,
+    summarize,
+    keywords,
+    lambda t: extract_sentences(t, 12),
+    lambda t: summarize(t, 9),
+    lambda t: keywords(t, 4),
+]
 
 
 @pytest.mark.parametrize(
@@ -46,18 +53,18 @@ FORMS = [telegraphic, summary, keywords, lambda t: extractive(t, 12), lambda t: 
     ],
 )
 def test_the_telegraphic_form(text, short):
-    assert telegraphic(text) == short
+    assert drop_stop_words(text) == short
 
 
 @ANY
 @given(sentences)
 def test_the_telegraphic_form_loses_nothing_that_the_guard_checks(text):
-    assert lost(text, telegraphic(text)) == ()
+    assert lost(text, drop_stop_words(text)) == ()
 
 
 def test_no_message_of_a_real_chat_loses_anything_and_four_tenths_of_the_tokens_go():
     texts, tokenizer = chat(), WordPiece()
-    short = [telegraphic(text) for text in texts]
+    short = [drop_stop_words(text) for text in texts]
     assert [(a, b) for a, b in zip(texts, short, strict=True) if lost(a, b)] == []
     ratio = sum(len(tokenizer.ids(t)) for t in short) / sum(len(tokenizer.ids(t)) for t in texts)
     assert 0.5 <= ratio <= 0.65
@@ -76,14 +83,14 @@ def test_no_form_is_longer_and_shortening_again_never_adds(text):
 @ANY
 @given(sentences, st.integers(1, 40))
 def test_budgets_are_kept(text, tokens):
-    for form in (extractive, summary, keywords):
+    for form in (extract_sentences, summarize, keywords):
         assert counted(form(text, tokens)) <= tokens
 
 
 @ANY
 @given(sentences)
 def test_something_is_left_of_a_text_that_has_something(text):
-    for form in (telegraphic, summary):
+    for form in (drop_stop_words, summarize):
         assert bool(form(text)) == bool(text.strip())
 
 
@@ -95,18 +102,18 @@ LONG = " ".join(
 
 
 def test_a_long_text_keeps_its_best_sentences_in_order():
-    short = extractive(LONG, 40)
+    short = extract_sentences(LONG, 40)
     assert "Marta moved the billing service from Oslo to Bergen with 3 engineers." in short
     found = short.split(". ")
     assert [LONG.index(part) for part in found] == sorted(LONG.index(part) for part in found)
     assert 20 <= counted(short) <= 40
-    assert counted(summary(LONG)) <= 150 < counted(telegraphic(LONG + LONG.replace("said", "heard")))
+    assert counted(summarize(LONG)) <= 150 < counted(drop_stop_words(LONG + LONG.replace("said", "heard")))
 
 
 def test_a_sentence_that_is_too_long_for_the_budget_is_cut_and_not_replaced_by_small_talk():
     giant = " ".join(f"server{i} runs service{i}" for i in range(60)) + ". Ok then."
-    assert summary(giant).startswith("server0 runs service0 server1")
-    assert counted(summary(giant)) > 100
+    assert summarize(giant).startswith("server0 runs service0 server1")
+    assert counted(summarize(giant)) > 100
 
 
 def test_keywords_begin_with_what_must_not_be_lost():
@@ -119,8 +126,8 @@ def test_keywords_begin_with_what_must_not_be_lost():
 
 def test_the_forms_by_name():
     text = "The deploys happen on a Friday."
-    assert shortened(text, "summary") == summary(text)
-    assert shortened(text, "keywords") == keywords(text)
-    assert shortened(text, "embedding") == ""
+    assert shorten(text, "summary") == summarize(text)
+    assert shorten(text, "keywords") == keywords(text)
+    assert shorten(text, "embedding") == ""
     with pytest.raises(InvalidInput, match="summary, keywords or embedding"):
-        shortened(text, "poem")
+        shorten(text, "poem")

@@ -608,7 +608,7 @@ from perdure.compose import copy, store_at
 from perdure.interfaces.files.exchange import write
 from perdure.operations.import_export import imported
 from perdure.operations.transfer import HEAD, TAIL, exported
-from perdure.rules.transfer import Tallying
+from perdure.rules.transfer import TallyCounter
 
 def lines(count):
     yield {HEAD: 1, "spaces": [], "rows": count}
@@ -619,7 +619,7 @@ def lines(count):
          "boosted", "boost_day", "tier_ms", "status_ms", "strength_ms", "form_ms", "tokens"), 1) | dict.fromkeys(
         ("accessed_ms", "access2_ms", "access3_ms", "validated_ms", "due_ms", "session", "turn", "speaker", "source",
          "task", "shown", "decayed", "decayed_ms")) | {"form": "full", "firm": False}
-    tallies = {"namespace": Tallying(), "memory": Tallying()}
+    tallies = {"namespace": TallyCounter(), "memory": TallyCounter()}
     for i in range(-1, count):
         part = "memory" if i >= 0 else "namespace"
         row = {"created_ms": 1, "policy": "x"} if i < 0 else {
@@ -661,9 +661,9 @@ def test_the_order_of_rows_does_not_change_a_tally(origins):
     source = origins("sqlite")[0]
     with store_at(source) as store:
         rows = [row for page in pages(store.transfer, ("default", "journal"), None) for row in page]
-        from perdure.rules.transfer import Tallying
+        from perdure.rules.transfer import TallyCounter
 
-        backwards = Tallying()
+        backwards = TallyCounter()
         for row in reversed(rows):
             backwards.add(row)
         assert backwards.told() == tally(store.transfer, ("default", "journal"))

@@ -15,7 +15,7 @@ REINFORCEMENT_CAP: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Confidence:
+class ConfidenceCurve:
     """Confidence of n memories as a function of days since validation (facts) or last access (others).
 
     Attributes:

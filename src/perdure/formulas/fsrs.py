@@ -43,7 +43,7 @@ Grades = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class PowerRetention:
+class PowerRetentionCurve:
     """Retention of n memories as a function of days since the last review: R = (1 + f * t / S) ^ -decay.
 
     Attributes:
@@ -70,7 +70,7 @@ class PowerRetention:
         return np.where(goal > 1.0, 0.0, np.where(goal <= 0.0, np.inf, np.maximum(days, 0.0)))
 
 
-def initial(grade: ArrayLike, weights: Sequence[float] = DEFAULT_WEIGHTS) -> tuple[Array, Array]:
+def first_review(grade: ArrayLike, weights: Sequence[float] = DEFAULT_WEIGHTS) -> tuple[Array, Array]:
     """Return stability in days (0.001 to 36,500) and difficulty (1 to 10) after the first review.
 
     Args:
@@ -82,7 +82,7 @@ def initial(grade: ArrayLike, weights: Sequence[float] = DEFAULT_WEIGHTS) -> tup
     return np.clip(stability, *STABILITY_BOUNDS), np.clip(_first_difficulty(grades, weights), *DIFFICULTY_BOUNDS)
 
 
-def reviewed(
+def apply_review(
     stability: ArrayLike,
     difficulty: ArrayLike,
     days: ArrayLike,
@@ -107,7 +107,7 @@ def reviewed(
     old = np.clip(np.asarray(stability, dtype=np.float64), *STABILITY_BOUNDS)
     hardness = np.clip(np.asarray(difficulty, dtype=np.float64), *DIFFICULTY_BOUNDS)
     elapsed, grades = ages(days), _grades(grade)
-    retention = PowerRetention(old, weights[20]).value(elapsed)
+    retention = PowerRetentionCurve(old, weights[20]).value(elapsed)
     recalled = _after_recall(old, hardness, retention, grades, weights)
     later = np.where(grades == AGAIN, _after_lapse(old, hardness, retention, weights), recalled)
     new = np.where(elapsed < 1.0, _same_day(old, grades, weights), later)

@@ -60,7 +60,7 @@ def fused(cosine: Array | None, bm25: Array, coverage: float, weights: Fusion) -
     return (1.0 - share) * dense, share * lexical
 
 
-def contextual(
+def context_parts(
     fused_score: Array,
     previous: Ints,
     following: Ints,

@@ -22,7 +22,7 @@ _HALVINGS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Importance:
+class ImportanceCurve:
     """Importance of n memories as a function of days since the last access (or creation).
 
     Attributes:

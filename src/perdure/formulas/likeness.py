@@ -85,7 +85,7 @@ def _keys(sets: TokenSets, of: NDArray[np.int64], kinds: int) -> NDArray[np.int6
     return np.asarray(np.repeat(np.arange(len(of)), sizes) * kinds + tokens, dtype=np.int64)
 
 
-def combined(cosine: ArrayLike, overlap: ArrayLike, content_weight: float = CONTENT_WEIGHT) -> Array:
+def combine(cosine: ArrayLike, overlap: ArrayLike, content_weight: float = CONTENT_WEIGHT) -> Array:
     """Return (1 - w) * cosine + w * overlap, shape [p].
 
     Args:

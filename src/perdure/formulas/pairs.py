@@ -38,7 +38,7 @@ _SAMPLE: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class SimilarPairs:
     """Pairs of similar rows, i < j, each once, sorted by (i, j).
 
     Attributes:
@@ -70,7 +70,7 @@ def similar_pairs(
     exact_up_to: int = EXACT_UP_TO,
     probes: int = PROBES,
     most: int = MOST_PAIRS,
-) -> Pairs:
+) -> SimilarPairs:
     """Return all pairs of rows whose cosine reaches the threshold.
 
     The same input gives the same output; in the exact case its order does not matter. Zero rows are like nothing.
@@ -88,10 +88,10 @@ def similar_pairs(
     """
     if not 0.0 < threshold <= 1.0 or probes < 1 or most < 1:
         raise ValueError(f"threshold {threshold} (0 to 1], probes {probes} (1 or more), most {most} (1 or more)")
-    rows, lengths = _unit(vectors)
+    rows, lengths = _unit_rows(vectors)
     first = _first_copies(rows)
     own = np.flatnonzero((first == np.arange(len(first))) & (lengths > 0.0)).astype(np.int32)
-    found = _Found(threshold, most)
+    found = _FoundPairs(threshold, most)
     if len(own) < len(rows):
         rows = rows[own]
     exact = len(own) <= exact_up_to
@@ -104,7 +104,7 @@ def similar_pairs(
     i, j = np.concatenate([own[i], first[copies]]), np.concatenate([own[j], copies])
     cosine = np.concatenate([cosine, np.ones(len(copies), np.float32)])
     order = np.argsort(i.astype(np.int64) * len(first) + j)
-    return Pairs(i[order], j[order], cosine[order], first, reached, exact)
+    return SimilarPairs(i[order], j[order], cosine[order], first, reached, exact)
 
 
 def cosines(vectors: Vectors, i: NDArray[np.integer], j: NDArray[np.integer]) -> NDArray[np.float32]:
@@ -116,11 +116,11 @@ def cosines(vectors: Vectors, i: NDArray[np.integer], j: NDArray[np.integer]) ->
         j: Positions of their partners, [p].
     """
     used, places = np.unique(np.concatenate([i, j]), return_inverse=True)
-    rows, _ = _unit(vectors[used])
-    return _scored(rows, places[: len(i)], places[len(i) :])
+    rows, _ = _unit_rows(vectors[used])
+    return _row_cosines(rows, places[: len(i)], places[len(i) :])
 
 
-def _scored(rows: Rows, i: NDArray[np.integer], j: NDArray[np.integer]) -> NDArray[np.float32]:
+def _row_cosines(rows: Rows, i: NDArray[np.integer], j: NDArray[np.integer]) -> NDArray[np.float32]:
     """Cosines of unit rows, each pair by itself: the same whatever else is asked with it."""
     out = np.empty(len(i), np.float32)
     for start in range(0, len(i), _LEFT):
@@ -129,7 +129,7 @@ def _scored(rows: Rows, i: NDArray[np.integer], j: NDArray[np.integer]) -> NDArr
     return np.minimum(out, np.float32(1.0))
 
 
-def _unit(vectors: Vectors) -> tuple[Rows, NDArray[np.float32]]:
+def _unit_rows(vectors: Vectors) -> tuple[Rows, NDArray[np.float32]]:
     """A float32 copy with rows of length 1 (zero rows stay zero), and the lengths."""
     if vectors.ndim != 2:  # noqa: PLR2004 - rows and dimensions
         raise ValueError(f"expected vectors of shape [n, d], not {list(vectors.shape)}")
@@ -154,7 +154,7 @@ def _first_copies(rows: Rows) -> Places:
     return first
 
 
-class _Found:
+class _FoundPairs:
     """Pairs as they are found; where they are too many, the least similar go and the threshold rises."""
 
     def __init__(self, threshold: float, most: int) -> None:
@@ -191,7 +191,7 @@ class _Found:
         i, j, _ = self._joined()
         raised = self.floor > np.float32(self._asked - _MARGIN)
         reached = float(self.floor) + _MARGIN if raised else self._asked
-        cosine = _scored(rows, i, j)
+        cosine = _row_cosines(rows, i, j)
         kept = cosine >= np.float32(reached)
         return i[kept], j[kept], cosine[kept], reached
 
@@ -213,7 +213,7 @@ class _Products:
         return a, b, values[flat]
 
 
-def _compare_all(rows: Rows, found: _Found) -> None:
+def _compare_all(rows: Rows, found: _FoundPairs) -> None:
     """Compare all pairs of unit rows: the blocks on and above the diagonal."""
     products = _Products()
     for start in range(0, len(rows), _LEFT):
@@ -225,7 +225,7 @@ def _compare_all(rows: Rows, found: _Found) -> None:
             found.add(a[above], b[above], cosine[above])
 
 
-def _compare_in_cells(rows: Rows, probes: int, found: _Found) -> None:
+def _compare_in_cells(rows: Rows, probes: int, found: _FoundPairs) -> None:
     """Compare each unit row with the rows of the cells nearest to it."""
     centres = _centres(rows, max(1, round(np.sqrt(len(rows)))))
     near = _nearest(rows, centres, min(probes, len(centres)))
@@ -276,5 +276,5 @@ def _centres(rows: Rows, count: int) -> Rows:
         used, starts = np.unique(nearest[order], return_index=True)
         moved = centres.copy()  # a centre without rows stays where it is: it costs nothing
         moved[used] = np.add.reduceat(sample[order], starts, axis=0)
-        centres, _ = _unit(moved)
+        centres, _ = _unit_rows(moved)
     return centres

@@ -11,7 +11,7 @@ from perdure.formulas.curve import Array, ages
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
+class RetentionCurve:
     """Retention of n memories as a function of days since the last access.
 
     Attributes:

@@ -66,7 +66,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Strength:
+class StrengthCurve:
     """Strength of n memories as a function of days since their state last changed.
 
     Attributes:
@@ -110,7 +110,7 @@ class Strength:
         """Return the strength at or below which each memory is forgotten, shape [n]; lower for important ones."""
         keys = self.parameters
         adjustment = (_MIDDLE - self.importance) * keys.forgetting_importance_weight
-        return _between(keys.floor, keys.maximum, keys.forgetting_threshold + adjustment)
+        return _clamp(keys.floor, keys.maximum, keys.forgetting_threshold + adjustment)
 
     def forgotten(self, days: ArrayLike) -> NDArray[np.bool_]:
         """Return whether strength is at or below the forgetting threshold, shape [n]."""
@@ -130,12 +130,14 @@ class Strength:
         """
         return self.crossing(np.nextafter(self.threshold(), np.inf))
 
-    def _column(self) -> Strength:
+    def _column(self) -> StrengthCurve:
         """The same memories as a column, so that each can be tried at many ages at once."""
         keys = self.parameters
         names = [f.name for f in fields(Parameters) if f.name != "cycle_seconds"]
         columns: dict[str, Any] = {name: np.asarray(getattr(keys, name), dtype=np.float64)[..., None] for name in names}
-        return Strength(self.strength[:, None], self.level[:, None], self.importance[:, None], replace(keys, **columns))
+        return StrengthCurve(
+            self.strength[:, None], self.level[:, None], self.importance[:, None], replace(keys, **columns)
+        )
 
 
 def reinforced(
@@ -164,7 +166,7 @@ def reinforced(
     return np.maximum(old, goal), _floats(filled)
 
 
-def manually_decayed(
+def decay_by_hand(
     strength: ArrayLike, level: ArrayLike, importance: ArrayLike, amount: ArrayLike, parameters: Parameters
 ) -> tuple[Array, Array]:
     """Return strength and level after a decay by hand.
@@ -204,13 +206,13 @@ def never_forgotten_from(parameters: Parameters) -> Array:
     strictest = keys.forgetting_threshold + _MIDDLE * relief
     # Baseline > threshold where the larger of its two parts is over both parts of the threshold, and the threshold is
     # under the maximum, which is where both are cut off.
-    over_floor = _solved(_floats(keys.floor - keys.baseline), per_importance)
+    over_floor = _importance_above(_floats(keys.floor - keys.baseline), per_importance)
     over_floor = np.where(np.asarray(keys.minimum) > keys.floor, -np.inf, over_floor)
     over_threshold = np.minimum(
-        _solved(_floats(strictest - keys.minimum), relief),
-        _solved(_floats(strictest - keys.baseline), per_importance + relief),
+        _importance_above(_floats(strictest - keys.minimum), relief),
+        _importance_above(_floats(strictest - keys.baseline), per_importance + relief),
     )
-    under_maximum = _solved(_floats(strictest - keys.maximum), relief)
+    under_maximum = _importance_above(_floats(strictest - keys.maximum), relief)
     least = np.maximum(np.maximum(over_floor, over_threshold), under_maximum)
     possible = (np.asarray(keys.floor) < keys.maximum) & (least < 1.0)
     return np.where(possible, np.maximum(least, 0.0), np.inf)
@@ -220,23 +222,23 @@ def _floats(number: ArrayLike) -> Array:
     return np.asarray(number, dtype=np.float64)
 
 
-def _between(low: ArrayLike, high: ArrayLike, number: ArrayLike) -> Array:
+def _clamp(low: ArrayLike, high: ArrayLike, number: ArrayLike) -> Array:
     """The number within bounds; where the bounds contradict each other, the upper one wins."""
     return _floats(np.minimum(high, np.maximum(low, number)))
 
 
 def _baseline(importance: ArrayLike, keys: Parameters) -> Array:
-    return _between(keys.minimum, keys.maximum, keys.baseline + _floats(importance) * keys.importance_weight)
+    return _clamp(keys.minimum, keys.maximum, keys.baseline + _floats(importance) * keys.importance_weight)
 
 
 def _target(level: Array, importance: ArrayLike, keys: Parameters) -> Array:
     """What a level is worth: baseline + (maximum - baseline) * (1 - exp(-level / scale))."""
     low = _baseline(importance, keys)
-    ratio = -np.expm1(-_between(0.0, keys.max_level, level) / keys.scale)
+    ratio = -np.expm1(-_clamp(0.0, keys.max_level, level) / keys.scale)
     return _floats(low + (keys.maximum - low) * ratio)
 
 
-def _solved(missing: Array, rate: Array) -> Array:
+def _importance_above(missing: Array, rate: Array) -> Array:
     """The importance x above which rate * x > missing, for a rate of 0 or more; all (-inf) or none (inf) at rate 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(rate > 0.0, missing / rate, np.where(missing < 0.0, -np.inf, np.inf))

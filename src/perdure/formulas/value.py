@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from perdure.formulas.confidence import Confidence
+from perdure.formulas.confidence import ConfidenceCurve
 from perdure.formulas.curve import Array, ages, first_below
 
 UNIQUENESS_NEIGHBOURS: Final = 5
@@ -26,7 +26,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValueCurve:
     """Value of n memories as a function of days since the last access (or creation).
 
     Attributes:
@@ -44,7 +44,7 @@ class Value:
 
     mass: Array
     uniqueness: Array
-    confidence: Confidence
+    confidence: ConfidenceCurve
     confidence_lag: Array
     reinforcements: Array
     weights: Weights = Weights()
@@ -83,12 +83,12 @@ class Value:
             dtype=np.float64,
         )
 
-    def _column(self) -> Value:
+    def _column(self) -> ValueCurve:
         """The same memories as a column, so that each can be tried at many ages at once."""
-        return Value(
+        return ValueCurve(
             self.mass[:, None],
             self.uniqueness[:, None],
-            Confidence(self.confidence.base[:, None], self.confidence.rate[:, None]),
+            ConfidenceCurve(self.confidence.base[:, None], self.confidence.rate[:, None]),
             self.confidence_lag[:, None],
             self.reinforcements[:, None],
             self.weights,

@@ -12,7 +12,7 @@ from perdure.records.instant import DAY_MS
 from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Filters
 from perdure.records.report import Explanation, Stats
-from perdure.rules.explanation import explanation, led_here
+from perdure.rules.explanation import explain, inverse_link
 from perdure.rules.lifecycle.signals import views
 from perdure.rules.statistics import at_risk, percentiles
 
@@ -61,10 +61,10 @@ def why(ctx: Context, identity: str) -> Explanation:
         if r.state.status is Status.ACTIVE
     }
     here = {(other, kind) for other, kind, _ in ctx.store.links_to(record.namespace, identity)}
-    shown = [(led_here(k) if (o, k) in here else k, o, weight) for k, o, weight in links if o in others]
+    shown = [(inverse_link(k) if (o, k) in here else k, o, weight) for k, o, weight in links if o in others]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
-    told = explanation(memory, history, shown, ctx.policy, now)
+    told = explain(memory, history, shown, ctx.policy, now)
     return replace(told, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
 
 

@@ -123,12 +123,12 @@ def _checked(ctx: Context, text: str, found: list[Candidate], min_confidence: fl
     most = ctx.policy.extract.max_candidates
     asked = _most_confident(found, most)
     try:
-        answer = ctx.model.ask(verifying.INSTRUCTION, verifying.question(text, asked), verifying.schema(most))
+        answer = ctx.model.ask(verifying.INSTRUCTION, verifying.prompt_text(text, asked), verifying.reply_schema(most))
     except PerdureError as error:
         ctx.warn(f"What was extracted was not checked by the language model: {error}")
         return found
     rest = [c for c in found if c not in asked]
-    return [*verifying.verified(text, asked, answer, min_confidence=min_confidence), *rest]
+    return [*verifying.apply_reply(text, asked, answer, min_confidence=min_confidence), *rest]
 
 
 def _draft(ctx: Context, candidate: Candidate, place: Place) -> Draft:

@@ -28,9 +28,9 @@ from perdure.records.recall import Filters
 from perdure.records.report import Ingested
 from perdure.records.signal_results import Question
 from perdure.rules.escaping import label, one_line
-from perdure.rules.prompt_context import block, within
+from perdure.rules.prompt_context import context_block, fit_lines
 from perdure.rules.redaction import cleaned
-from perdure.rules.remember_requests import requested
+from perdure.rules.remember_requests import find_requests
 from perdure.rules.source_trust import takes_over, trust_of
 
 PROMPT_TOKENS: Final = 600
@@ -152,7 +152,7 @@ class Agent:
         parts = [digest.text] if digest.ids else []
         if asked:
             parts.append("\n".join(["", "Open questions. Ask the user when it fits, then call `answer`:", *asked]))
-        return block(parts)
+        return context_block(parts)
 
     def beside(self, prompt: str, session: str, namespace: str) -> str:
         """Return what an agent is shown beside a user's prompt: memories that are related; "" if nothing is known.
@@ -166,14 +166,14 @@ class Agent:
         filters = Filters(isolated=True, inside=session)
         found = recalling.recall(self.ctx, question, namespace, HITS, filters, touch=False)
         hits = [h for h in found.hits if not (h.memory.kind is Kind.EPISODE and h.memory.session == session)]
-        lines = within(hits, PROMPT_TOKENS, self.ctx.tokens)
+        lines = fit_lines(hits, PROMPT_TOKENS, self.ctx.tokens)
         if not lines:
             return ""
         kept = hits[: len(lines)]
         recall, _ = recalling.counted(self.ctx, question, namespace, kept, self.ctx.clock())
         told = f"Related to this prompt (recall {recall}; ids in brackets):" if recall else "Related to this prompt:"
         doubted = any(h.contested_with or h.question for h in kept)
-        return block([told, *lines, *([ASKING] if doubted else [])])
+        return context_block([told, *lines, *([ASKING] if doubted else [])])
 
     # --- what the above is made of
 
@@ -212,7 +212,7 @@ class Agent:
 
     def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
         text = cleaned(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text]
-        found = [] if takes_over(text) else requested(text, trust_of(message.role, message.source))
+        found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return
         place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")

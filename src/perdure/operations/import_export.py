@@ -26,7 +26,7 @@ from perdure.operations.transfer import (
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.transfer import PARTS, Line, Moved, Tally
 from perdure.records.vector import Space
-from perdure.rules.transfer import Tallying, checked_place, checked_row
+from perdure.rules.transfer import TallyCounter, checked_place, checked_row
 from perdure.rules.validation.identifiers import check_row_ids
 
 Lines = Callable[[], Iterable[Line]]
@@ -143,7 +143,7 @@ class _Reading:
         if before and before[-1] >= PARTS.index(step[1]):
             raise InvalidInput(f"The part {step[1]} of {step[0]} is out of order.", remedy="Export again.")
         there = self._there(step)
-        seen = Tallying()
+        seen = TallyCounter()
         for page in self._pages(group, step[1]):
             fresh = self._fresh(step, page, seen, there)
             if write and fresh:
@@ -170,7 +170,7 @@ class _Reading:
         if page:
             yield page
 
-    def _fresh(self, step: Step, page: list[Line], seen: Tallying, there: Tally) -> list[Line]:
+    def _fresh(self, step: Step, page: list[Line], seen: TallyCounter, there: Tally) -> list[Line]:
         """Return those rows of a page that the target lacks; the others must be what it has."""
         fresh = []
         for row in page:
@@ -191,7 +191,7 @@ class _Reading:
         if step not in self.tallies:
             if self._there(step).rows:
                 raise taken(step)
-            self.tallies[step] = Tallying().told()
+            self.tallies[step] = TallyCounter().told()
 
     def _tail(self, tail: Line) -> None:
         told = {(p.get("namespace"), p.get("part")): p for p in tail.get("parts", ()) if isinstance(p, dict)}
@@ -199,7 +199,7 @@ class _Reading:
             if self.namespace not in (None, place):
                 continue
             step = checked_place(part, place)[0], str(part)
-            found = self.tallies.setdefault(step, Tallying().told())
+            found = self.tallies.setdefault(step, TallyCounter().told())
             if (line.get("rows"), line.get("digest")) != (found.rows, found.digest):
                 raise InvalidInput(
                     f"The export is damaged: the part {step[1]} of {step[0]} does not hold what its end says.",

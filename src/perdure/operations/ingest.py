@@ -21,7 +21,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
 from perdure.rules.prompt_context import without_blocks
-from perdure.rules.redaction import redacted_key
+from perdure.rules.redaction import redact_key
 from perdure.rules.source_trust import trust_of, with_trust
 from perdure.rules.usage_detection import REPLYING
 from perdure.rules.validation import inputs as intake
@@ -187,4 +187,4 @@ def _key(draft: Draft, message: Message, repeats: dict[str, int]) -> str:
 
 def message_key(session: str | None, key: str) -> str:
     """Return the idempotency key of a message that has an id of its own."""
-    return f"message:{session}:{redacted_key(key)}"
+    return f"message:{session}:{redact_key(key)}"

@@ -11,7 +11,7 @@ from perdure.operations.store_protocol import RowTransfer, Store
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
 from perdure.records.transfer import PARTS, Cursor, Line, Moved, Tally
 from perdure.records.vector import Space
-from perdure.rules.transfer import Tallying
+from perdure.rules.transfer import TallyCounter
 from perdure.rules.validation.identifiers import check_row_ids
 from perdure.rules.validation.values import checked_namespace
 
@@ -123,7 +123,7 @@ def exported(store: Store, *, namespace: str | None = None, progress: Progress |
     }
     tail = []
     for place, part in steps:
-        seen = Tallying()
+        seen = TallyCounter()
         for page in pages(store.transfer, (place, part), None):
             for row in page:
                 seen.add(row)
@@ -189,7 +189,7 @@ def pages(transfer: RowTransfer, step: Step, after: Cursor | None) -> Iterator[l
 
 def tally(transfer: RowTransfer, step: Step, tell: Callable[[int], None] = lambda _: None) -> Tally:
     """Return how much of a part there is."""
-    seen = Tallying()
+    seen = TallyCounter()
     for page in pages(transfer, step, None):
         for row in page:
             seen.add(row)
@@ -237,7 +237,7 @@ def _start(
 
 def _first(source: RowTransfer, step: Step, rows: int) -> tuple[Tally, Cursor | None]:
     """Return the tally of the first so many rows, and where they end."""
-    seen = Tallying()
+    seen = TallyCounter()
     after: Cursor | None = None
     while seen.rows < rows and (found := source.read(*step, after, min(PAGE, rows - seen.rows))):
         after = found[-1][0]

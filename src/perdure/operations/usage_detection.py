@@ -12,7 +12,7 @@ from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Status
 from perdure.records.new_memory import Draft
-from perdure.rules.usage_detection import only_repeats, paraphrases, quotes, statements
+from perdure.rules.usage_detection import comparable_sentences, only_repeats, paraphrased_ids, quoted_ids
 
 MINUTE_MS: Final = 60_000
 FIRST_PAGE: Final = 64
@@ -108,7 +108,7 @@ def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
 
 def _used(ctx: Context, namespace: str, reply: Draft, there: Mapping[str, Record], *, by_meaning: bool) -> list[str]:
     known = {i: r.content.shown or r.content.text for i, r in there.items() if r.state.status is Status.ACTIVE}
-    found = quotes(reply.text, known, ctx.policy.use.quoted)
+    found = quoted_ids(reply.text, known, ctx.policy.use.quoted)
     left = [i for i in known if i not in found]
     if by_meaning and left:
         found |= _paraphrased(ctx, namespace, reply, left)
@@ -116,7 +116,7 @@ def _used(ctx: Context, namespace: str, reply: Draft, there: Mapping[str, Record
 
 
 def _paraphrased(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str]) -> frozenset[str]:
-    said = statements(reply.text)
+    said = comparable_sentences(reply.text)
     vectors = ctx.store.vectors(namespace, ids) if ctx.embedder is not None and said else {}
     if ctx.embedder is None or not vectors:
         return frozenset()
@@ -124,7 +124,7 @@ def _paraphrased(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str])
         own = ctx.embedder.embed(said, purpose="document")
     except EmbedderError:  # storing will tell
         return frozenset()
-    return paraphrases(own, vectors) if ctx.store.space() == ctx.embedder.space else frozenset()
+    return paraphrased_ids(own, vectors) if ctx.store.space() == ctx.embedder.space else frozenset()
 
 
 def _of(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:

@@ -40,7 +40,7 @@ def overlap(reply: str, memory_text: str) -> Overlap:
     return Overlap(quoted=_share(known, said), taken=_share(said, known))
 
 
-def quoted(reply: str, memory_text: str) -> float:
+def quoted_share(reply: str, memory_text: str) -> float:
     """Return the share of the memory's content that the reply says, 0..1.
 
     The mean of two shares: of its content words, and of those that stand in a run of three that the reply has too. So a
@@ -50,7 +50,7 @@ def quoted(reply: str, memory_text: str) -> float:
     return overlap(reply, memory_text).quoted
 
 
-def echoes(reply: str, texts: Iterable[str]) -> bool:
+def is_echo(reply: str, texts: Iterable[str]) -> bool:
     """Return whether a reply says nothing but what the texts say: at least 0.9 of its content words, in runs of three.
 
     Shorter sentences must stand in a text as a whole. Negations, modals, numbers and question marks are content: "not

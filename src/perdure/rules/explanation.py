@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.formulas.confidence import amplifier
 from perdure.formulas.curve import NEVER, due_instants
-from perdure.formulas.strength import Strength, never_forgotten_from
+from perdure.formulas.strength import StrengthCurve, never_forgotten_from
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import MemoryItem, State, Status, Tier
 from perdure.records.policy import Policy
@@ -19,12 +19,12 @@ from perdure.rules.lifecycle.trajectory import replay
 _LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
 
 
-def led_here(kind: str) -> str:
+def inverse_link(kind: str) -> str:
     """Return what a link is called from its other end; one that is the same from both ends keeps its name."""
     return _LED_HERE.get(kind, kind)
 
 
-def explanation(
+def explain(
     memory: MemoryItem, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
 ) -> Explanation:
     """Return the explanation of one memory.
@@ -96,11 +96,11 @@ def _strength(memory: MemoryItem, policy: Policy, now: Instant) -> str:
     level = float(curve.level_at(max(0, now - memory.state.strength_ms) / DAY_MS)[0])
     return (
         f"{memory.strength:.3f}: level {level:.3f}, baseline {float(curve.baseline()[0]):.3f}, threshold "
-        f"{float(curve.threshold()[0]):.3f}; {_forgotten(columns, curve, policy)}"
+        f"{float(curve.threshold()[0]):.3f}; {_forgetting(columns, curve, policy)}"
     )
 
 
-def _forgotten(columns: Columns, curve: Strength, policy: Policy) -> str:
+def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
     """When a memory is forgotten, or why never."""
     if policy.archive.rule != "strength":
         return f"hides nothing, because archive.rule is {policy.archive.rule}"

@@ -21,7 +21,7 @@ INSTRUCTION: Final = (
 _NUMBER: Final = {"type": "number", "minimum": 0, "maximum": 1}
 
 
-def schema(most: int) -> dict[str, Any]:
+def reply_schema(most: int) -> dict[str, Any]:
     """Return the JSON Schema of an answer about some candidates.
 
     Args:
@@ -47,13 +47,13 @@ def schema(most: int) -> dict[str, Any]:
     }
 
 
-def question(text: str, found: Sequence[Candidate]) -> str:
+def prompt_text(text: str, found: Sequence[Candidate]) -> str:
     """Return what is asked about: the text and the numbered candidates, as JSON."""
     numbered = [{"number": n, "content": c.content} for n, c in enumerate(found, 1)]
     return json.dumps({"text": text, "candidates": numbered}, ensure_ascii=False)
 
 
-def verified(
+def apply_reply(
     text: str, found: Sequence[Candidate], answer: Mapping[str, Any], *, min_confidence: float
 ) -> list[Candidate]:
     """Return the candidates that a model's answer leaves, in the order of the text.

@@ -79,7 +79,7 @@ def candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> l
     return sorted(best, key=lambda c: c.start)
 
 
-def scored(content: str, base: float) -> float:
+def score_content(content: str, base: float) -> float:
     """Return a confidence adjusted by the content's quality, 0..1.
 
     Ten words or more +0.1, fewer than five -0.1; a technical term +0.05; code +0.1.
@@ -113,7 +113,7 @@ def _matches(sentence: str, offset: int) -> list[Candidate]:
         else:
             content = match[1].strip().rstrip(".!").rstrip()
         if SHORTEST <= len(content) <= LONGEST:
-            found.append(Candidate(content, scored(content, base), name, offset + start, offset + end))
+            found.append(Candidate(content, score_content(content, base), name, offset + start, offset + end))
     return found
 
 
@@ -134,7 +134,7 @@ def _dense(text: str, spans: list[tuple[int, int]]) -> list[Candidate]:
     for (start, end), score in zip(spans, scores, strict=True):
         content = text[start:end]
         if score > 0 and SHORTEST <= len(content) <= LONGEST and not content.endswith("?"):
-            confidence = scored(content, _KEYWORDS_BASE * score / top)
+            confidence = score_content(content, _KEYWORDS_BASE * score / top)
             found.append(Candidate(content, confidence, "keywords", start, end))
     return found
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from perdure.formulas.confidence import Confidence
+from perdure.formulas.confidence import ConfidenceCurve
 from perdure.formulas.curve import HORIZON_DAYS, Curve
-from perdure.formulas.fsrs import GOOD, PowerRetention, initial
-from perdure.formulas.retention import Retention
-from perdure.formulas.strength import Strength, reinforced
-from perdure.formulas.value import Value, Weights
+from perdure.formulas.fsrs import GOOD, PowerRetentionCurve, first_review
+from perdure.formulas.retention import RetentionCurve
+from perdure.formulas.strength import StrengthCurve, reinforced
+from perdure.formulas.value import ValueCurve, Weights
 from perdure.records.errors import PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
 from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters
@@ -128,8 +128,8 @@ Check = tuple[str, Curve, float, bool]
 
 def _of_retention(policy: Policy) -> list[Check]:
     keys, one = policy.retention, np.ones(1)
-    exponential = Retention(one * 0.0, keys.strength_days, keys.growth)
-    newborn = PowerRetention(one * initial(GOOD)[0])
+    exponential = RetentionCurve(one * 0.0, keys.strength_days, keys.growth)
+    newborn = PowerRetentionCurve(one * first_review(GOOD)[0])
     return [
         ("retention.review_below", exponential, keys.review_below, keys.curve == "exponential"),
         ("retention.fsrs_review_below", newborn, keys.fsrs_review_below, keys.curve == "fsrs"),
@@ -138,9 +138,9 @@ def _of_retention(policy: Policy) -> list[Check]:
 
 def _of_confidence_and_value(policy: Policy) -> list[Check]:
     one, archive, compression = np.ones(1), policy.archive, policy.compression
-    fading = Confidence(one, one * -math.log(policy.confidence.daily_factor))
+    fading = ConfidenceCurve(one, one * -math.log(policy.confidence.daily_factor))
     shares = Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency)
-    worst = Value(one, one * 0.0, Confidence(one * 0.0, one), one * 0.0, one * 0.0, shares)
+    worst = ValueCurve(one, one * 0.0, ConfidenceCurve(one * 0.0, one), one * 0.0, one * 0.0, shares)
     shrinks = compression.rule == "triggers"
     return [
         ("archive.confidence_below", fading, archive.confidence_below, archive.rule in ("confidence", "both")),
@@ -157,6 +157,6 @@ def _something_is_forgotten(policy: Policy) -> bool:
     """Whether a memory of importance 0, just learned and never used, is forgotten in one of the two scopes."""
     nothing = np.zeros(2)
     keys = strength_parameters(policy, np.array([SESSION, LONG_TERM]))
-    resting = Strength(nothing, nothing, nothing, keys).baseline()
-    learned = Strength(*reinforced(resting, nothing, nothing, 1.0, keys), nothing, keys)
+    resting = StrengthCurve(nothing, nothing, nothing, keys).baseline()
+    learned = StrengthCurve(*reinforced(resting, nothing, nothing, 1.0, keys), nothing, keys)
     return bool(np.any(learned.forgetting() <= HORIZON_DAYS))

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Fusion, Ints, contextual, fused
+from perdure.formulas.fusion import Fusion, Ints, context_parts, fused
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
-from perdure.rules.language.words import is_named, may_answer, named_in
+from perdure.rules.language.words import is_named, may_answer, people_named
 
 OWN: Final = ("meaning", "words", "neighbour")
 
@@ -52,9 +52,9 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
     cosine = np.array([np.nan if c.cosine is None else c.cosine for c in candidates]) if pool.vectors else None
     dense, lexical = fused(cosine, np.array([c.bm25 for c in candidates]), pool.coverage, weights)
     previous, following, session = _places(candidates)
-    names = named_in(query.text)
+    names = people_named(query.text)
     speakers = {s for s in {c.speaker for c in candidates} if is_named(s, names)}
-    context = contextual(
+    context = context_parts(
         dense + lexical,
         previous,
         following,

@@ -20,7 +20,7 @@ from perdure.rules.secret_patterns import (
     HEADERS,
     KEY_BLOCK,
     SERVICES,
-    cards,
+    card_numbers,
     is_placeholder,
     is_value_of,
 )
@@ -51,10 +51,10 @@ def redacted(text: str) -> tuple[str, tuple[str, ...]]:
     Args:
         text: Any text. Time is linear in its length.
     """
-    found = _apart(_found(text))
+    found = _apart(_find_secrets(text))
     if not found:
         return text, ()
-    found = _apart([*found, *_again(text, found)])
+    found = _apart([*found, *_repetitions(text, found)])
     pieces: list[str] = []
     at = 0
     for start, end, name in found:
@@ -68,7 +68,7 @@ def cleaned(text: str, policy: Policy) -> str:
     return redacted(text)[0] if policy.knowledge.redact else text
 
 
-def without_secrets(draft: Draft, policy: Policy) -> Draft:
+def redact_draft(draft: Draft, policy: Policy) -> Draft:
     """Return a draft as it may be stored, which says what was replaced in it.
 
     Words, tags, source, speaker, metadata and the idempotency key are looked at. Session and task are not: they are
@@ -77,11 +77,11 @@ def without_secrets(draft: Draft, policy: Policy) -> Draft:
     if not policy.knowledge.redact:
         return draft
     text, told = redacted(draft.text)
-    tags, in_tags = redacted_data(draft.tags)
-    metadata, inside = redacted_data(draft.metadata)
-    source, in_source = redacted_data(draft.source)
-    speaker, in_speaker = redacted_data(draft.speaker)
-    key = None if draft.key is None else redacted_key(draft.key)
+    tags, in_tags = redact_data(draft.tags)
+    metadata, inside = redact_data(draft.metadata)
+    source, in_source = redact_data(draft.source)
+    speaker, in_speaker = redact_data(draft.speaker)
+    key = None if draft.key is None else redact_key(draft.key)
     names = (*told, *in_tags, *inside, *in_source, *in_speaker)
     if not names:
         return draft if key == draft.key else replace(draft, key=key)
@@ -97,7 +97,7 @@ def without_secrets(draft: Draft, policy: Policy) -> Draft:
     )
 
 
-def redacted_data(value: Any) -> tuple[Any, tuple[str, ...]]:
+def redact_data(value: Any) -> tuple[Any, tuple[str, ...]]:
     """Return JSON data with the secrets in its texts replaced, keys of mappings too, and what each of them was."""
     if isinstance(value, str):
         return redacted(value)
@@ -105,17 +105,17 @@ def redacted_data(value: Any) -> tuple[Any, tuple[str, ...]]:
         told: list[str] = []
         pairs: dict[str, Any] = {}
         for key, item in value.items():
-            (clean, first), (inside, rest) = redacted(key), _named(key, item)
+            (clean, first), (inside, rest) = redacted(key), _redact_value(key, item)
             pairs[clean] = inside
             told += [*first, *rest]
         return pairs, tuple(told)
     if isinstance(value, list | tuple):
-        items = [redacted_data(item) for item in value]
+        items = [redact_data(item) for item in value]
         return [item for item, _ in items], tuple(name for _, names in items for name in names)
     return value, ()
 
 
-def redacted_key(key: str) -> str:
+def redact_key(key: str) -> str:
     """Return a key that is as good as another one but holds no secret: a digest of it where it held one."""
     return f"redacted:{blake2b(key.encode(), digest_size=16).hexdigest()}" if redacted(key)[1] else key
 
@@ -131,17 +131,17 @@ def told(names: Iterable[str]) -> str:
     return f"{what} replaced before storing ({kinds}); knowledge.redact = false in the policy keeps them."
 
 
-def _named(key: str, item: Any) -> tuple[Any, tuple[str, ...]]:
+def _redact_value(key: str, item: Any) -> tuple[Any, tuple[str, ...]]:
     """Redact a value, which its key may show to be a secret: ``{"password": "hunter2"}``."""
     if isinstance(item, str):
         match = ASSIGNED.fullmatch(f"{key}={item}")
         if match is not None and is_value_of(match["name"], match["s"]):
             return f"[redacted: {_assigned_name(match['name'])}]", (_assigned_name(match["name"]),)
-    return redacted_data(item)
+    return redact_data(item)
 
 
-def _found(text: str) -> list[Found]:
-    found = [(start, end, "card number") for start, end in cards(text)]
+def _find_secrets(text: str) -> list[Found]:
+    found = [(start, end, "card number") for start, end in card_numbers(text)]
     clues = _clues(text)
     if clues and "PRIVATE KEY" in text:
         found += [(*m.span(), "private key") for m in KEY_BLOCK.finditer(text)]
@@ -152,7 +152,7 @@ def _found(text: str) -> list[Found]:
     return found
 
 
-def _again(text: str, found: Iterable[Found]) -> Iterator[Found]:
+def _repetitions(text: str, found: Iterable[Found]) -> Iterator[Found]:
     """Yield where what was found stands again, also where nothing tells there that it is a secret."""
     secrets = {text[start:end]: name for start, end, name in found if end - start >= _WHOLE}
     for secret, name in islice(secrets.items(), _MOST_AGAIN):
@@ -205,10 +205,10 @@ def _in_part(part: str) -> Iterator[Found]:
             value = match["s"]
             if any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and not is_placeholder(value):
                 yield (*match.span("s"), name)
-    yield from _assigned(part)
+    yield from _assignments(part)
 
 
-def _assigned(part: str) -> Iterator[Found]:
+def _assignments(part: str) -> Iterator[Found]:
     at = 0
     while (match := ASSIGNED.search(part, at)) is not None:
         value = match["s"].rstrip(".,!?:*")

@@ -9,7 +9,7 @@ from perdure.records.trust import Trust
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import listed
 from perdure.rules.pattern_extraction import Candidate, candidates
-from perdure.rules.source_trust import trusted
+from perdure.rules.source_trust import is_trusted
 
 PATTERNS: Final = frozenset({"explicit", "important"})
 _OPENS: Final = re.compile(r"remember\b|note\s+that\b|(?:important|note|key point):", re.IGNORECASE)
@@ -18,14 +18,14 @@ _POLITE: Final = listed("please also and but so ok okay yes no now then hey well
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
-def requested(text: str, trust: Trust = Trust.USER) -> list[Candidate]:
+def find_requests(text: str, trust: Trust = Trust.USER) -> list[Candidate]:
     """Return what a text asks to have remembered, in its order.
 
     A request opens its sentence, polite words aside, and is no question: "Do you remember it?" and "I remember that"
     ask for nothing. The confidence is that of the pattern. Only a user may ask: what a tool, a
     web page or the assistant itself says is data.
     """
-    if not trusted(trust):
+    if not is_trusted(trust):
         return []
     starts = {start: text[start:end] for start, end in sentences(text)}
     return [c for c in candidates(text, most=len(text)) if c.pattern in PATTERNS and _asks(c, starts, text)]

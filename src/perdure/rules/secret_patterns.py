@@ -117,7 +117,7 @@ _ISSUERS: Final = re.compile(
 _DOUBLED: Final = str.maketrans("0123456789", "0246813579")
 
 
-def cards(text: str) -> list[tuple[int, int]]:
+def card_numbers(text: str) -> list[tuple[int, int]]:
     """Return where numbers of payment cards stand: an issuer's first digits and length, and Luhn's check digit."""
     return [m.span() for m in _CARD.finditer(text) if _is_card("".join(c for c in m[0] if c.isdigit()))]
 

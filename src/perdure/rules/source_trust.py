@@ -77,12 +77,12 @@ def with_trust(metadata: Mapping[str, Any], trust: Trust) -> dict[str, Any]:
     return made
 
 
-def trusted(trust: Trust) -> bool:
+def is_trusted(trust: Trust) -> bool:
     """Whether it is a user's word or surer: may ask for something, and needs no quotes."""
     return _ORDER.index(trust) <= _ORDER.index(Trust.USER)
 
 
-def shown(text: str, metadata: Mapping[str, Any], speaker: str | None, longest: int) -> str:
+def display_text(text: str, metadata: Mapping[str, Any], speaker: str | None, longest: int) -> str:
     """Return a memory's words on one line, as an agent is shown them; quoted and marked where they are not a user's.
 
     Nothing in it can end the line, the quote, the comment or the block that it stands in, nor hide from a reader.
@@ -94,7 +94,7 @@ def shown(text: str, metadata: Mapping[str, Any], speaker: str | None, longest: 
         longest: Characters of the words; longer ones are cut.
     """
     trust = trust_in(metadata)
-    if trusted(trust):
+    if is_trusted(trust):
         return cut(one_line(text), longest)
     return _mark(trust, speaker) + quoted_line(text, longest)
 

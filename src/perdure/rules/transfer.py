@@ -42,7 +42,7 @@ _WORDS: Final[dict[str, dict[str, type[StrEnum]]]] = {
 }
 
 
-class Tallying:
+class TallyCounter:
     """Counts rows and sums their digests, so that their order does not matter."""
 
     def __init__(self) -> None:

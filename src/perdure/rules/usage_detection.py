@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from perdure.records.vector import Vector
-from perdure.rules.echo_detection import echoes, quoted
+from perdure.rules.echo_detection import is_echo, quoted_share
 from perdure.rules.language.sentences import sentences
 
 PARAPHRASED: Final = 0.8
@@ -22,7 +22,7 @@ REPLYING: Final = frozenset({"assistant", "ai", "bot"})
 """Roles whose words are replies; a user's words are no use of a memory."""
 
 
-def quotes(reply: str, texts: Mapping[str, str], least: float) -> frozenset[str]:
+def quoted_ids(reply: str, texts: Mapping[str, str], least: float) -> frozenset[str]:
     """Return the ids of the memories of whose words a reply says at least this share (rules/echo_detection.py).
 
     Args:
@@ -30,16 +30,16 @@ def quotes(reply: str, texts: Mapping[str, str], least: float) -> frozenset[str]
         texts: Memory id -> what a recall showed of it.
         least: The share, 0 to 1 (policy: use.quoted).
     """
-    return frozenset(i for i, text in texts.items() if quoted(reply, text) >= least)
+    return frozenset(i for i, text in texts.items() if quoted_share(reply, text) >= least)
 
 
-def statements(reply: str) -> list[str]:
+def comparable_sentences(reply: str) -> list[str]:
     """Return the sentences of a reply that are compared by meaning: no questions, no code, the first 64."""
     said = [reply[start:end] for start, end in sentences(reply)]
     return [s for s in said if len(s) >= _SHORTEST and not s.endswith("?") and not s.startswith("```")][:SENTENCES]
 
 
-def paraphrases(said: Sequence[Vector], known: Mapping[str, Vector]) -> frozenset[str]:
+def paraphrased_ids(said: Sequence[Vector], known: Mapping[str, Vector]) -> frozenset[str]:
     """Return the ids of the memories that one of a reply's sentences says in other words: a cosine of at least 0.8.
 
     Args:
@@ -56,4 +56,4 @@ def paraphrases(said: Sequence[Vector], known: Mapping[str, Vector]) -> frozense
 
 def only_repeats(reply: str, texts: Sequence[str]) -> bool:
     """Return whether a reply says nothing but what memories say, so that there is nothing to learn from it."""
-    return bool(texts) and echoes(reply, texts)
+    return bool(texts) and is_echo(reply, texts)

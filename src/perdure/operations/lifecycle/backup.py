@@ -8,7 +8,7 @@ from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import FORMAT, HEAD, TAIL, pages
 from perdure.records.memory import Tier
 from perdure.records.transfer import PARTS, Line
-from perdure.rules.transfer import Tallying
+from perdure.rules.transfer import TallyCounter
 
 _LEFT_OUT = frozenset({"recall", "operation", "journal"})
 
@@ -26,7 +26,7 @@ def vault(store: Store, place: str) -> Iterator[Line]:
     kept: set[str] = set()
     tail = []
     for part in PARTS:
-        seen = Tallying()
+        seen = TallyCounter()
         for row in _rows(store, place, part, kept):
             seen.add(row)
             yield {"part": part, "namespace": place, **row}

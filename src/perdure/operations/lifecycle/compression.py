@@ -20,11 +20,11 @@ from perdure.rules.lifecycle.compression_forms import (
     Shown,
     accuracy,
     apply_forms,
-    cosine_of,
-    figures,
+    form_figures,
     forms_reached,
+    judge_preservation,
     shown_as,
-    with_preservation,
+    unit_cosine,
 )
 from perdure.rules.lifecycle.trajectory import Trajectory
 
@@ -113,7 +113,7 @@ def weighed(ctx: Context, namespace: str, made: Mapping[tuple[str, Form], Shown]
         ctx.warn(f"What shorter forms keep of the meaning was not measured: {error}")
         return found
     for key, meaning in zip(asked, meanings, strict=True):
-        found[key] = with_preservation(found[key], cosine_of(vectors[key[0]], meaning), policy)
+        found[key] = judge_preservation(found[key], unit_cosine(vectors[key[0]], meaning), policy)
     return found
 
 
@@ -141,7 +141,7 @@ def report(ctx: Context, namespace: str, queries: int) -> CompressionReport:
     return CompressionReport(
         namespace,
         sum(s.tokens for s in states.values()),
-        figures(states, {key: d.data for key, d in kept.items()}),
+        form_figures(states, {key: d.data for key, d in kept.items()}),
         len(pairs),
         precision,
         share,

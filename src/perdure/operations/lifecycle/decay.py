@@ -9,7 +9,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.instant import CENTURY_MS, Instant
 from perdure.records.signal_results import DecayedMemory, DecayResult
-from perdure.rules.lifecycle.decay import PREVIEW, Decay, Page, decay_plan, decayed
+from perdure.rules.lifecycle.decay import PREVIEW, Decay, Page, decay_page, decay_plan
 
 PAGE: Final = 2000
 
@@ -50,7 +50,7 @@ def _page(
         rows = ctx.store.importance_rows(place, after, PAGE, PREVIEW + 1)
         waiting = ctx.store.accesses(place, [g.id for g in rows], now + CENTURY_MS)
         states = {i: state for i, (state, _) in ctx.store.states(place, list(waiting)).items()} if waiting else {}
-        page = decayed(rows, states, waiting, asked, ctx.policy, now)
+        page = decay_page(rows, states, waiting, asked, ctx.policy, now)
         if page.unwritten and not dry_run:
             ctx.store.apply(decay_plan(page, asked, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now))
         return page, rows[-1].id if len(rows) == PAGE else None

@@ -18,7 +18,7 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Run, Upkept
-from perdure.rules.lifecycle.schedule import Data, Task, begun, done, earliness, failed, next_run
+from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run
 from perdure.rules.lifecycle.signals import views
 from perdure.rules.statistics import percentiles
 
@@ -130,7 +130,7 @@ class _Turns:
         early = 1.0 if self.eager else earliness(self.owner, place, task)
         if (due := next_run(task, before, now, policy, early=early)) > now:
             return due
-        running = begun(before, now, self.owner, policy)
+        running = begin_run(before, now, self.owner, policy)
         if not self._written(place, task, before, running, f"{self.owner} begins the {task}"):
             return now + 1  # another worker was faster; what it wrote is read at the next round
         self.begun[place, task] = running
@@ -141,9 +141,9 @@ class _Turns:
         note, more = outcome
         if problem:
             _log.warning("The %s of %s failed: %s", task, place, problem)
-            after = failed(running, problem, self.ctx.clock(), policy)
+            after = fail_run(running, problem, self.ctx.clock(), policy)
         else:
-            after = done(running, task, note, policy, more)
+            after = finish_run(running, task, note, policy, more)
         told = f"{task} failed: {problem}" if problem else f"{task}: {note}"
         try:
             self._written(place, task, running, after, told)

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from perdure.formulas.likeness import CONTENT_WEIGHT, TokenSets, jaccard
-from perdure.formulas.likeness import combined as weighted
-from perdure.formulas.pairs import Pairs, Places, Vectors, cosines
+from perdure.formulas.likeness import combine as weighted
+from perdure.formulas.pairs import Places, SimilarPairs, Vectors, cosines
 
 MERGE_FROM: Final = 0.90
 MERGE_OVERLAP: Final = 0.50
@@ -96,7 +96,7 @@ def tokens(text: str) -> list[str]:
 def likenesses(
     ids: Sequence[str],
     texts: Sequence[str],
-    found: Pairs,
+    found: SimilarPairs,
     *,
     least: float = LINK_FROM,
     content_weight: float = CONTENT_WEIGHT,

@@ -11,7 +11,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.tasks import components
 from perdure.rules.language.tokens import counted
-from perdure.rules.lifecycle.shortening import extractive, keywords
+from perdure.rules.lifecycle.shortening import extract_sentences, keywords
 from perdure.rules.meaning_guard import lost
 from perdure.rules.source_trust import least, trust_in, with_trust
 
@@ -90,7 +90,7 @@ def told(members: Sequence[Record]) -> str:
     """Return the key sentences of some memories, at most half as long as all of them; their key words if none fits."""
     whole = joined(members)
     most = longest(whole)
-    return extractive(whole, most).strip() or keywords(whole, most).strip()
+    return extract_sentences(whole, most).strip() or keywords(whole, most).strip()
 
 
 def _draft(members: Sequence[Record], text: str, confidence: Mapping[str, float], session: str, now: Instant) -> Draft:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.likeness import cosine_needed
-from perdure.formulas.pairs import Pairs, similar_pairs
+from perdure.formulas.pairs import SimilarPairs, similar_pairs
 from perdure.records.memory import Record, Status
 from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.records.vector import Vector
@@ -134,7 +134,7 @@ def _rows(vectors: Sequence[Vector | None]) -> NDArray[np.int8]:
     return np.asarray(np.rint(rows / largest * np.float32(127.0)), np.int8)
 
 
-def _nearest(found: Pairs, strict: float) -> tuple[Pairs, tuple[str, ...]]:
+def _nearest(found: SimilarPairs, strict: float) -> tuple[SimilarPairs, tuple[str, ...]]:
     """Drop the least similar of the pairs that are only to be labelled, where there are too many."""
     notes = []
     if found.threshold > strict:

@@ -113,11 +113,11 @@ def pieces(text: str) -> list[Piece]:
 
     A capitalised word is a name where it does not begin a sentence, where it is repeated, or where it is an acronym.
     """
-    return list(_remembered(text)) if len(text) <= _REMEMBERED else _cut_up(text)
+    return list(_cached_pieces(text)) if len(text) <= _REMEMBERED else _cut_up(text)
 
 
 @lru_cache(maxsize=8)
-def _remembered(text: str) -> tuple[Piece, ...]:
+def _cached_pieces(text: str) -> tuple[Piece, ...]:
     """A text's pieces, kept for a moment: shortening asks for those of one text up to nine times, form by form."""
     return tuple(_cut_up(text))
 

@@ -37,7 +37,7 @@ def query_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w for w in _WORD.findall(text.lower()) if w not in STOP_WORDS))
 
 
-def named_in(text: str) -> frozenset[str]:
+def people_named(text: str) -> frozenset[str]:
     """Return whom a query names: capitalised words in lower case; ``user`` where it speaks in the first person."""
     found = {_POSSESSIVE.sub("", w.lower()) for w in _CAPITALISED.findall(text)} - STOP_WORDS - {""}
     if _FIRST_PERSON & set(_WORD.findall(text.lower())):

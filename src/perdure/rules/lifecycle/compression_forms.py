@@ -15,7 +15,7 @@ from perdure.records.policy_lifecycle import CompressionPolicy
 from perdure.records.vector import Vector
 from perdure.rules.insertion import with_due
 from perdure.rules.language.tokens import counted
-from perdure.rules.lifecycle.shortening import keywords, summary, telegraphic
+from perdure.rules.lifecycle.shortening import drop_stop_words, keywords, summarize
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition
 from perdure.rules.meaning_guard import lost
 
@@ -89,11 +89,11 @@ def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> I
     if form is Form.EMBEDDING:
         yield ""
     elif form is Form.SUMMARY:
-        yield summary(text, policy.summary_tokens)
-        yield telegraphic(text)
+        yield summarize(text, policy.summary_tokens)
+        yield drop_stop_words(text)
     else:
         limit = min(policy.keyword_tokens, max(4, whole // 5))
-        most = counted(telegraphic(text))  # keywords must be shorter than the summary
+        most = counted(drop_stop_words(text))  # keywords must be shorter than the summary
         while limit < most:
             yield keywords(text, limit)
             limit *= 2
@@ -105,7 +105,7 @@ def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
     return missing if form is Form.SUMMARY else tuple(m for m in missing if not m.startswith("modal"))
 
 
-def with_preservation(shown: Shown, cosine: float | None, policy: CompressionPolicy) -> Shown:
+def judge_preservation(shown: Shown, cosine: float | None, policy: CompressionPolicy) -> Shown:
     """Return a form with what was measured of its meaning; refused where too little of it is kept."""
     if cosine is None or shown.refused or shown.form in (Form.FULL, Form.EMBEDDING):
         return replace(shown, preservation=cosine)
@@ -113,7 +113,7 @@ def with_preservation(shown: Shown, cosine: float | None, policy: CompressionPol
     return replace(shown, preservation=cosine, refused=low if cosine < policy.preservation else "")
 
 
-def cosine_of(one: Vector, other: Vector) -> float:
+def unit_cosine(one: Vector, other: Vector) -> float:
     """Return the cosine of two unit vectors, to four places."""
     return round(float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0)), 4)
 
@@ -158,7 +158,7 @@ def forms_reached(trajectories: Sequence[Trajectory]) -> dict[str, tuple[Form, .
     return {i: forms for i, forms in found.items() if forms}
 
 
-def figures(
+def form_figures(
     states: Mapping[str, State], measured: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> dict[str, FormFigures]:
     """Return form -> what it keeps, over the memories that show it.

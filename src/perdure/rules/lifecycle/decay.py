@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from perdure.formulas.importance import Importance, Shape
+from perdure.formulas.importance import ImportanceCurve, Shape
 from perdure.records.errors import InvalidInput, given
 from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import DAY_MS, Instant
@@ -62,7 +62,7 @@ class Page:
     unwritten: list[tuple[ImportanceRow, float]]
 
 
-def asked(decay_function: Any, half_life_days: Any, min_importance: Any, access_weight: Any) -> Decay:
+def parse_decay(decay_function: Any, half_life_days: Any, min_importance: Any, access_weight: Any) -> Decay:
     """Return the curve that a caller asks for.
 
     Raises:
@@ -98,7 +98,7 @@ def preview(text: str) -> str:
     return f"{line} ..." if len(text) > PREVIEW else line
 
 
-def decayed(
+def decay_page(
     rows: Sequence[ImportanceRow],
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
@@ -118,12 +118,12 @@ def decayed(
     """
     if not rows:
         return Page(0, 0.0, [], [])
-    rows = _counted(rows, states, accesses, policy)
+    rows = _count_waiting(rows, states, accesses, policy)
     _, _, _, _, bases, counts, anchors, *_ = zip(*rows, strict=True)
     base = np.array(bases, dtype=np.float64)
     days = np.maximum((now - np.array(anchors, dtype=np.int64)) / DAY_MS, 0.0)
     accessed = np.array(counts, dtype=np.float64)
-    curve = Importance(base, accessed, decay.half_life_days, decay.weight, decay.floor, decay.shape)
+    curve = ImportanceCurve(base, accessed, decay.half_life_days, decay.weight, decay.floor, decay.shape)
     factor, worth = curve.factor(days), curve.value(days)
     lines = zip(rows, worth.tolist(), factor.tolist(), days.astype(np.int64).tolist(), strict=True)
     lower = [
@@ -139,7 +139,7 @@ def decayed(
     return Page(len(rows), float(factor.sum()), lower, unwritten)
 
 
-def _counted(
+def _count_waiting(
     rows: Sequence[ImportanceRow], states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy
 ) -> Sequence[ImportanceRow]:
     """Return the same memories with their waiting accesses counted in."""

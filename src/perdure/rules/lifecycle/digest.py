@@ -15,7 +15,7 @@ from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.escaping import label, markdown_line
 from perdure.rules.language.sentences import sentences
-from perdure.rules.source_trust import shown
+from perdure.rules.source_trust import display_text
 
 BEGIN: Final = "<!-- perdure:begin -->"
 END: Final = "<!-- perdure:end -->"
@@ -90,7 +90,7 @@ def digest_of(
     ordered = _by_worth(memories, lines, vectors, tokens, policy.digest.diversity)
     chosen = [m for m in ordered if budget.takes(lines[m.id], _group(m))]
     text = render(chosen, lines, title)
-    shown = tuple(m.id for group in GROUPS for m in _ordered(chosen, group))
+    shown = tuple(m.id for group in GROUPS for m in _in_order(chosen, group))
     return Digest(text, shown, tokens(text), exact, name)
 
 
@@ -98,13 +98,13 @@ def render(memories: Sequence[MemoryItem], lines: Mapping[str, str], namespace: 
     """Return the Markdown: a heading, then groups in the order of importance."""
     out = [BEGIN, f"# Memory ({label(namespace)})" if namespace else "# Memory"]
     for group in GROUPS:
-        members = _ordered(memories, group)
+        members = _in_order(memories, group)
         if members:
             out += ["", f"## {group}", *(lines[m.id] for m in members)]
     return "\n".join([*out, END]) + "\n"
 
 
-def _ordered(memories: Sequence[MemoryItem], group: str) -> list[MemoryItem]:
+def _in_order(memories: Sequence[MemoryItem], group: str) -> list[MemoryItem]:
     return sorted((m for m in memories if _group(m) == group), key=lambda m: (-_worth(m), m.id))
 
 
@@ -117,7 +117,7 @@ def _group(memory: MemoryItem) -> str:
 def _line(memory: MemoryItem) -> str:
     """One line: who and when for what was said, the words, the id in a comment that the words cannot break out of."""
     speaker = memory.speaker if memory.kind is Kind.EPISODE else None
-    text = markdown_line(shown(memory.content, memory.metadata, speaker, LONGEST_LINE))
+    text = markdown_line(display_text(memory.content, memory.metadata, speaker, LONGEST_LINE))
     said = f"{memory.created_at:%Y-%m-%d}, {label(speaker)}: " if speaker else ""
     return f"- {said}{text} <!-- {label(memory.id)} -->"
 
@@ -130,11 +130,11 @@ def _worth(memory: MemoryItem) -> float:
     ever = math.log1p(memory.access_count) / math.log1p(FULL_ACCESSES)
     worth = memory.value + EVER_USED * min(1.0, ever)
     if memory.kind is Kind.EPISODE:
-        worth *= SLIGHT + (1.0 - SLIGHT) * asserted(memory.content)
+        worth *= SLIGHT + (1.0 - SLIGHT) * assertion_share(memory.content)
     return worth + (PINNED if memory.pinned else 0.0)
 
 
-def asserted(text: str) -> float:
+def assertion_share(text: str) -> float:
     """Return how much a message asserts, 0 to 1: a question asks and a thank-you is short, so they say little.
 
     Counted in bytes, because a character of some scripts is a word of others.

@@ -231,7 +231,7 @@ def difference(before: State, after: State) -> tuple[dict[str, Any], dict[str, A
     return {n: getattr(before, n) for n in names}, {n: getattr(after, n) for n in names}
 
 
-def _named(last: State, transition: Transition) -> str:
+def _move_name(last: State, transition: Transition) -> str:
     if transition.shrinks:
         return f"{last.form.value} to {transition.state.form.value}"
     return f"{last.tier.value} to {transition.state.status.value if transition.hides else transition.state.tier.value}"
@@ -247,7 +247,11 @@ def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[Moved
                 (
                     transition.at,
                     Moved(
-                        trajectory.id, namespace, text_of(transition.at), _named(last, transition), transition.because
+                        trajectory.id,
+                        namespace,
+                        text_of(transition.at),
+                        _move_name(last, transition),
+                        transition.because,
                     ),
                 )
             )

@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from perdure.formulas.curve import Array
-from perdure.formulas.fsrs import AGAIN, GOOD, reviewed
+from perdure.formulas.fsrs import AGAIN, GOOD, apply_review
 from perdure.formulas.importance import boost as worth_of
-from perdure.formulas.strength import manually_decayed
+from perdure.formulas.strength import decay_by_hand
 from perdure.formulas.strength import reinforced as strengthened
 from perdure.formulas.value import faded_mass
 from perdure.records.errors import InvalidInput
@@ -74,7 +74,7 @@ class Outcome:
     because: str
 
 
-def asked(boost_type: Any, boost_amount: Any) -> Boost:
+def parse_boost(boost_type: Any, boost_amount: Any) -> Boost:
     """Return a checked boost."""
     kind = checked_choice(boost_type, BoostType, "boost_type")
     amount = between(boost_amount, "boost_amount", 0.0, 1.0)
@@ -119,8 +119,8 @@ def reinforced(
     new = np.where(counts, goal, replace(curve, base=base).value(days))
     added = 0.0 if boost.kind is BoostType.SET_VALUE else np.maximum(new - start, 0.0)
     columns.importance = base
-    strength, level = _strengthened(columns, boost.strength, policy, now)
-    stability, difficulty = _reviewed(states, GOOD, now)
+    strength, level = _strengthen(columns, boost.strength, policy, now)
+    stability, difficulty = _review(states, GOOD, now)
     numbers = zip(
         *(x.tolist() for x in (base, today + added, strength, level, stability, difficulty, old, new)), strict=True
     )
@@ -160,7 +160,7 @@ def _goal(boost: Boost, start: Array, today: Array, policy: Policy) -> Array:
     return np.maximum(start, np.minimum(p.maximum, start + worth))
 
 
-def _strengthened(columns: Columns, amount: float, policy: Policy, now: Instant) -> tuple[Array, Array]:
+def _strengthen(columns: Columns, amount: float, policy: Policy, now: Instant) -> tuple[Array, Array]:
     strength, level = _activation(columns, policy, now)
     keys = strength_parameters(policy, columns.scope)
     return strengthened(strength, level, columns.importance, amount, keys)
@@ -173,10 +173,10 @@ def _activation(columns: Columns, policy: Policy, now: Instant) -> tuple[Array, 
     return curve.value(days), curve.level_at(days)
 
 
-def _reviewed(states: Sequence[State], grade: int, now: Instant) -> tuple[Array, Array]:
+def _review(states: Sequence[State], grade: int, now: Instant) -> tuple[Array, Array]:
     """Return stability and difficulty after a review; the last one was the last access or reinforcement."""
     since = [max(0, now - max(s.anchor_ms, s.strength_ms)) / DAY_MS for s in states]
-    return reviewed([s.stability for s in states], [s.difficulty for s in states], since, grade)
+    return apply_review([s.stability for s in states], [s.difficulty for s in states], since, grade)
 
 
 def weakened(states: Sequence[State], amount: float, policy: Policy, now: Instant) -> list[Outcome]:
@@ -184,7 +184,7 @@ def weakened(states: Sequence[State], amount: float, policy: Policy, now: Instan
     columns = Columns.of(states)
     old, energy = _activation(columns, policy, now)
     keys = strength_parameters(policy, columns.scope)
-    new, left = manually_decayed(old, energy, columns.importance, amount, keys)
+    new, left = decay_by_hand(old, energy, columns.importance, amount, keys)
     threshold = strength_curve(columns, policy).threshold()
     return [
         Outcome(
@@ -203,7 +203,7 @@ def doubted(states: Sequence[State], policy: Policy, now: Instant) -> list[Outco
 
     Confidence is proportional to its base, so the base takes the factor and the truth clock goes on.
     """
-    stability, difficulty = _reviewed(states, AGAIN, now)
+    stability, difficulty = _review(states, AGAIN, now)
     factor = policy.use.wrong_factor
     return [
         Outcome(

@@ -69,7 +69,7 @@ def earliness(owner: str, namespace: str, task: Task) -> float:
     return crc32(f"{owner}\0{namespace}\0{task}".encode()) / 2**32
 
 
-def begun(data: Data | None, now: Instant, owner: str, policy: UpkeepPolicy) -> dict[str, Any]:
+def begin_run(data: Data | None, now: Instant, owner: str, policy: UpkeepPolicy) -> dict[str, Any]:
     """Return what is written down when a worker begins; if it dies, another one tries after the retry time."""
     before = dict(data or {})
     return {
@@ -82,13 +82,13 @@ def begun(data: Data | None, now: Instant, owner: str, policy: UpkeepPolicy) -> 
     }
 
 
-def done(running: Data, task: Task, note: str, policy: UpkeepPolicy, more: Data) -> dict[str, Any]:
+def finish_run(running: Data, task: Task, note: str, policy: UpkeepPolicy, more: Data) -> dict[str, Any]:
     """Return what is written down about a run that ended well."""
     ended = {"outcome": "done", "failures": 0, "note": note, "next": running["last_ms"] + interval(task, policy)}
     return {**running, **more, **ended}
 
 
-def failed(running: Data, problem: str, now: Instant, policy: UpkeepPolicy) -> dict[str, Any]:
+def fail_run(running: Data, problem: str, now: Instant, policy: UpkeepPolicy) -> dict[str, Any]:
     """Return what is written down about a run that failed; it is tried again after the retry time."""
     ended = {"outcome": "failed", "failures": running["failures"] + 1, "note": problem[:_LONGEST_NOTE]}
     return {**running, **ended, "next": now + int(policy.retry_minutes * _MINUTE_MS)}

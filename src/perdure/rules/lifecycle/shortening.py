@@ -24,26 +24,26 @@ _SPACELESS: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-
 _MOSTLY: Final = 0.3
 
 
-def shortened(text: str, form: str) -> str:
-    """Return the text in a form: ``summary``, ``keywords`` or ``embedding`` (no text at all).
+def shorten(text: str, form: str) -> str:
+    """Return the text in a form: ``summarize``, ``keywords`` or ``embedding`` (no text at all).
 
     Raises:
         InvalidInput: The form has another name.
     """
-    forms: dict[str, Callable[[str], str]] = {"summary": summary, "keywords": keywords, "embedding": lambda _: ""}
+    forms: dict[str, Callable[[str], str]] = {"summary": summarize, "keywords": keywords, "embedding": lambda _: ""}
     if form not in forms:
         raise InvalidInput(f"There is no form {form!r}.", remedy="Use summary, keywords or embedding.")
     return forms[form](text)
 
 
-def summary(text: str, tokens: int = SUMMARY_TOKENS) -> str:
+def summarize(text: str, tokens: int = SUMMARY_TOKENS) -> str:
     """Return the telegraphic text; where that has more than so many tokens, its best sentences."""
-    short = telegraphic(text)
-    return short if counted(short) <= tokens else extractive(short, tokens)
+    short = drop_stop_words(text)
+    return short if counted(short) <= tokens else extract_sentences(short, tokens)
 
 
 @lru_cache(maxsize=4)  # the summary and the keywords of one text both ask for it
-def telegraphic(text: str) -> str:
+def drop_stop_words(text: str) -> str:
     """Return the text without its stop words, in its own order.
 
     Stay: negations, modals, numbers, dates, names, identifiers, words that turn a sentence ("if", "all", "before"),
@@ -101,7 +101,7 @@ def _is_spaceless(text: str) -> bool:
     return found > 0 and found >= _MOSTLY * sum(c.isalpha() for c in text)
 
 
-def extractive(text: str, tokens: int) -> str:
+def extract_sentences(text: str, tokens: int) -> str:
     """Return the best sentences in the text's order, within so many tokens.
 
     A sentence is worth the mean TF-IDF weight of its content words over the text's own sentences, more if it is the
@@ -121,7 +121,7 @@ def extractive(text: str, tokens: int) -> str:
             continue
         seen.add(sentence)
         if counted(sentence) > left > tokens / 2:  # else the rest, however good, would fall to small talk
-            sentence = _cut(telegraphic(sentence), left)
+            sentence = _cut(drop_stop_words(sentence), left)
         if counted(sentence) <= left:
             chosen[i] = sentence
             left -= counted(sentence)
@@ -172,8 +172,8 @@ def keywords(text: str, tokens: int = KEYWORDS_TOKENS) -> str:
         if cost <= left:
             chosen.append(phrase)
             left -= cost
-    found = ", ".join(chosen) or _cut(telegraphic(text), tokens)
-    return found if len(found) <= len(text) and counted(found) <= counted(text) else _cut(telegraphic(text), tokens)
+    found = ", ".join(chosen) or _cut(drop_stop_words(text), tokens)
+    return found if len(found) <= len(text) and counted(found) <= counted(text) else _cut(drop_stop_words(text), tokens)
 
 
 def _is_first(phrase: str, words: tuple[str, ...]) -> bool:

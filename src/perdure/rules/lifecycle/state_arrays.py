@@ -10,13 +10,13 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.confidence import Confidence, amplifier
+from perdure.formulas.confidence import ConfidenceCurve, amplifier
 from perdure.formulas.curve import NEVER, Array
-from perdure.formulas.fsrs import PowerRetention
-from perdure.formulas.importance import Importance, Shape
-from perdure.formulas.retention import Retention
-from perdure.formulas.strength import Parameters, Strength
-from perdure.formulas.value import Value, Weights
+from perdure.formulas.fsrs import PowerRetentionCurve
+from perdure.formulas.importance import ImportanceCurve, Shape
+from perdure.formulas.retention import RetentionCurve
+from perdure.formulas.strength import Parameters, StrengthCurve
+from perdure.formulas.value import ValueCurve, Weights
 from perdure.records.instant import DAY_MS
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
@@ -138,26 +138,26 @@ def days_between(since: Ints, now: Ints | int) -> Array:
     return np.maximum(np.asarray(now - since, dtype=np.float64) / DAY_MS, 0.0)
 
 
-def confidence_curve(c: Columns, policy: Policy) -> tuple[Confidence, Array]:
+def confidence_curve(c: Columns, policy: Policy) -> tuple[ConfidenceCurve, Array]:
     """Return the confidence curve and its lag: days by which its age exceeds the age since the last access."""
     fading = -math.log(policy.confidence.daily_factor) / amplifier(c.access_count)
     rate = np.where(c.fact, policy.confidence.fact_rate, np.where(c.fades, fading, 0.0))
     lag = np.where(c.fact, (c.anchor - c.validated) / DAY_MS, 0.0)
-    return Confidence(c.confidence, rate), lag
+    return ConfidenceCurve(c.confidence, rate), lag
 
 
-def value_curve(c: Columns, policy: Policy) -> Value:
+def value_curve(c: Columns, policy: Policy) -> ValueCurve:
     """Return the value curve, its age counted from the last access."""
     confidence, lag = confidence_curve(c, policy)
     weights = Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency)
-    return Value(c.mass, c.uniqueness, confidence, lag, c.reinforcements, weights)
+    return ValueCurve(c.mass, c.uniqueness, confidence, lag, c.reinforcements, weights)
 
 
-def importance_curve(c: Columns, policy: Policy) -> Importance:
+def importance_curve(c: Columns, policy: Policy) -> ImportanceCurve:
     """Return the importance curve, its age counted from the last access."""
     p = policy.importance
     shape = cast("Shape", p.shape)  # the policy's choices are exactly the shapes
-    return Importance(
+    return ImportanceCurve(
         c.importance, c.access_count.astype(np.float64), p.half_life_days, p.access_weight, p.floor, shape
     )
 
@@ -175,13 +175,13 @@ def strength_parameters(policy: Policy, scope: Ints) -> Parameters:
     return Parameters(**chosen, **shared)
 
 
-def strength_curve(c: Columns, policy: Policy) -> Strength:
+def strength_curve(c: Columns, policy: Policy) -> StrengthCurve:
     """Return the strength curve, its age counted from ``strength_since``."""
-    return Strength(c.strength, c.level, c.importance, strength_parameters(policy, c.scope))
+    return StrengthCurve(c.strength, c.level, c.importance, strength_parameters(policy, c.scope))
 
 
-def retention_curve(c: Columns, policy: Policy) -> Retention | PowerRetention:
+def retention_curve(c: Columns, policy: Policy) -> RetentionCurve | PowerRetentionCurve:
     """Return the retention curve, its age counted from the last access."""
     if policy.retention.curve == "fsrs":
-        return PowerRetention(c.stability)
-    return Retention(c.reinforcements, policy.retention.strength_days, policy.retention.growth)
+        return PowerRetentionCurve(c.stability)
+    return RetentionCurve(c.reinforcements, policy.retention.strength_days, policy.retention.growth)

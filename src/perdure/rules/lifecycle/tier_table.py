@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from perdure.formulas.curve import NEVER, Array
-from perdure.formulas.value import Value
+from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS, HOUR_MS
 from perdure.records.memory import Form, Status, Tier
 from perdure.records.policy import Policy
@@ -41,7 +41,7 @@ class Cohort:
     accessed: Ints
 
     @cached_property
-    def _value(self) -> Value:
+    def _value(self) -> ValueCurve:
         return value_curve(self.states, self.policy)
 
     def value_at(self, at: Ints) -> Array:

@@ -52,14 +52,14 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         tier_ms=now,
         tier_accesses=0,
         confidence=max(state.confidence, birth),
-        importance=max(state.importance, _cherished(state, policy)),
+        importance=max(state.importance, _safe_importance(state, policy)),
         validated_ms=now if state.validated_ms is not None or state.kind is Kind.FACT else None,
         held=False,
     )
     return with_due([refreshed(back, policy, now)], policy)[0]
 
 
-def _cherished(state: State, policy: Policy) -> float:
+def _safe_importance(state: State, policy: Policy) -> float:
     """Return the importance from which strength never hides a memory of this scope; 0 where it would not help."""
     if policy.archive.rule != "strength" or state.scope is Scope.TASK or state.kind is Kind.FACT:
         return 0.0

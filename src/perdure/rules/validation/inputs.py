@@ -13,7 +13,7 @@ from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.trust import Trust
-from perdure.rules.redaction import cleaned, without_secrets
+from perdure.rules.redaction import cleaned, redact_draft
 from perdure.rules.source_trust import least, takes_over, trust_in, trust_of, with_trust
 from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text
 
@@ -132,7 +132,7 @@ def draft(
         key=optional_text(idempotency_key, "idempotency_key"),
         message=message,
     )
-    return without_secrets(made, policy)
+    return redact_draft(made, policy)
 
 
 def checked_reason(value: Any, policy: Policy, name: str = "reason") -> str:
