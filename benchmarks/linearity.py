@@ -19,7 +19,7 @@ import perdure
 from perdure.interfaces.hooks.transcript_tail import read_since
 from perdure.knowledge.authorities.symbols import defines
 from perdure.knowledge.extraction.claims import claims
-from perdure.knowledge.extraction.event_types import asks_whether_still, denies, event_of
+from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.values import value_of
@@ -65,7 +65,7 @@ def _claims(text: str) -> object:
 
 
 def _events(text: str) -> object:
-    return event_of(text), denies(text), asks_whether_still(text)
+    return event_of(text), is_bare_denial(text), asks_whether_still(text)
 
 
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {

@@ -22,7 +22,7 @@ from chats import Chat, Kept, Question
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
-    from perdure.knowledge.records.answer_results import AnswerSheet, Statement
+    from perdure.knowledge.records.answer_results import AnswerSheet, SheetEntry
 
 SAMPLED = 4
 LATER = datetime(2024, 9, 1, tzinfo=UTC)
@@ -41,7 +41,7 @@ class Sheet:
     other_messages: int | None
 
 
-def facts_of(sheet: AnswerSheet) -> list[Statement]:
+def facts_of(sheet: AnswerSheet) -> list[SheetEntry]:
     """Return the facts on a sheet, both sides of conflicts too."""
     sides = [s for group in sheet.contested for s in group]
     return [*sheet.known, *sheet.aging, *sides, *sheet.outdated, *sheet.also]

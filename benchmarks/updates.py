@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from perdure.records.recall import Hit
-    from perdure.rules.updates.statements import Said
+    from perdure.rules.updates.statements import Assertion
 
 LABELS = Path(__file__).with_name("labels") / "updates.json"
 SAMPLE = 200
@@ -44,8 +44,8 @@ class Pair(NamedTuple):
     """Two statements about one thing, and what the rules say."""
 
     id: str
-    older: Said
-    newer: Said
+    older: Assertion
+    newer: Assertion
     relation: str
 
 
@@ -91,7 +91,7 @@ def pairs(chat: Chat) -> Iterator[Pair]:
             yield Pair(f"{chat.name}/{one.source}/{other.source}", a, b, said)
 
 
-def _about_one_thing(a: Said, b: Said) -> bool:
+def _about_one_thing(a: Assertion, b: Assertion) -> bool:
     if a.about.isdisjoint(b.about):
         return False
     if a.sort in DEEDS or b.sort in DEEDS:

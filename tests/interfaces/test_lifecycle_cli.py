@@ -14,7 +14,7 @@ import perdure
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.cli.call import Exit
 from perdure.knowledge.records.facts import Entity
-from perdure.knowledge.rules.entities import born
+from perdure.knowledge.rules.entities import new_entity_changes
 from perdure.records.memory import Tier
 from perdure.records.plan import Plan
 from perdure.rules.consolidation import merging
@@ -240,7 +240,7 @@ def test_entities_are_listed_named_merged_and_split(folder):
     with perdure.open(folder / "agent.db", folder / "policy.toml") as memory:
         ctx = memory._context
         for identity, name in (("gai-media", "Gai Media"), ("gm", "GMX Studio")):
-            changes = tuple(born(Entity(identity, name)))
+            changes = tuple(new_entity_changes(Entity(identity, name)))
             ctx.store.apply(Plan(ctx.ids(ctx.clock()), "learn", "default", ctx.clock(), changes))
     assert "gai-media" in done("entity", "list")
     assert data("entity", "list", "--limit", "1")[0]["id"] == "gai-media"

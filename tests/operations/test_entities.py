@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, finished, in_processes, logical, python, tables
-from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, normal
+from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.records.facts import Entity, Fact, Learned, Source, Span, Value, ValueKind
-from perdure.knowledge.rules.entities import born, mentioned, named, shelved
+from perdure.knowledge.rules.entities import alias_change, document_change, mention_change, new_entity_changes
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Plan
@@ -24,7 +24,11 @@ def write(memory, changes, namespace="default"):
 def known(memory, *entities, namespace="default"):
     """Bring entities, each (id, name, other names...)."""
     for identity, name, *others in entities:
-        write(memory, [*born(Entity(identity, name)), *(named(identity, o) for o in others)], namespace)
+        write(
+            memory,
+            [*new_entity_changes(Entity(identity, name)), *(alias_change(identity, o) for o in others)],
+            namespace,
+        )
 
 
 def said(memory, text, *about, namespace="default"):
@@ -38,7 +42,7 @@ def said(memory, text, *about, namespace="default"):
             span = Span(mention.start, mention.end, mention.quote)
             by.setdefault(found.id, []).append((span, found.alias))
     assert set(by) == set(about)
-    write(memory, [mentioned(kept, i, "named", words) for i, words in by.items()], namespace)
+    write(memory, [mention_change(kept, i, "named", words) for i, words in by.items()], namespace)
     return kept
 
 
@@ -46,8 +50,8 @@ def fact(memory, subject, predicate, value, *sources):
     kept = memory.remember(f"{subject} {predicate} {value}", kind="fact").id
     spans = tuple(Source(s, Span(0, 1, "x")) for s in sources)
     told = Fact(kept, subject, predicate, "preference", Value(value, ValueKind.TEXT, value), Learned.STATEMENT, spans)
-    said = shelved(Shelf.FACT, (kept, told.key), None, told.to_data(), "test")
-    write(memory, [said, shelved(Shelf.ABOUT, (kept, told.subject), None, {}, "test")])
+    said = document_change(Shelf.FACT, (kept, told.key), None, told.to_data(), "test")
+    write(memory, [said, document_change(Shelf.ABOUT, (kept, told.subject), None, {}, "test")])
     return kept
 
 
@@ -183,8 +187,8 @@ def test_a_merge_moves_names_mentions_and_facts_and_undo_restores_every_row(memo
     write(
         memory,
         [
-            mentioned(both, "gai-media", "named", [(Span(0, 9, "Gai Media"), "gai media")]),
-            mentioned(both, "gm", "subject", [(Span(13, 23, "GMX Studio"), "gmx studio")]),
+            mention_change(both, "gai-media", "named", [(Span(0, 9, "Gai Media"), "gai media")]),
+            mention_change(both, "gm", "subject", [(Span(13, 23, "GMX Studio"), "gmx studio")]),
         ],
     )
     belief = fact(memory, "gm", "delivery_day", "Friday", one)
@@ -221,7 +225,7 @@ def test_merges_go_on_through_several_and_move_what_came_too_late(memory):
     assert memory.entity("Gamma Three").id == memory.entity("c").id == "a"
     assert memory.entity("a").merged == ("b", "c")
     late = memory.remember("Gamma Three again").id
-    write(memory, [mentioned(late, "c", "named", [(Span(0, 11, "Gamma Three"), "gamma three")])])
+    write(memory, [mention_change(late, "c", "named", [(Span(0, 11, "Gamma Three"), "gamma three")])])
     belief = fact(memory, "c", "size", "big", late)
     seen = memory.entity("a")
     assert (seen.memories, seen.facts) == (1, (belief,))
@@ -233,7 +237,7 @@ def test_merges_go_on_through_several_and_move_what_came_too_late(memory):
 def test_a_merge_of_thousands_of_mentions_is_one_operation(memory):
     known(memory, ("a", "Alpha One"), ("b", "Beta Two"))
     word = [(Span(0, 8, "Beta Two"), "beta two")]
-    write(memory, [mentioned(f"m{i:05}", "b", "named", word) for i in range(4500)])
+    write(memory, [mention_change(f"m{i:05}", "b", "named", word) for i in range(4500)])
     done = memory.merge_entities("a", "b")
     assert done.memories == 4500
     ctx = memory._context
@@ -272,7 +276,7 @@ def test_an_entity_that_loses_its_own_name_takes_another(memory):
     assert (done.entity, memory.entity("Gai Media").id) == ("gai-media-2", "gai-media-2")
     assert memory.entity("gai-media").name == "Gai Foods"
     memory.merge_entities("gai-media", "gai-media-2")
-    assert normal(memory.entity("Gai Media").name) == "gai foods"
+    assert normal_name(memory.entity("Gai Media").name) == "gai foods"
 
 
 # --- several processes

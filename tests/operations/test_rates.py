@@ -13,7 +13,7 @@ import pytest
 from conftest import START, WORDS_ONLY, logical, tables
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
-from perdure.knowledge.rules.change_rates import life, rates, rates_in_use
+from perdure.knowledge.rules.change_rates import estimate_rates, fact_lifetime, rates_in_use
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, to_instant
@@ -197,20 +197,20 @@ def state():
     ],
 )
 def test_what_counts_as_change_and_as_exposure(state, status, at, fact, days, changed):
-    found = life(replace(FACT, **fact), replace(state, status=status, status_ms=at * DAY_MS), NOW)
+    found = fact_lifetime(replace(FACT, **fact), replace(state, status=status, status_ms=at * DAY_MS), NOW)
     assert (found.days, found.changed) == (days, changed)
 
 
 @pytest.mark.behaviour("LE-rates-8")
 def test_what_another_fact_stands_for_is_not_counted_twice(state):
-    assert life(FACT, replace(state, status=Status.CONSOLIDATED), NOW) is None
+    assert fact_lifetime(FACT, replace(state, status=Status.CONSOLIDATED), NOW) is None
 
 
 @pytest.mark.behaviour("LE-rates-9")
 def test_facts_without_a_sort_keep_the_policys_rate(state):
     gone = replace(state, status=Status.SUPERSEDED, status_ms=20 * DAY_MS)
-    lives = [life(replace(FACT, type=""), gone, NOW) for _ in range(50)]
-    (one,) = rates(lives, Policy())
+    lives = [fact_lifetime(replace(FACT, type=""), gone, NOW) for _ in range(50)]
+    (one,) = estimate_rates(lives, Policy())
     assert (one.changes, one.in_use) == (50, False)
 
 

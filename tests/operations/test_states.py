@@ -6,7 +6,7 @@ import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder
 from perdure.knowledge.rules.episode_states import EPISODES, EpisodeState
-from perdure.knowledge.rules.fact_states import TABLE, TERMINAL, Event, FactState, allowed, state_of, status_after
+from perdure.knowledge.rules.fact_states import TABLE, TERMINAL, FactEvent, FactState, allowed, state_of, status_after
 from perdure.records.memory import Status
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
@@ -41,30 +41,30 @@ def again(memory, clock, words="I live in Lyon."):
 
 
 HAPPENS = {
-    Event.REINFORCED: lambda m, _, clock: again(m, clock),
-    Event.VALIDATED: lambda m, i, _: m.confirm(i),
-    Event.AGED: lambda *_: None,
-    Event.REPLACED: lambda m, i, _: m.correct(i, "Paris"),
-    Event.ENDED: lambda m, _, clock: again(m, clock, "I no longer live in Lyon."),
-    Event.DENIED: lambda m, i, _: m.deny(i),
-    Event.UNANSWERED: lambda m, *_: m.sweep(),
-    Event.RESTORED: lambda m, i, _: m.restore(i),
+    FactEvent.REINFORCED: lambda m, _, clock: again(m, clock),
+    FactEvent.VALIDATED: lambda m, i, _: m.confirm(i),
+    FactEvent.AGED: lambda *_: None,
+    FactEvent.REPLACED: lambda m, i, _: m.correct(i, "Paris"),
+    FactEvent.ENDED: lambda m, _, clock: again(m, clock, "I no longer live in Lyon."),
+    FactEvent.DENIED: lambda m, i, _: m.deny(i),
+    FactEvent.UNANSWERED: lambda m, *_: m.sweep(),
+    FactEvent.RESTORED: lambda m, i, _: m.restore(i),
 }
 
 
 @pytest.mark.behaviour("KN20", "KN21", "KN22", "KN23", "KN24", "KN25")
 @pytest.mark.parametrize("row", TABLE, ids=lambda r: f"{r.source}-{r.event}")
 def test_each_row_of_the_table_of_facts_happens(memory, clock, row):
-    if row.source is FactState.AGING or row.event is Event.AGED:
+    if row.source is FactState.AGING or row.event is FactEvent.AGED:
         identity = aged(memory, clock)
     else:
         identity = a_fact(memory, clock)
         clock.passes(days=1)
     if row.source is FactState.ARCHIVED:
         memory.archive(identity, "test")
-    if row.event is Event.UNANSWERED:
+    if row.event is FactEvent.UNANSWERED:
         clock.passes(days=90)
-    if row.event is not Event.AGED:
+    if row.event is not FactEvent.AGED:
         assert state(memory, identity) is row.source
     HAPPENS[row.event](memory, identity, clock)
     assert state(memory, identity) is row.target
@@ -73,9 +73,9 @@ def test_each_row_of_the_table_of_facts_happens(memory, clock, row):
 @pytest.mark.behaviour("KN26")
 def test_superseded_and_invalidated_are_final():
     assert {FactState.SUPERSEDED, FactState.INVALIDATED} == TERMINAL
-    assert not [event for event in Event for final in TERMINAL if allowed(final, event)]
+    assert not [event for event in FactEvent for final in TERMINAL if allowed(final, event)]
     with pytest.raises(KeyError):
-        status_after(FactState.SUPERSEDED, Event.RESTORED)
+        status_after(FactState.SUPERSEDED, FactEvent.RESTORED)
 
 
 @pytest.mark.behaviour("KN27")

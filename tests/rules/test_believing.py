@@ -9,7 +9,13 @@ import pytest
 from perdure.formulas.confidence import reinforced
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value, ValueKind
-from perdure.knowledge.rules.claim_resolution import Action, Known, Strategy, believed, meant
+from perdure.knowledge.rules.claim_resolution import (
+    Action,
+    ConflictStrategy,
+    KnownFact,
+    find_answered_fact,
+    resolve_claim,
+)
 from perdure.records.memory import Kind
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.trust import Trust
@@ -46,11 +52,11 @@ def known(text="Friday", confidence=0.5, *, at=START, identity="f1", validated=N
         "learned": Learned.STATEMENT,
     }
     kept = state(kind=Kind.FACT, created_ms=at, validated_ms=validated, confidence=confidence)
-    return Known(Fact(**{**fixed, **more}), kept, confidence)
+    return KnownFact(Fact(**{**fixed, **more}), kept, confidence)
 
 
 def decided(said, *others, at=START, policy=POLICY):
-    return believed(said, others, at, policy, Predicates().akin)
+    return resolve_claim(said, others, at, policy, Predicates().akin)
 
 
 L, REPLACE, YIELD, ASK = Learned, Action.REPLACE, Action.YIELD, Action.ASK
@@ -100,16 +106,16 @@ LADDER = [
 )
 def test_the_ladder_of_conflicts(said, rival, days, action, strategy):
     found = decided(said, rival, at=START + round(days * DAY))
-    assert (found.action, found.strategy) == (action, Strategy[strategy])
+    assert (found.action, found.strategy) == (action, ConflictStrategy[strategy])
     assert found.about == (rival,)
 
 
 @pytest.mark.behaviour("BE2")
 def test_the_bounds_of_the_ladder_are_the_policys():
     policy = replace(POLICY, gap=0.1, recent_days=2)
-    assert decided(claim(confidence=0.61), known(), policy=policy).strategy is Strategy.CONFIDENCE
+    assert decided(claim(confidence=0.61), known(), policy=policy).strategy is ConflictStrategy.CONFIDENCE
     later = decided(claim(learned=Learned.EXPLICIT), known(), at=START + 2 * DAY, policy=policy)
-    assert later.strategy is Strategy.RECENT
+    assert later.strategy is ConflictStrategy.RECENT
 
 
 @pytest.mark.behaviour("002-stage-3-no_match")
@@ -130,16 +136,16 @@ def test_the_same_value_confirms_the_surest_that_says_so():
 @pytest.mark.parametrize(
     ("learned", "days", "strategy"),
     [
-        (Learned.CORRECTION, 0, Strategy.CORRECTION),
+        (Learned.CORRECTION, 0, ConflictStrategy.CORRECTION),
         (Learned.CORRECTION, -1, None),
-        (Learned.AUTHORITY, -1, Strategy.AUTHORITY),
+        (Learned.AUTHORITY, -1, ConflictStrategy.AUTHORITY),
         (Learned.EXPLICIT, 30, None),
     ],
 )
 def test_a_correction_to_one_of_two_contested_values_decides(learned, days, strategy):
     friday, thursday = known(identity="f1"), known("Thursday", identity="f2")
     found = decided(claim("Thursday", learned), friday, thursday, at=START + days * DAY)
-    gone = (friday,) if strategy is Strategy.CORRECTION else ()
+    gone = (friday,) if strategy is ConflictStrategy.CORRECTION else ()
     assert (found.action, found.about, found.strategy) == (Action.REINFORCE, (thursday, *gone), strategy)
 
 
@@ -173,7 +179,7 @@ def test_predicates_with_several_values_add():
         ("they no longer want Friday", Action.END, None),
         ("they don't want Friday any more", Action.END, None),
         ("they used to want Friday", Action.END, None),
-        ("they do not want Friday", Action.DENY, Strategy.CORRECTION),
+        ("they do not want Friday", Action.DENY, ConflictStrategy.CORRECTION),
     ],
 )
 def test_what_ended_was_true_and_what_is_denied_never_was(quote, action, strategy):
@@ -265,7 +271,7 @@ def test_a_correction_finds_what_it_is_about_by_the_old_value_or_by_the_only_one
     ],
 )
 def test_a_confirmation_means_the_one_fact_whose_value_is_in_the_answer_or_in_what_it_answers(text, before, expected):
-    found = meant(text, before, [known(), known("100", predicate="budget", identity="f2")])
+    found = find_answered_fact(text, before, [known(), known("100", predicate="budget", identity="f2")])
     assert (found.fact.id if found else None) == expected
 
 

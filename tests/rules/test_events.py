@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from perdure.knowledge.extraction.event_types import (
     asks_whether_still,
-    denies,
+    event_by_model,
     event_importance,
     event_of,
-    judged,
-    reweighed,
+    is_bare_denial,
+    reweigh_importance,
 )
 from perdure.knowledge.records.facts import EventType
 
@@ -91,7 +91,7 @@ def test_importance_follows_the_seeds_table(event, entities, grounded, importanc
 @pytest.mark.behaviour("CL3")
 @pytest.mark.parametrize("text", ["That's wrong", "No, that's not right", "No.", "That is incorrect!", "Wrong."])
 def test_a_bare_denial_says_nothing_else(text):
-    assert denies(text)
+    assert is_bare_denial(text)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_bare_denial_says_nothing_else(text):
     ["No, thanks", "No, Thursday", "That's wrong, it's Thursday", "That's wrong. They prefer Thursday.", "", "Yes"],
 )
 def test_what_says_more_or_something_else_is_no_bare_denial(text):
-    assert not denies(text)
+    assert not is_bare_denial(text)
 
 
 @pytest.mark.behaviour("CL4")
@@ -122,26 +122,26 @@ def test_a_turn_that_asks_whether_something_is_still_right_is_recognised(text, a
 @given(st.text(max_size=300))
 def test_any_text_has_an_event(text):
     assert event_of(text) in EventType
-    assert not (denies(text) and event_of(text) is EventType.CONFIRMATION)
+    assert not (is_bare_denial(text) and event_of(text) is EventType.CONFIRMATION)
     asks_whether_still(text)
 
 
 @pytest.mark.parametrize("piece", ["no, ", "actually ", "is ", "is still ", "(", "yes but ", "a", "please "])
 def test_a_hostile_text_does_not_both_confirm_and_deny(piece):
     text = piece * 2_000
-    assert not (denies(text) and event_of(text) is EventType.CONFIRMATION)
+    assert not (is_bare_denial(text) and event_of(text) is EventType.CONFIRMATION)
 
 
 @given(st.sampled_from(EventType), st.sampled_from([*EventType, None]))
 def test_a_model_decides_between_question_statement_and_command_alone(rules, model):
     certain = {EventType.CORRECTION, EventType.CONFIRMATION}
-    found = judged(rules, model)
+    found = event_by_model(rules, model)
     assert found is (rules if model is None or rules in certain or model in certain else model)
 
 
 @given(st.floats(0, 1), st.sampled_from(EventType), st.sampled_from(EventType))
 def test_importance_moves_by_the_difference_of_the_types(importance, before, after):
-    found = reweighed(importance, before, after)
+    found = reweigh_importance(importance, before, after)
     assert 0 <= found <= 1
     plain = event_importance(after, 0, grounded=False) - event_importance(before, 0, grounded=False)
     assert found == pytest.approx(min(1.0, max(0.0, importance + plain)))

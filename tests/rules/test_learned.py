@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.knowledge.rules.ingest_watermark import MOST, OVERLAP_MS, floor, marked, near
+from perdure.knowledge.rules.ingest_watermark import MOST, OVERLAP_MS, advance, floor, near
 
 AT = 0x019B76DB9260
 
@@ -30,19 +30,19 @@ def test_every_message_is_learned_once_whatever_the_order_of_ids(arrivals):
         fresh = sorted(i for i in stored if i > floor(mark) and i not in near(mark))
         learned += fresh
         if fresh:
-            mark = marked(mark, fresh, ())
+            mark = advance(mark, fresh, ())
     assert sorted(learned) == sorted(stored)
     assert len(near(mark)) <= MOST
 
 
 def test_what_is_kept_is_bounded():
     batch = [identity(AT + n // 0xFFF, n % 0xFFF) for n in range(5 * MOST)]
-    mark = marked({}, batch, ())
+    mark = advance({}, batch, ())
     assert (len(near(mark)), floor(mark)) == (MOST, sorted(batch)[-MOST - 1])
-    later = marked(mark, [identity(AT + 2 * OVERLAP_MS, 0)], ())
+    later = advance(mark, [identity(AT + 2 * OVERLAP_MS, 0)], ())
     assert len(near(later)) == 1
     assert floor(later) > max(batch)
 
 
 def test_an_id_of_another_form_is_its_own_floor():
-    assert floor(marked({}, ["one", "zwei"], ())) == "zwei"
+    assert floor(advance({}, ["one", "zwei"], ())) == "zwei"

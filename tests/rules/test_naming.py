@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, Unknown, entity_id, normal
+from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, Unknown, entity_id, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.extraction.references import WINDOW, Referents, speaker_name
 from perdure.knowledge.records.facts import Entity
@@ -74,13 +74,13 @@ NOBODY = [
 @pytest.mark.behaviour("EN1")
 @pytest.mark.parametrize(("form", "name"), [(f, n) for f, some in SAME.items() for n in some])
 def test_names_have_one_normal_form(form, name):
-    assert normal(name) == form
+    assert normal_name(name) == form
 
 
 @pytest.mark.behaviour("EN2")
 @pytest.mark.parametrize("name", NOBODY)
 def test_what_is_no_name_has_no_normal_form(name):
-    assert normal(name) == ""
+    assert normal_name(name) == ""
     found = names(("a", name))
     assert dict(found.known) == {}
     assert found.resolve(name, FUZZY) == Unknown(name)
@@ -88,14 +88,14 @@ def test_what_is_no_name_has_no_normal_form(name):
 
 @given(TEXTS)
 def test_a_normal_form_is_its_own(name):
-    form = normal(name)
-    assert normal(form) == form
+    form = normal_name(name)
+    assert normal_name(form) == form
     assert len(form) <= 200
     form.encode("utf-8")
 
 
 def test_ten_kilobytes_are_no_name_and_cost_nothing():
-    assert normal("Gai " * 2500) == normal("x" * 10_000) == ""
+    assert normal_name("Gai " * 2500) == normal_name("x" * 10_000) == ""
     assert mentions("Gai" * 3400) == []
 
 
@@ -175,7 +175,7 @@ def test_a_merged_entity_is_the_one_that_stands_for_it_also_in_a_circle():
         Document(Shelf.ENTITY, "c", "", {"name": "Gamma", "type": "", "merged_into": "d"}),
         Document(Shelf.ENTITY, "d", "", {"name": "Delta", "type": "", "merged_into": "c"}),
     ]
-    aliases = [Document(Shelf.ALIAS, d.id, normal(d.data["name"]), {"name": d.data["name"]}) for d in entities]
+    aliases = [Document(Shelf.ALIAS, d.id, normal_name(d.data["name"]), {"name": d.data["name"]}) for d in entities]
     found = Names(entities, aliases)
     assert found.resolve("beta", FUZZY) == Resolved("a", 1.0, "beta")
     assert found.standing("c") in {"c", "d"}
@@ -188,7 +188,7 @@ def test_a_known_name_is_found_and_the_order_of_learning_does_not_matter(some, a
     found = names(*pairs)
     for identity, name in pairs:
         meant = found.resolve(name, FUZZY)
-        if normal(name):
+        if normal_name(name):
             ids = {meant.id} if isinstance(meant, Resolved) else {i for i, _ in meant.candidates}
             assert identity in ids or len(ids) >= 5
     assert found.resolve(asked, FUZZY) == names(*reversed(pairs)).resolve(asked, FUZZY)
@@ -228,7 +228,9 @@ def test_an_id_is_never_taken_and_holds_no_mark(name, taken):
 
 # --- mentions
 
-ALIASES = {normal(n) for n in ("Gai Media", "Will", "SO-1001", "東京電力", "Ann", "Acme Inc", "US", "delivery desk")}
+ALIASES = {
+    normal_name(n) for n in ("Gai Media", "Will", "SO-1001", "東京電力", "Ann", "Acme Inc", "US", "delivery desk")
+}
 NAMED = [
     ("What's the status of Gai Media's order?", ["Gai Media"]),
     ("gai media called ann", ["gai media", "ann"]),
@@ -261,13 +263,13 @@ def test_a_text_names(text, quotes):
 
 @given(TEXTS, st.sets(TEXTS, max_size=4))
 def test_mentions_are_places_in_order_that_do_not_overlap(text, some):
-    known = {normal(n) for n in some} - {""}
+    known = {normal_name(n) for n in some} - {""}
     found = mentions(text, known)
     assert [m.start for m in found] == sorted(m.start for m in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
     for mention in found:
         assert mention.quote == text[mention.start : mention.end]
-        assert mention.name == normal(mention.quote) != ""
+        assert mention.name == normal_name(mention.quote) != ""
         assert not mention.known or mention.name in known
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.recall import Hit
-from perdure.rules.updates.update_detection import compared, watched
+from perdure.rules.updates.update_detection import find_updates, mark_updates
 from perdure.rules.updates.update_pairs import relation, statements
 from rules.builders import DAY, START, memory
 
@@ -134,7 +134,7 @@ def told(texts, speakers=()):
 @pytest.mark.behaviour("UP4")
 @given(st.lists(TEXTS, max_size=12))
 def test_only_what_is_later_updates_and_both_sides_are_contested(texts):
-    found = compared(told(texts))
+    found = find_updates(told(texts))
     assert all(newer > older for older, updates in found.updates.items() for newer in updates)
     assert all(one in found.contested[other] for one, others in found.contested.items() for other in others)
 
@@ -146,19 +146,19 @@ def test_an_answer_keeps_its_length_and_what_is_about_nothing_its_order(texts, l
     hits = [Hit(m, 1.0 - place / 100, {}) for place, m in enumerate(order)]
     question = data.draw(TEXTS)
     chosen, others = hits[:limit], hits[limit:]
-    after = watched(chosen, others, limit, question)
+    after = mark_updates(chosen, others, limit, question)
     ids = [h.memory.id for h in after]
     assert len(ids) == len(set(ids)) == len(chosen)
     assert set(ids) <= {m.id for m in order}
     plain = [h.memory.id for h in after if not h.updated_by and not h.contested_with]
-    found = compared(order)
+    found = find_updates(order)
     quiet = [i for i in plain if not any(i in u for u in found.updates.values())]
     assert quiet == [h.memory.id for h in chosen if h.memory.id in quiet]
 
 
 def test_the_update_stands_before_what_it_updates_and_says_so():
     old, new, other = told([*UPDATES[0], "The weather is fine."])
-    after = watched([Hit(m, 1.0, {}) for m in (old, other, new)], (), 3, "how much rent do I pay a month?")
+    after = mark_updates([Hit(m, 1.0, {}) for m in (old, other, new)], (), 3, "how much rent do I pay a month?")
     assert [h.memory.id for h in after] == [new.id, old.id, other.id]
     assert [h.updated_by for h in after] == [None, new.id, None]
 
@@ -167,7 +167,7 @@ def test_the_update_stands_before_what_it_updates_and_says_so():
 def test_an_update_that_was_no_hit_takes_the_place_of_the_last_one():
     old, new, other = told([*UPDATES[3], "The weather is fine."])
     hits = [Hit(m, 1.0, {}) for m in (old, other)]
-    after = watched(hits, [Hit(new, 0.1, {})], 2, "how many open tickets does the billing project have?")
+    after = mark_updates(hits, [Hit(new, 0.1, {})], 2, "how many open tickets does the billing project have?")
     assert [h.memory.id for h in after] == [new.id, old.id]
 
 
@@ -175,24 +175,24 @@ def test_an_update_that_was_no_hit_takes_the_place_of_the_last_one():
 def test_a_question_about_something_else_changes_no_place():
     old, new, other = told([*UPDATES[3], "The weather is fine."])
     hits = [Hit(m, 1.0, {}) for m in (old, other)]
-    after = watched(hits, [Hit(new, 0.1, {})], 2, "how is the weather?")
+    after = mark_updates(hits, [Hit(new, 0.1, {})], 2, "how is the weather?")
     assert [(h.memory.id, h.updated_by) for h in after] == [(old.id, new.id), (other.id, None)]
 
 
 def test_a_chain_of_updates_stands_newest_first():
     first, second, third = told(["I have 3 cats.", "I now have 4 cats.", "I now have 5 cats."])
-    after = watched([Hit(m, 1.0, {}) for m in (first, third, second)], (), 3, "how many cats do I have?")
+    after = mark_updates([Hit(m, 1.0, {}) for m in (first, third, second)], (), 3, "how many cats do I have?")
     assert [h.updated_by for h in sorted(after, key=lambda h: h.memory.id)] == [third.id, third.id, None]
 
 
 @pytest.mark.behaviour("UP13")
 def test_a_message_that_contradicts_itself_says_so():
     (alone,) = told(["I've never solved any chess puzzles, but I recently solved 15 chess puzzles."])
-    assert watched([Hit(alone, 1.0, {})], (), 1, "chess puzzles")[0].contested_with == (alone.id,)
+    assert mark_updates([Hit(alone, 1.0, {})], (), 1, "chess puzzles")[0].contested_with == (alone.id,)
 
 
 @pytest.mark.behaviour("UP5")
 @pytest.mark.parametrize("speakers", [("ann", "bob"), ("user", "assistant"), ("assistant", "assistant")])
 def test_only_what_one_person_says_is_compared(speakers):
-    assert compared(told(UPDATES[0], speakers)).updates == {}
-    assert compared(told(UPDATES[0], ["ann", "ann"])).updates != {}
+    assert find_updates(told(UPDATES[0], speakers)).updates == {}
+    assert find_updates(told(UPDATES[0], ["ann", "ann"])).updates != {}

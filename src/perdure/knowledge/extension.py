@@ -11,27 +11,27 @@ from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.extraction.predicates import predicates_from
 from perdure.knowledge.operations.change_rates import learn_rates
-from perdure.knowledge.operations.conflict_detection import contradicted
+from perdure.knowledge.operations.conflict_detection import restore_conflicts
 from perdure.knowledge.operations.entity_summaries import summarize
 from perdure.knowledge.operations.explain import fact_reasons
 from perdure.knowledge.operations.fact_recall import (
     facts_among,
-    facts_named,
+    facts_of_named,
     known_procedures,
-    said_by,
-    told_of_facts,
+    mark_facts,
+    source_messages,
 )
 from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_synonyms import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
-from perdure.knowledge.operations.promotion import meet
-from perdure.knowledge.operations.stale_sources import overturned, restated
+from perdure.knowledge.operations.promotion import promote_facts
+from perdure.knowledge.operations.stale_sources import outdated_messages, outdated_notes
 from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from
-from perdure.knowledge.rules.fact_ranking import with_facts
+from perdure.knowledge.rules.fact_ranking import rank_with_facts
 from perdure.knowledge.rules.procedures import widen
 from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context
@@ -82,9 +82,9 @@ class Knowledge:
         """Return the candidates with the facts about those whom the question names."""
         if not _learns(ctx):
             return order
-        about = facts_named(ctx, namespace, query.text, filters)
+        about = facts_of_named(ctx, namespace, query.text, filters)
         meant = self.resources.predicates.asked(query.words)
-        return with_facts(order, about, query, pool, ctx.policy.recall, meant)
+        return rank_with_facts(order, about, query, pool, ctx.policy.recall, meant)
 
     def follow_ups(self, ctx: Context, namespace: str, query: Query, /) -> tuple[str, ...]:
         """Return the words that a procedure adds to those of a question."""
@@ -96,11 +96,11 @@ class Knowledge:
 
     def sources(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
         """Return fact -> the messages that say it."""
-        return said_by(ctx, namespace, hits)
+        return source_messages(ctx, namespace, hits)
 
     def mark(self, ctx: Context, namespace: str, hits: list[Hit], /) -> list[Hit]:
         """Return hits, the facts among them with how sure they are, what is to be asked, what contradicts them."""
-        return told_of_facts(ctx, namespace, hits)
+        return mark_facts(ctx, namespace, hits)
 
     def refresh(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> bool:
         """Hold the stale facts among some hits against the authorities."""
@@ -118,8 +118,8 @@ class Knowledge:
         """Return the messages and notes that say what is not believed any longer."""
         if not _learns(ctx):
             return ()
-        messages = overturned(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
-        return messages.keys() | restated(ctx, namespace, [m for m in memories if m.kind is Kind.NOTE]).keys()
+        messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
+        return messages.keys() | outdated_notes(ctx, namespace, [m for m in memories if m.kind is Kind.NOTE]).keys()
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
@@ -148,11 +148,11 @@ class Knowledge:
 
     def conflicts(self, ctx: Context, record: Record, now: Instant, /) -> list[Change]:
         """Return the conflicts and questions that bringing a fact back opens."""
-        return contradicted(ctx, record, now)
+        return restore_conflicts(ctx, record, now)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term."""
-        return meet(ctx, namespace, decisions, ids)
+        return promote_facts(ctx, namespace, decisions, ids)
 
 
 def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledge:

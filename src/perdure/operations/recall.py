@@ -17,7 +17,7 @@ from perdure.rules.point_in_time import begins, was_there
 from perdure.rules.ranking import diversified, nothing_known, ranked, relevant, with_signals
 from perdure.rules.redaction import cleaned
 from perdure.rules.updates.recency_ranking import latest_first
-from perdure.rules.updates.update_detection import WATCHED, watched
+from perdure.rules.updates.update_detection import WATCHED, mark_updates
 
 _ROOM: Final = 3
 """From so many hits on the last place may go to what usually follows."""
@@ -165,7 +165,7 @@ def best(
         return chosen
     there = {h.memory.id for h in chosen}
     left = {h.memory.id: h for h in [*hits, *others] if h.memory.id not in there}
-    return latest_first(watched(chosen, list(left.values()), limit, text), text)
+    return latest_first(mark_updates(chosen, list(left.values()), limit, text), text)
 
 
 def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:

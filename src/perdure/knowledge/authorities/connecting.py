@@ -47,7 +47,7 @@ class Reader(Protocol):
         ...
 
 
-def opened(url: URL, seconds: float, folder: Path) -> Reader:
+def open_reader(url: URL, seconds: float, folder: Path) -> Reader:
     """Open a database read-only.
 
     Args:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from perdure.knowledge.authorities.connecting import Reader, opened
+from perdure.knowledge.authorities.connecting import Reader, open_reader
 from perdure.knowledge.records.authority import Answer, Question, SqlConfig, Standing
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class SqlAuthority:
             return []
         try:
             url = self._url()
-            reader = opened(url, self._config.timeout_seconds, self._folder)
+            reader = open_reader(url, self._config.timeout_seconds, self._folder)
         except Exception as error:  # noqa: BLE001  # whatever a driver raises, the authority is not reached
             return [_unreachable(self._reason(error))] * len(questions)
         found: list[Answer] = []

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.knowledge.extraction.change_statements import changes
-from perdure.knowledge.extraction.habits import happening
+from perdure.knowledge.extraction.change_statements import read_changes
+from perdure.knowledge.extraction.habits import read_recurring_event
 from perdure.knowledge.extraction.lemmas import base_verb
-from perdure.knowledge.extraction.measurements import made, measure_at, owned, value_at
-from perdure.knowledge.extraction.naming_verbs import CHANGING, EMPTY_HEADS, RELATIONS, ROLES, Parsed, Place, Said
+from perdure.knowledge.extraction.measurements import claim_at, measure_at, owner_and_name, value_at
+from perdure.knowledge.extraction.naming_verbs import (
+    CHANGING,
+    EMPTY_HEADS,
+    RELATIONS,
+    ROLES,
+    Parsed,
+    RawClaim,
+    TextSpan,
+)
 from perdure.knowledge.extraction.phrases import Phrase, name_of
-from perdure.knowledge.extraction.places import placed
+from perdure.knowledge.extraction.places import read_location
 from perdure.knowledge.extraction.plain_values import (
-    inside,
+    is_description,
     is_person,
     is_state,
-    is_told_of,
     is_unowned,
     is_value,
-    timed,
+    timed_name,
+    words_at,
 )
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
@@ -32,15 +40,15 @@ _LONGEST: Final = 6
 """Words that the name of an attribute may have beside its last."""
 
 
-def attributes(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def read_attributes(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return what a clause says of somebody's attribute: "my budget is $50", "the deadline is April 25"."""
-    owner, named = ("", "") if parsed.phrase is None else owned(parsed.phrase)
+    owner, named = ("", "") if parsed.phrase is None else owner_and_name(parsed.phrase)
     low = parsed.words[parsed.at].low
     if parsed.phrase is None or not named or named.count("_") > _LONGEST:
         return []
     if low in CHANGING:
-        return changes(parsed, predicates)
-    if found := placed(parsed, owner, named) or happening(parsed, predicates):
+        return read_changes(parsed, predicates)
+    if found := read_location(parsed, owner, named) or read_recurring_event(parsed, predicates):
         return found
     if low in {"has", "have"} or not set(parsed.aux) & _BE:
         return _counted(parsed) if low in {"has", "have"} else []
@@ -49,14 +57,14 @@ def attributes(parsed: Parsed, predicates: Predicates) -> list[Said]:
     return _being(parsed, parsed.phrase, owner, named, predicates)
 
 
-def _counted(parsed: Parsed) -> list[Said]:
+def _counted(parsed: Parsed) -> list[RawClaim]:
     found = measure_at(parsed.clause, parsed.at + 1)
     if found is None or not found[1]:
         return []
-    return [made(parsed, f"{name_of(found[1])}_count", found[0], kind="measure", many=False)]
+    return [claim_at(parsed, f"{name_of(found[1])}_count", found[0], kind="measure", many=False)]
 
 
-def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: Predicates) -> list[Said]:
+def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: Predicates) -> list[RawClaim]:
     """Return what an attribute is; a relation is a name, a thing without sort needs a number, a day or a name."""
     place, measured = value_at(parsed.clause, parsed.at)
     if place is None:
@@ -69,26 +77,28 @@ def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str, predicates: P
     if parsed.words[parsed.at].low == "to" and not measured and kind != "status":
         return []  # "my job is to listen"; what somebody plans to do is the plan
     if head in RELATIONS and kind != "setting":
-        kin = made(parsed, f"{name}_name", place, subject=owner, kind="name", many=False)
+        kin = claim_at(parsed, f"{name}_name", place, subject=owner, kind="name", many=False)
         return [kin] if is_person(parsed, place) and not measured else []
     learned = Learned.PREFERENCE if named.startswith(("favorite", "favourite")) else Learned.STATEMENT
     if kind in {"attribute", "setting"}:
         found = _thing(parsed, phrase, (name, head, kind), place, measured=measured)
         return (
-            [made(parsed, found[0], place, subject=owner, learned=learned, kind=found[1], many=False)] if found else []
+            [claim_at(parsed, found[0], place, subject=owner, learned=learned, kind=found[1], many=False)]
+            if found
+            else []
         )
     loose = kind not in _SORTS or is_unowned(phrase) or "and" in phrase.lows
-    loose = loose or (kind in _FIRM and is_state(inside(parsed, place)))
-    loose = loose or (kind == "hobby" and is_told_of(inside(parsed, place)))
+    loose = loose or (kind in _FIRM and is_state(words_at(parsed, place)))
+    loose = loose or (kind == "hobby" and is_description(words_at(parsed, place)))
     loose = loose and not (is_person(parsed, place) and head in ROLES)
     if not measured and loose:
         return []
     one = {"many": False, "kind": "preference"} if learned is Learned.PREFERENCE else {}
-    return [made(parsed, name, place, subject=owner, learned=learned, **one)]
+    return [claim_at(parsed, name, place, subject=owner, learned=learned, **one)]
 
 
 def _thing(
-    parsed: Parsed, phrase: Phrase, called: tuple[str, str, str], place: Place, *, measured: bool
+    parsed: Parsed, phrase: Phrase, called: tuple[str, str, str], place: TextSpan, *, measured: bool
 ) -> tuple[str, str] | None:
     """Return the name and the sort of what a thing without a sort of its own is; None if that tells nothing.
 
@@ -100,7 +110,7 @@ def _thing(
         measured: It is a number or a day.
     """
     name, head, kind = called
-    if (when := timed(parsed, name, place)) is not None:
+    if (when := timed_name(parsed, name, place)) is not None:
         return None if head in EMPTY_HEADS else (when, "date")
     if measured and kind == "attribute":
         return None if head in EMPTY_HEADS else (name, "measure")

@@ -8,14 +8,23 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.knowledge.extraction.lemmas import singular
-from perdure.knowledge.extraction.measurements import made, measure_at, owned, told
-from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, JOBS, ONLY, RELATIONS, ROLES, STATES, Parsed, Said
+from perdure.knowledge.extraction.measurements import claim_at, claim_of, measure_at, owner_and_name
+from perdure.knowledge.extraction.naming_verbs import (
+    EMPTY_HEADS,
+    JOBS,
+    ONLY,
+    RELATIONS,
+    ROLES,
+    STATES,
+    Parsed,
+    RawClaim,
+)
 from perdure.knowledge.extraction.phrases import (
     DETERMINERS,
     OWNERS,
     PEOPLE,
     Phrase,
-    coded,
+    is_identifier,
     is_name,
     is_number,
     name_of,
@@ -39,56 +48,56 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _NEW: Final = listed("new current")
 
 
-def states(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def read_states(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return what a clause with "is" says that its subject is."""
     words, at = parsed.words, parsed.at
     low = words[at].low
     past = bool(set(parsed.aux) & {"was", "were"})
     aged = is_number(low) and (at + 1 == len(words) or [w.low for w in words[at + 1 : at + 3]] == ["years", "old"])
     if (low in STATES and not past) or (aged and parsed.phrase is None):
-        return [told(parsed, STATES.get(low, "age"), Phrase(words[at : at + 1]), Learned.STATEMENT)]
+        return [claim_of(parsed, STATES.get(low, "age"), Phrase(words[at : at + 1]), Learned.STATEMENT)]
     if low in {"called", "named"}:
-        return _named(parsed, predicates)
+        return _given_name(parsed, predicates)
     follows = words[at + 1].low if at + 1 < len(words) else ""
     if low == "no" and follows == "longer" and at + 2 < len(words):
-        return states(replace(parsed, at=at + 2, denied=True), predicates)
+        return read_states(replace(parsed, at=at + 2, denied=True), predicates)
     if low in {"born", "based", "from", "located"} or (low == "allergic" and follows == "to"):
-        return _placed(parsed, low, follows, predicates)
+        return _origin(parsed, low, follows, predicates)
     if past:
-        return _happened(parsed, low, follows)
+        return _past_event(parsed, low, follows)
     return _present(parsed, low, follows, predicates)
 
 
-def _present(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
+def _present(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[RawClaim]:
     if low == "promoted":
-        return promoted(parsed, parsed.at + 1)
+        return read_promotion(parsed, parsed.at + 1)
     if low in _INTERESTED:
-        return _interested(parsed, low, follows, predicates)
+        return _interest(parsed, low, follows, predicates)
     if low in _PRESENT:
         return _PRESENT[low](parsed, predicates)
     if is_number(low):
-        return _tall(parsed)
-    return _described(parsed, predicates) if low in {"a", "an"} else []
+        return _body_measure(parsed)
+    return _description(parsed, predicates) if low in {"a", "an"} else []
 
 
-def _happened(parsed: Parsed, low: str, follows: str) -> list[Said]:
+def _past_event(parsed: Parsed, low: str, follows: str) -> list[RawClaim]:
     """Return what somebody "was": promoted to something, diagnosed with something."""
     if low == "promoted":
-        return promoted(parsed, parsed.at + 1)
+        return read_promotion(parsed, parsed.at + 1)
     phrase = phrase_at(parsed.clause, parsed.at + 2) if low == "diagnosed" and follows == "with" else None
     if phrase is None or parsed.phrase is not None:
         return []
-    return [told(parsed, "condition", phrase, Learned.STATEMENT, kind="condition", many=True)]
+    return [claim_of(parsed, "condition", phrase, Learned.STATEMENT, kind="condition", many=True)]
 
 
-def promoted(parsed: Parsed, at: int) -> list[Said]:
+def read_promotion(parsed: Parsed, at: int) -> list[RawClaim]:
     """Return the role that somebody rose to: the clause's words from ``at`` on are "to manager"."""
     if parsed.denied or parsed.words[at : at + 1] == () or parsed.words[at].low != "to":
         return []
     phrase = phrase_at(parsed.clause, at + 1)
     if phrase is None or set(phrase.lows) & EMPTY_HEADS:
         return []
-    return [told(parsed, "role", phrase, Learned.CORRECTION, many=False)]
+    return [claim_of(parsed, "role", phrase, Learned.CORRECTION, many=False)]
 
 
 def version_at(parsed: Parsed, at: int) -> tuple[str, Phrase] | None:
@@ -107,26 +116,26 @@ def version_at(parsed: Parsed, at: int) -> tuple[str, Phrase] | None:
     return f"{name_of([w.low for w in words[at:named]])}_version", Phrase(words[at : named + 1])
 
 
-def _standing(parsed: Parsed, _: Predicates) -> list[Said]:
+def _membership(parsed: Parsed, _: Predicates) -> list[RawClaim]:
     """Return "on the enterprise plan", "on Python 3.11", "in the Pacific time zone"."""
     if parsed.phrase is not None and not is_name(parsed.words[0]):
         return []
     low, at = parsed.words[parsed.at].low, parsed.at + 1
     if low == "on" and (found := version_at(parsed, at)) is not None:
-        return [told(parsed, found[0], found[1], Learned.STATEMENT, kind="setting", many=False)]
+        return [claim_of(parsed, found[0], found[1], Learned.STATEMENT, kind="setting", many=False)]
     phrase = phrase_at(parsed.clause, at)
     if phrase is None or len(phrase.words) < 2:  # noqa: PLR2004
         return []
     if low == "on" and phrase.lows[-1] in _PLANS:
-        return [told(parsed, "plan", phrase, Learned.STATEMENT, many=False)]
+        return [claim_of(parsed, "plan", phrase, Learned.STATEMENT, many=False)]
     zoned = phrase.lows[-1] in {"timezone", "zone"} and is_name(phrase.words[0])
     if low == "in" and zoned:
         stop = next(i for i, w in enumerate(phrase.words) if w.low in {"time", "timezone", "zone"})
-        return [told(parsed, "timezone", Phrase(phrase.words[:stop]), Learned.STATEMENT)] if stop else []
+        return [claim_of(parsed, "timezone", Phrase(phrase.words[:stop]), Learned.STATEMENT)] if stop else []
     return []
 
 
-def _in_office(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def _office_holder(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return who holds an office: "Omar Haddad is the new contact at Gai Media" is a fact about Gai Media."""
     words, at = parsed.words, parsed.at + 1
     if parsed.phrase is not None or not is_name(words[0]) or parsed.denied:
@@ -141,12 +150,12 @@ def _in_office(parsed: Parsed, predicates: Predicates) -> list[Said]:
         return []
     first = Phrase(tuple(w for w in words if w.start < words[parsed.at].start and is_name(w)))
     learned = Learned.CORRECTION if newer and words[at].low == "new" else Learned.STATEMENT
-    said = told(parsed, predicates.name(office), first, learned, kind="contact", many=None)
+    said = claim_of(parsed, predicates.name(office), first, learned, kind="contact", many=None)
     owner = " ".join(w.said for w in whose.words)
-    return [_spanned(said, parsed.clause.start, whose.end, owner)]
+    return [_with_owner(said, parsed.clause.start, whose.end, owner)]
 
 
-def _related(parsed: Parsed, _: Predicates) -> list[Said]:
+def _relation_to_speaker(parsed: Parsed, _: Predicates) -> list[RawClaim]:
     """Return whose relative somebody is: "Rita is my sister" is a fact about the speaker."""
     words, at = parsed.words, parsed.at
     subject = tuple(w for w in words[:at] if is_name(w))
@@ -154,46 +163,48 @@ def _related(parsed: Parsed, _: Predicates) -> list[Said]:
     if parsed.phrase is not None or parsed.denied or not subject or len(words) - at > 3 or last not in RELATIONS:  # noqa: PLR2004
         return []
     relation = name_of([w.low for w in words[at + 1 :]])
-    said = told(parsed, f"{relation}_name", Phrase(subject), Learned.STATEMENT, kind="name", many=last not in ONLY)
-    return [_spanned(said, parsed.clause.start, words[-1].end, OWNERS[words[at].low])]
+    said = claim_of(parsed, f"{relation}_name", Phrase(subject), Learned.STATEMENT, kind="name", many=last not in ONLY)
+    return [_with_owner(said, parsed.clause.start, words[-1].end, OWNERS[words[at].low])]
 
 
-_PRESENT: Final[Mapping[str, Callable[[Parsed, Predicates], list[Said]]]] = {
-    "on": _standing,
-    "in": _standing,
-    "the": _in_office,
-    "my": _related,
-    "our": _related,
+_PRESENT: Final[Mapping[str, Callable[[Parsed, Predicates], list[RawClaim]]]] = {
+    "on": _membership,
+    "in": _membership,
+    "the": _office_holder,
+    "my": _relation_to_speaker,
+    "our": _relation_to_speaker,
 }
 """First word after "is" -> how it is read."""
 
 
-def _spanned(said: Said, start: int, end: int, owner: str) -> Said:
-    return Said(owner, said.predicate, said.value, (start, end), said.learned, kind=said.kind, many=said.many)
+def _with_owner(said: RawClaim, start: int, end: int, owner: str) -> RawClaim:
+    return RawClaim(owner, said.predicate, said.value, (start, end), said.learned, kind=said.kind, many=said.many)
 
 
-def _tall(parsed: Parsed) -> list[Said]:
+def _body_measure(parsed: Parsed) -> list[RawClaim]:
     """Return "180 cm tall" and the like."""
     found = measure_at(parsed.clause, parsed.at)
     if found is None or parsed.phrase is not None or parsed.denied or not found[1] or found[1][-1] not in _MEASURED:
         return []
     last = next(w for w in parsed.words[parsed.at :] if w.low == found[1][-1])
     before = [w for w in parsed.words if parsed.words[parsed.at].start <= w.start < last.start]
-    return [made(parsed, _MEASURED[last.low], (before[0].start, before[-1].end), kind="measure", many=False)]
+    return [claim_at(parsed, _MEASURED[last.low], (before[0].start, before[-1].end), kind="measure", many=False)]
 
 
-def _placed(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
-    found: list[Said] = []
+def _origin(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[RawClaim]:
+    found: list[RawClaim] = []
     if low == "born":
         found = [
-            made(parsed, "birth_year" if _YEAR.fullmatch(text) else "birthday", (begin, end), since=None, kind="date")
+            claim_at(
+                parsed, "birth_year" if _YEAR.fullmatch(text) else "birthday", (begin, end), since=None, kind="date"
+            )
             for begin, end, text in _days(parsed)
         ]
     phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "from"))
     if phrase is None or not (is_name(phrase.words[0]) or low == "allergic"):
         return found
     name = {"from": "from", "allergic": "allergy"}.get(low, f"{low}_{follows}")
-    return [told(parsed, predicates.name(name), phrase, Learned.STATEMENT), *found]
+    return [claim_of(parsed, predicates.name(name), phrase, Learned.STATEMENT), *found]
 
 
 def _days(parsed: Parsed) -> list[tuple[int, int, str]]:
@@ -206,34 +217,34 @@ def _days(parsed: Parsed) -> list[tuple[int, int, str]]:
     return found
 
 
-def _interested(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[Said]:
+def _interest(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[RawClaim]:
     phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "into"))
     if phrase is None or set(phrase.lows) & EMPTY_HEADS or follows == "to":
         return []
     learned = Learned.CORRECTION if parsed.ended else Learned.PREFERENCE
-    return [told(parsed, predicates.name(_INTERESTED[low]), phrase, learned)]
+    return [claim_of(parsed, predicates.name(_INTERESTED[low]), phrase, learned)]
 
 
-def _named(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def _given_name(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return a name: "my sister is called Ann", "I'm called Ann", "the staging database is called atlas_stage"."""
     name = phrase_at(parsed.clause, parsed.at + 1, short=True)
     if name is None:
         return []
-    owner, named = ("", "") if parsed.phrase is None else owned(parsed.phrase)
+    owner, named = ("", "") if parsed.phrase is None else owner_and_name(parsed.phrase)
     plain = len(name.words) == 1 and predicates.row(predicates.name(named)).type == "setting"
-    if not (is_name(name.words[0]) or coded(name.words[0]) or plain):
+    if not (is_name(name.words[0]) or is_identifier(name.words[0]) or plain):
         return []
     known = predicates.name(named)
     if parsed.phrase is not None and predicates.row(known).type == "setting":
-        return [told(parsed, known, name, Learned.STATEMENT, subject=owner)]
+        return [claim_of(parsed, known, name, Learned.STATEMENT, subject=owner)]
     if named.rpartition("_")[2] in RELATIONS:
-        return [told(parsed, f"{named}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
+        return [claim_of(parsed, f"{named}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
     if parsed.phrase is not None and parsed.phrase.lows[0] in {*OWNERS, "the"} and named:
-        return [told(parsed, f"{known}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
-    return [told(parsed, "name", name, Learned.STATEMENT)]
+        return [claim_of(parsed, f"{known}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
+    return [claim_of(parsed, "name", name, Learned.STATEMENT)]
 
 
-def _described(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def _description(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return "a nurse", "a big fan of jazz"; of others than the speaker any description."""
     phrase = phrase_at(parsed.clause, parsed.at)
     if phrase is None:
@@ -241,11 +252,11 @@ def _described(parsed: Parsed, predicates: Predicates) -> list[Said]:
     lows = phrase.lows
     if "fan" in lows[:4] and "of" in lows[:5]:
         liked = Phrase(phrase.words[lows.index("of") + 1 :]) if lows.index("of") + 1 < len(lows) else None
-        return [told(parsed, "fan", liked, Learned.PREFERENCE, many=True)] if liked else []
+        return [claim_of(parsed, "fan", liked, Learned.PREFERENCE, many=True)] if liked else []
     head = singular(lows[lows.index("of") - 1] if "of" in lows and lows.index("of") else lows[-1])
     if head in JOBS:
-        return [told(parsed, "occupation", phrase, Learned.STATEMENT, many=True, kind="job")]
+        return [claim_of(parsed, "occupation", phrase, Learned.STATEMENT, many=True, kind="job")]
     whose = parsed.words[0].low in DETERMINERS or parsed.who.lower() in PEOPLE
     if whose or set(lows) & EMPTY_HEADS or parsed.phrase is not None:
         return []
-    return [told(parsed, predicates.name("is"), phrase, Learned.STATEMENT, many=True)]
+    return [claim_of(parsed, predicates.name("is"), phrase, Learned.STATEMENT, many=True)]

@@ -8,9 +8,9 @@ from typing import Final
 
 from perdure.knowledge.extraction.clauses import clauses, statements
 from perdure.knowledge.extraction.event_types import correction_at
-from perdure.knowledge.extraction.naming_verbs import LAPSED, Said
+from perdure.knowledge.extraction.naming_verbs import LAPSED, RawClaim
 from perdure.knowledge.extraction.predicates import UNNAMED, Predicates
-from perdure.knowledge.extraction.statements import said_in
+from perdure.knowledge.extraction.statements import read_clause
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.records.facts import Claim, Learned, Span, Value, ValueKind
 from perdure.records.instant import Instant
@@ -113,7 +113,7 @@ def claims(
             found.append(_claim(text, said, said_at, predicates, policy))
         if len(found) >= MOST:
             break
-    return _once(found)[:MOST]
+    return _deduplicate(found)[:MOST]
 
 
 def as_note(claim: Claim) -> Claim:
@@ -123,47 +123,47 @@ def as_note(claim: Claim) -> Claim:
     return replace(claim, subject="I", predicate=NOTE, type=NOTE, value=value, old=None, many=True, valid_from=None)
 
 
-def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
+def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
     sentence = text[start:end]
     asked = _TRIGGER.match(sentence)
     if asked and not sentence.endswith("?"):
         plainly = "," not in asked[0].lower().partition("remember")[2] and not asked["bare"]
-        return _asked(text, start + asked.end(), end, said_at, predicates, said_plainly=plainly)
+        return _explicit(text, start + asked.end(), end, said_at, predicates, said_plainly=plainly)
     corrected = correction_at(sentence)
     if corrected is not None:
-        return _corrected(text, start + corrected, end, said_at, predicates)
+        return _correction(text, start + corrected, end, said_at, predicates)
     if " me " in sentence and (named := _CALLED.match(sentence)) is not None:
         place = start + named.start("name"), start + named.end("name")
-        return [Said("I", "nickname", place, (start, place[1]), Learned.STATEMENT, kind="name")]
-    return _instead(text, start, end, said_at, predicates) or _plainly(text, start, end, said_at, predicates)
+        return [RawClaim("I", "nickname", place, (start, place[1]), Learned.STATEMENT, kind="name")]
+    return _instead(text, start, end, said_at, predicates) or _plain(text, start, end, said_at, predicates)
 
 
-def _instead(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
+def _instead(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
     """Return what a sentence says with what it was before: "I use uv instead of pip", "it's 12 weeks instead of 10"."""
     old = _RATHER.search(text, start, end) if " than " in text[start:end] or " of " in text[start:end] else None
     if old is None:
         return []
     was = old.start("old"), old.end("old")
-    found = _plainly(text, start, old.start(), said_at, predicates)
+    found = _plain(text, start, old.start(), said_at, predicates)
     if not found:
         return _unnamed(text, start, old.start(), was) if _ITSELF.match(text, start, end) else []
     return [replace(s, learned=Learned.CORRECTION, old=s.old or was) if _replaces(s, predicates) else s for s in found]
 
 
-def _replaces(said: Said, predicates: Predicates) -> bool:
+def _replaces(said: RawClaim, predicates: Predicates) -> bool:
     kind = said.kind or predicates.row(said.predicate).type
     return not said.denied and (said.predicate in _REPLACING or kind not in _ACTS)
 
 
-def _plainly(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
-    return [s for clause in clauses(text, start, end, said_at) for s in said_in(clause, predicates)]
+def _plain(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
+    return [s for clause in clauses(text, start, end, said_at) for s in read_clause(clause, predicates)]
 
 
-def _asked(
+def _explicit(
     text: str, start: int, end: int, said_at: Instant, predicates: Predicates, *, said_plainly: bool
-) -> list[Said]:
+) -> list[RawClaim]:
     """Return what was asked to be remembered: what it says, or a note of its words."""
-    found = _plainly(text, start, end, said_at, predicates)
+    found = _plain(text, start, end, said_at, predicates)
     if found:
         return [replace(s, learned=Learned.EXPLICIT) for s in found]
     if not said_plainly:
@@ -171,15 +171,15 @@ def _asked(
     rest = text[start:end].rstrip(" .!")
     if not any(c.isalnum() for c in rest) or rest.lower().startswith(("when ", "to ", "how ", "the time ", "me ")):
         return []
-    return [Said("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
+    return [RawClaim("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
 
 
-def _corrected(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[Said]:
+def _correction(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
     """Return what a correction says: what its clauses state, with the old value if it is named."""
     old = _NOT_OLD.search(text, start, end)
     was = (old.start("old"), old.end("old")) if old else None
     stop = old.start() if old else end
-    found = _plainly(text, start, stop, said_at, predicates)
+    found = _plain(text, start, stop, said_at, predicates)
     told = [
         replace(s, learned=Learned.CORRECTION, old=s.old or was)
         for s in found
@@ -190,7 +190,7 @@ def _corrected(text: str, start: int, end: int, said_at: Instant, predicates: Pr
     return found or _unnamed(text, start, stop, was)
 
 
-def _unnamed(text: str, start: int, stop: int, was: tuple[int, int] | None) -> list[Said]:
+def _unnamed(text: str, start: int, stop: int, was: tuple[int, int] | None) -> list[RawClaim]:
     """Return a correction that says nothing but a value: "it's Thursday", "I meant Thursday"."""
     head = len(text[start:stop]) - len(text[start:stop].lstrip(" ,:.;—–-"))  # noqa: RUF001
     plain = _PLAIN.match(text[:stop], start + head)
@@ -199,10 +199,10 @@ def _unnamed(text: str, start: int, stop: int, was: tuple[int, int] | None) -> l
     if was is None and not (plain["subject"] or plain["value"][0].isupper() or plain["value"][0] in "$€£0123456789"):
         return []
     span = (plain.start(), plain.end("value"))
-    return [Said(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
+    return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
 
 
-def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, policy: KnowledgePolicy) -> Claim:
+def _claim(text: str, said: RawClaim, said_at: Instant, predicates: Predicates, policy: KnowledgePolicy) -> Claim:
     row = predicates.row(said.predicate)
     end = max(said.span[1], said.value[1], said.old[1] if said.old else 0)
     start = min(said.span[0], said.value[0])
@@ -215,8 +215,8 @@ def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, poli
     first, last = said.value
     if row.type == "address" and text[first].isdecimal() and (city := _CITY.match(text, last)):
         last, end = city.end(), max(end, city.end())  # "12 Rue Victor, Lyon" is one address
-    value = value_of(text[first:last], said_at, passed=_passed(text, start, end))
-    old = None if said.old is None else _measured_alike(_value(text, said.old, said_at), value, said_at)
+    value = value_of(text[first:last], said_at, passed=_days_passed(text, start, end))
+    old = None if said.old is None else _with_unit_of(_value(text, said.old, said_at), value, said_at)
     since = said.since
     if since is not None and since > said_at and said.denied and LAPSED.search(text, start, end) is not None:
         since = 2 * said_at - since  # "haven't played in two years": two years ago
@@ -239,7 +239,7 @@ def _claim(text: str, said: Said, said_at: Instant, predicates: Predicates, poli
     )
 
 
-def _passed(text: str, start: int, end: int) -> int | None:
+def _days_passed(text: str, start: int, end: int) -> int | None:
     """Return how many days may have passed since a day that is told; None if it need not lie ahead."""
     if _PAST.search(text, start, end):
         return None
@@ -250,7 +250,7 @@ def _value(text: str, span: tuple[int, int], said_at: Instant) -> Value:
     return value_of(text[span[0] : span[1]], said_at)
 
 
-def _measured_alike(old: Value, new: Value, said_at: Instant) -> Value:
+def _with_unit_of(old: Value, new: Value, said_at: Instant) -> Value:
     """Return an old value with the unit of the new one, where it was said once for both: "from 30 to 60 seconds"."""
     unit = _UNIT.search(new.text)
     if old.kind is not ValueKind.NUMBER or new.kind is not ValueKind.NUMBER or old.unit or not new.unit or unit is None:
@@ -261,7 +261,7 @@ def _measured_alike(old: Value, new: Value, said_at: Instant) -> Value:
     return replace(read, text=old.text) if read.kind is ValueKind.NUMBER and read.unit == new.unit else old
 
 
-def _once(found: list[Claim]) -> list[Claim]:
+def _deduplicate(found: list[Claim]) -> list[Claim]:
     """Return the claims without repetitions and without what has no value."""
     kept: dict[tuple[str, str, str, bool], Claim] = {}
     for claim in found:

@@ -61,7 +61,7 @@ _HALF_YEAR: Final = 183
 
 
 @dataclass(frozen=True, slots=True)
-class Dated:
+class DateMention:
     """A day in a text.
 
     Attributes:
@@ -77,7 +77,7 @@ class Dated:
     at: Instant
 
 
-def dates_in(text: str, said_at: Instant) -> Iterator[Dated]:
+def dates_in(text: str, said_at: Instant) -> Iterator[DateMention]:
     """Return the days that a text names, in its order.
 
     "Last month" is the first day of the month before, "last week" its Monday, "next Tuesday" the first one after. A day
@@ -86,7 +86,7 @@ def dates_in(text: str, said_at: Instant) -> Iterator[Dated]:
     for found in _DATE.finditer(text):
         if (at := _instant(found, said_at)) is not None:
             inner = min(found.start(name) for name, value in found.groupdict().items() if value is not None)
-            yield Dated(found.start(), found.end(), inner, at)
+            yield DateMention(found.start(), found.end(), inner, at)
 
 
 def date_of(text: str, said_at: Instant) -> Instant | None:

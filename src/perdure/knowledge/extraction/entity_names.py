@@ -59,7 +59,7 @@ LEGAL: Final[dict[str, str]] = {
 """Legal forms at the end of a firm's name -> the same in short."""
 
 
-def normal(name: str) -> str:
+def normal_name(name: str) -> str:
     """Return the normal form of a name: two names with the same are the same name. Its own normal form is itself.
 
     Folded are case, compatibility forms (NFKC), punctuation, white space, a leading article and a possessive ending.
@@ -69,7 +69,7 @@ def normal(name: str) -> str:
     if len(name) > 4 * LONGEST:
         return ""
     text = unicodedata.normalize("NFKC", name)
-    found = [form for a, b in words(text) if (form := word_form(text[a:b]))]
+    found = [form for a, b in name_words(text) if (form := word_form(text[a:b]))]
     while len(found) > 1 and found[0] in ARTICLES:
         del found[0]
     joined = " ".join(found)
@@ -78,14 +78,14 @@ def normal(name: str) -> str:
     return joined if len(joined) <= LONGEST else ""
 
 
-def words(text: str) -> list[tuple[int, int]]:
+def name_words(text: str) -> list[tuple[int, int]]:
     """Return where the words of a text are that names are made of, with their possessive endings. Linear."""
     if not text.isascii():
-        text = _JOINED.sub(_lettered, text)
+        text = _JOINED.sub(_letter_or_mark, text)
     return [found.span() for found in _WORD.finditer(text)]
 
 
-def _lettered(found: re.Match[str]) -> str:
+def _letter_or_mark(found: re.Match[str]) -> str:
     return _MARK if unicodedata.category(found[0])[0] == "M" or _UNSEEN.match(found[0]) else found[0]
 
 
@@ -101,11 +101,11 @@ def word_form(word: str) -> str:
 
 def names_in(text: str, most: int = 4) -> list[str]:
     """Return the normal forms of everything in a text that may be a name: up to so many words side by side."""
-    spans = words(text)
+    spans = name_words(text)
     found: dict[str, None] = {}
     for first, (start, _) in enumerate(spans):
         for _, end in spans[first : first + most]:
-            if form := normal(text[start:end]):
+            if form := normal_name(text[start:end]):
                 found[form] = None
     return list(found)
 
@@ -119,9 +119,7 @@ def entity_id(name: str, taken: Collection[str]) -> str:
         name: As written; what is no name gives ``entity``.
         taken: The ids of the namespace, those of merged entities too.
     """
-    parts = (
-        "".join(c for c in p if c.isalnum() or unicodedata.category(c)[0] == "M") for p in plain(normal(name)).split()
-    )
+    parts = ("".join(c for c in p if _is_id_letter(c)) for p in without_accents(normal_name(name)).split())
     base = "-".join(p for p in parts if p)[:_LONGEST_ID].strip("-") or "entity"
     found, number = base, 1
     while found in taken:
@@ -130,7 +128,11 @@ def entity_id(name: str, taken: Collection[str]) -> str:
     return found
 
 
-def plain(form: str) -> str:
+def _is_id_letter(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character)[0] == "M"
+
+
+def without_accents(form: str) -> str:
     """Return a text without accents on Latin letters."""
     if form.isascii():
         return form
@@ -234,7 +236,7 @@ class Names:
 
     def add(self, identity: str, written: str, form: str | None = None) -> str:
         """Make a name of an entity known, and return its normal form; what is no name adds nothing."""
-        form = normal(written) if form is None else form
+        form = normal_name(written) if form is None else form
         ids = self._ids.get(form, ())
         if not form or identity in ids:
             return form
@@ -274,7 +276,7 @@ class Names:
         Returns:
             One entity; or those between which a person must choose, where no other is farther by 0.05; or nobody.
         """
-        form = normal(name)
+        form = normal_name(name)
         exact = {self.standing(i) for i in self._ids.get(form, ())}
         if len(exact) == 1:
             return Resolved(exact.pop(), 1.0, form)
@@ -339,7 +341,7 @@ def _alike(core: list[str], other: list[str]) -> float:
 
 def _core(form: str) -> tuple[list[str], str]:
     """Return the words of a normal form without accents and legal form, and the legal form."""
-    words = plain(form).split()
+    words = without_accents(form).split()
     legal = LEGAL.get(words[-1], "") if len(words) > 1 else ""
     if legal and len("".join(words[:-1])) > SHORT:
         return words[:-1], legal

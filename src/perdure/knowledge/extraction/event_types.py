@@ -137,7 +137,7 @@ def event_of(text: str) -> EventType:
     if not said:
         return EventType.STATEMENT
     opening = _opening(said)
-    if corrects(opening) or any(_says_wrong(sentence) for sentence in said):
+    if is_correction(opening) or any(_says_wrong(sentence) for sentence in said):
         return EventType.CORRECTION
     if _confirms(opening):
         return EventType.CONFIRMATION
@@ -149,7 +149,7 @@ def event_of(text: str) -> EventType:
     return EventType.STATEMENT
 
 
-def judged(rules: EventType, model: EventType | None) -> EventType:
+def event_by_model(rules: EventType, model: EventType | None) -> EventType:
     """Return what a message does, where a language model was asked too.
 
     Rules alone say what corrects or confirms: that changes what is believed. Among questions, statements and commands
@@ -158,7 +158,7 @@ def judged(rules: EventType, model: EventType | None) -> EventType:
     return model if model in _OPEN and rules in _OPEN else rules
 
 
-def reweighed(importance: float, before: EventType, after: EventType) -> float:
+def reweigh_importance(importance: float, before: EventType, after: EventType) -> float:
     """Return the importance of an episode that turns out to do something else, 0 to 1; what it gained since stays."""
     return max(0.0, min(1.0, importance + BASE[after] - BASE[before]))
 
@@ -175,7 +175,7 @@ def event_importance(event: EventType, entities: int, *, grounded: bool) -> floa
     return max(0.0, min(1.0, score))
 
 
-def corrects(sentence: str) -> bool:
+def is_correction(sentence: str) -> bool:
     """Return whether a sentence opens like a correction, or ends in ", not X".
 
     Args:
@@ -199,7 +199,7 @@ def correction_at(sentence: str) -> int | None:
     return 0 if _RATHER.search(sentence[-_HEAD:]) else None
 
 
-def denies(text: str) -> bool:
+def is_bare_denial(text: str) -> bool:
     """Return whether a message says only that something is wrong, without saying what is right.
 
     "That's wrong" and "No, that's not right" do; "No, Thursday" and "No, thanks" do not.
@@ -231,7 +231,7 @@ def asks_whether_still(text: str) -> bool:
 def _opening(said: list[str]) -> str:
     """Return the first sentence that is more than a greeting."""
     for sentence in said[:3]:
-        if len(_WORD.findall(sentence[:_HEAD])) > _GREETING or corrects(sentence) or _YES.match(sentence[:_HEAD]):
+        if len(_WORD.findall(sentence[:_HEAD])) > _GREETING or is_correction(sentence) or _YES.match(sentence[:_HEAD]):
             return sentence
     return said[0]
 

@@ -7,17 +7,17 @@ from typing import Final
 from perdure.knowledge.extraction.clauses import Clause, Word
 from perdure.knowledge.extraction.event_types import COMMANDS
 from perdure.knowledge.extraction.lemmas import base_verb, past_form, singular
-from perdure.knowledge.extraction.measurements import owned, told
-from perdure.knowledge.extraction.naming_verbs import NOT_EVENTS, Parsed, Place, Said
+from perdure.knowledge.extraction.measurements import claim_of, owner_and_name
+from perdure.knowledge.extraction.naming_verbs import NOT_EVENTS, Parsed, RawClaim, TextSpan
 from perdure.knowledge.extraction.phrases import (
     DAYPARTS,
     DETERMINERS,
     OWNERS,
     WEEKDAYS,
     Phrase,
-    day_named,
     is_number,
     name_of,
+    named_day,
     phrase_at,
 )
 from perdure.knowledge.extraction.predicates import Predicates
@@ -41,7 +41,7 @@ OBJECTS: Final = listed("to you me him her them us it that this a an some more s
 _WANTED: Final = listed("want wants accept accepts")
 
 
-def policies(clause: Clause, predicates: Predicates) -> list[Said]:
+def read_policy(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     """Return a rule that is told: "always ship on Friday", "we never call before 9"."""
     words = clause.words
     at = 1 if words[0].low in {"we", "they", "please", "you"} and len(words) > 1 else 0
@@ -53,10 +53,10 @@ def policies(clause: Clause, predicates: Predicates) -> list[Said]:
         return []
     who = words[0].said if words[0].low in {"we", "they"} else "we"
     denied, after = words[at].low == "never", at + 2
-    place: Place = words[after - 1].start, words[-1].end
+    place: TextSpan = words[after - 1].start, words[-1].end
     predicate, kind = "policy", ""
     rest = Phrase(words[after:])
-    days = None if set(rest.lows) & {"when", "if", "unless"} else day_named(rest) if len(rest.words) <= 4 else None  # noqa: PLR2004
+    days = None if set(rest.lows) & {"when", "if", "unless"} else named_day(rest) if len(rest.words) <= 4 else None  # noqa: PLR2004
     if days is not None:
         day, named = days
         predicate, place = predicates.name(f"{verb}_{named}"), (day.start, day.end)
@@ -64,7 +64,7 @@ def policies(clause: Clause, predicates: Predicates) -> list[Said]:
     elif words[after].low in _NEXT and after + 1 < len(words) and is_number(words[after + 1].low):
         predicate, place, kind = predicates.name(f"{verb}_time"), (words[after].start, words[-1].end), "policy"
     span = words[0].start, words[-1].end
-    return [Said(who, predicate, place, span, Learned.PREFERENCE, denied=denied, kind=kind)]
+    return [RawClaim(who, predicate, place, span, Learned.PREFERENCE, denied=denied, kind=kind)]
 
 
 def days_at(clause: Clause, at: int, *, one: bool = False) -> tuple[Phrase, str] | None:
@@ -86,14 +86,14 @@ def days_at(clause: Clause, at: int, *, one: bool = False) -> tuple[Phrase, str]
         if day is None:
             return None
         last = words[on - 1 - (words[on - 1].low == "on")]
-        noun = on > at + 1 and ((last.low.endswith("s") and last.low != "us") or _determined(clause, last))
+        noun = on > at + 1 and ((last.low.endswith("s") and last.low != "us") or _has_determiner(clause, last))
         return day, f"{singular(last.low) if noun else base_verb(words[at].low)}_day"
     phrase = phrase_at(clause, at)
-    days = None if phrase is None else day_named(phrase)
+    days = None if phrase is None else named_day(phrase)
     return days if days is not None and days[1] not in {"day", "time"} else None
 
 
-def _determined(clause: Clause, word: Word) -> bool:
+def _has_determiner(clause: Clause, word: Word) -> bool:
     """Return whether a word has a determiner before it: "a release"."""
     before = clause.words.index(word) - 1
     return before >= 0 and clause.words[before].low in DETERMINERS
@@ -111,11 +111,11 @@ def _weekdays(clause: Clause, at: int, *, plural: bool) -> Phrase | None:
     return Phrase(words[at:stop]) if singular(words[stop - 1].low) in WEEKDAYS else None
 
 
-def routine(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def read_routine(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return on which days somebody does something as a rule, and when somebody wants to have it."""
     low = parsed.words[parsed.at].low
     if low in _WANTED:
-        return _wanted(parsed, predicates)
+        return _wish(parsed, predicates)
     if (
         set(parsed.aux) - {"do", "does"}
         or parsed.never
@@ -129,10 +129,10 @@ def routine(parsed: Parsed, predicates: Predicates) -> list[Said]:
     day, name = found
     if parsed.words[parsed.at + 1].start == day.start or day.words[0].start > parsed.words[-1].start:
         return []
-    return [told(parsed, predicates.name(name), day, Learned.PREFERENCE, kind="policy", many=False)]
+    return [claim_of(parsed, predicates.name(name), day, Learned.PREFERENCE, kind="policy", many=False)]
 
 
-def happening(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def read_recurring_event(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return on which days something happens: "deploys happen on Fridays", "our sprint starts on Mondays"."""
     low = parsed.words[parsed.at].low
     if parsed.phrase is None or parsed.denied or low not in _HAPPENING or parsed.at + 2 > len(parsed.words) - 1:
@@ -140,13 +140,13 @@ def happening(parsed: Parsed, predicates: Predicates) -> list[Said]:
     day = _weekdays(parsed.clause, parsed.at + 2, plural=True) if parsed.words[parsed.at + 1].low == "on" else None
     if day is None:
         return []
-    owner, named = owned(parsed.phrase)
+    owner, named = owner_and_name(parsed.phrase)
     verb = base_verb(low)
     name = f"{named}_{verb}_day" if verb in {"start", "begin", "end"} else f"{named}_day"
-    return [told(parsed, predicates.name(name), day, Learned.PREFERENCE, kind="policy", many=False, subject=owner)]
+    return [claim_of(parsed, predicates.name(name), day, Learned.PREFERENCE, kind="policy", many=False, subject=owner)]
 
 
-def _wanted(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def _wish(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return when somebody wants what recurs: "they want deliveries on Thursday", "accept calls before noon"."""
     at = parsed.at + 1
     learned = Learned.CORRECTION if parsed.denied else Learned.PREFERENCE
@@ -155,12 +155,12 @@ def _wanted(parsed: Parsed, predicates: Predicates) -> list[Said]:
     if (found := days_at(parsed.clause, at, one=True)) is not None:
         day, name = found
         named = name if parsed.denied else f"{name}_preference"
-        return [told(parsed, predicates.name(named), day, learned, kind="preference", many=False)]
+        return [claim_of(parsed, predicates.name(named), day, learned, kind="preference", many=False)]
     noun = parsed.words[at].low
     if noun.endswith("s") and [w.low for w in parsed.words[at + 1 : at + 2]] == ["by"] and len(parsed.words) == at + 3:
         way = Phrase(parsed.words[at + 2 :])
         named = f"{name_of([noun])}_preference"
-        return [told(parsed, named, way, learned, kind="preference", many=False)] if way.lows[0] in _WAYS else []
+        return [claim_of(parsed, named, way, learned, kind="preference", many=False)] if way.lows[0] in _WAYS else []
     if not noun.endswith("s") or at + 2 >= len(parsed.words) or parsed.words[at + 1].low not in {*_NEXT, "in"}:
         return []
     rest = parsed.words[at + 1 :]
@@ -169,4 +169,4 @@ def _wanted(parsed: Parsed, predicates: Predicates) -> list[Said]:
         return []
     begin = 2 if rest[0].low == "in" and rest[1].low == "the" else 0
     name = predicates.name(f"{name_of([noun])}_time_preference")
-    return [told(parsed, name, Phrase(rest[begin:]), learned, kind="preference", many=False)]
+    return [claim_of(parsed, name, Phrase(rest[begin:]), learned, kind="preference", many=False)]

@@ -13,8 +13,8 @@ from perdure.knowledge.extraction.naming_verbs import (
     COUNTING,
     RELATIONS,
     Parsed,
-    Place,
-    Said,
+    RawClaim,
+    TextSpan,
 )
 from perdure.knowledge.extraction.phrases import (
     DETERMINERS,
@@ -54,7 +54,7 @@ _AIMING: Final = listed("aiming targeting targets target aim")
 _SORTS: Final = {"measure", "date", "status", "contact", "address", "job", "name", "policy", "preference"}
 
 
-def measure_at(clause: Clause, at: int) -> tuple[Place, list[str], int] | None:
+def measure_at(clause: Clause, at: int) -> tuple[TextSpan, list[str], int] | None:
     """Return a number with its unit that begins at a word: where it stands, what is counted, where it ends.
 
     Years, versions and "one" are no measures. What is counted is up to three words: ``classification problems``.
@@ -106,7 +106,7 @@ def _counts(clause: Clause, at: int) -> bool:
     )
 
 
-def owned(phrase: Phrase) -> tuple[str, str]:
+def owner_and_name(phrase: Phrase) -> tuple[str, str]:
     """Return whose attribute a noun phrase names, and its name: "Ann's phone" -> ``Ann``, ``phone``.
 
     "my X" is the speaker's, and so is "my sister's phone", called ``sister_phone``; "the X of Y" and "the X at Y" are
@@ -130,7 +130,7 @@ def owned(phrase: Phrase) -> tuple[str, str]:
     return owner, name_of([w.low for w in rest])
 
 
-def value_at(clause: Clause, at: int) -> tuple[Place | None, bool]:
+def value_at(clause: Clause, at: int) -> tuple[TextSpan | None, bool]:
     """Return where the value that begins at a word stands, and whether it is a number or a day."""
     words = clause.words
     while at < len(words) and words[at].low in _BEFORE_VALUES:
@@ -149,15 +149,15 @@ def value_at(clause: Clause, at: int) -> tuple[Place | None, bool]:
     return (None, False) if phrase is None else ((phrase.start, phrase.end), False)
 
 
-def made(parsed: Parsed, name: str, place: Place, **more: object) -> Said:
+def claim_at(parsed: Parsed, name: str, place: TextSpan, **more: object) -> RawClaim:
     """Return what a clause says with this name and value; ``more`` are other fields of ``Said``."""
     since = since_beside(parsed.clause, place)
     span = min(parsed.clause.start, place[0]), place[1]
-    said = Said(parsed.who, name, place, span, Learned.STATEMENT, denied=parsed.denied, since=since)
+    said = RawClaim(parsed.who, name, place, span, Learned.STATEMENT, denied=parsed.denied, since=since)
     return replace(said, **more)  # type: ignore[arg-type]
 
 
-def told(parsed: Parsed, predicate: str, phrase: Phrase, learned: Learned, **more: object) -> Said:
+def claim_of(parsed: Parsed, predicate: str, phrase: Phrase, learned: Learned, **more: object) -> RawClaim:
     """Return what a clause says with a noun phrase as its value; ``more`` are other fields of ``Said``.
 
     What ended is told by its whole clause: "I don't like tea any more" says when it ceased to be so.
@@ -167,16 +167,16 @@ def told(parsed: Parsed, predicate: str, phrase: Phrase, learned: Learned, **mor
     span = parsed.clause.start, max(phrase.end, last)
     since = since_beside(parsed.clause, value)
     tier = Learned.CORRECTION if parsed.ended else learned
-    said = Said(parsed.who, predicate, value, span, tier, since=since, denied=parsed.denied)
+    said = RawClaim(parsed.who, predicate, value, span, tier, since=since, denied=parsed.denied)
     return replace(said, **more)  # type: ignore[arg-type]
 
 
-def since_beside(clause: Clause, *places: Place) -> Instant | None:
+def since_beside(clause: Clause, *places: TextSpan) -> Instant | None:
     """Return the day that a clause names beside its values."""
     return next((at for s, e, at in clause.at if all(e <= p[0] or s >= p[1] for p in places)), None)
 
 
-def counts(parsed: Parsed, at: int, lemma: str) -> list[Said]:
+def read_count(parsed: Parsed, at: int, lemma: str) -> list[RawClaim]:
     """Return how many of something somebody has or has done, where such a number grows; else nothing."""
     found = measure_at(parsed.clause, at)
     if found is None or parsed.denied:
@@ -189,15 +189,15 @@ def counts(parsed: Parsed, at: int, lemma: str) -> list[Said]:
             whole = phrase_at(parsed.clause, after + 1)
             if whole is not None:
                 owner = f"{parsed.words[after + 1].said} {' '.join(w.said for w in whole.words)}"
-                return [made(parsed, f"{name_of(noun)}_count", place, subject=owner, kind="measure", many=False)]
+                return [claim_at(parsed, f"{name_of(noun)}_count", place, subject=owner, kind="measure", many=False)]
         return []
     verb = "" if lemma in {"have", "own"} else f"{lemma}_"
-    return [made(parsed, f"{verb}{name_of(noun)}_count", place, kind="measure", many=False)]
+    return [claim_at(parsed, f"{verb}{name_of(noun)}_count", place, kind="measure", many=False)]
 
 
-def noted(clause: Clause, predicates: Predicates) -> list[Said]:
+def read_passing(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     """Return attributes that a clause names in passing: "my $35 monthly budget", "with 95% accuracy"."""
-    found: list[Said] = []
+    found: list[RawClaim] = []
     words = clause.words
     for at, word in enumerate(words):
         day = next(((s, e) for s, e, _ in clause.at if s <= word.start < e), None)
@@ -211,14 +211,14 @@ def noted(clause: Clause, predicates: Predicates) -> list[Said]:
                 and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", "a", *_NEWER})
             ) or (at and word.low.endswith("%") and words[at - 1].low in {"with", "a"}):
                 found += _before(clause, at, place, predicates, {"measure"})
-            elif noun and _aims(clause, at):
+            elif noun and _is_goal(clause, at):
                 found.append(_passing(clause, at, f"{name_of(noun)}_goal", place, "I"))
             elif at > 1 and words[at - 1].low == "of":
                 found += _of(clause, at, place, predicates)
     return found
 
 
-def _aims(clause: Clause, at: int) -> bool:
+def _is_goal(clause: Clause, at: int) -> bool:
     """Return whether a number is aimed at: "aiming for 10 books", "targeting 1,200 words"."""
     before = [word.low for word in clause.words[max(0, at - 3) : at]]
     if not before:
@@ -228,7 +228,7 @@ def _aims(clause: Clause, at: int) -> bool:
     )
 
 
-def _before(clause: Clause, at: int, place: Place, predicates: Predicates, sorts: set[str]) -> list[Said]:
+def _before(clause: Clause, at: int, place: TextSpan, predicates: Predicates, sorts: set[str]) -> list[RawClaim]:
     """Return the attribute whose value stands before it: "my April 20 deadline for the draft"."""
     words = clause.words
     after = next((i for i, w in enumerate(words) if w.start >= place[1]), len(words))
@@ -249,7 +249,7 @@ def _before(clause: Clause, at: int, place: Place, predicates: Predicates, sorts
     return [_with_span(said, (words[at - 1].start, max(phrase.end, place[1])))]
 
 
-def _of(clause: Clause, at: int, place: Place, predicates: Predicates) -> list[Said]:
+def _of(clause: Clause, at: int, place: TextSpan, predicates: Predicates) -> list[RawClaim]:
     """Return the attribute whose value stands after it: "a budget of $50"."""
     words, begin = clause.words, at - 2
     while (
@@ -262,7 +262,7 @@ def _of(clause: Clause, at: int, place: Place, predicates: Predicates) -> list[S
     head = Phrase(words[begin : at - 1])
     if head.lows[0] not in set(OWNERS) | {"a", "the", "an"}:
         return []
-    owner, named = owned(head)
+    owner, named = owner_and_name(head)
     name = predicates.name(named)
     if not named or predicates.row(name).type != "measure":
         return []
@@ -270,14 +270,14 @@ def _of(clause: Clause, at: int, place: Place, predicates: Predicates) -> list[S
     return [_with_span(_passing(clause, at, name, place, owner, learned), (head.start, place[1]))]
 
 
-def _with_span(said: Said, span: Place) -> Said:
+def _with_span(said: RawClaim, span: TextSpan) -> RawClaim:
     return replace(said, span=span)
 
 
 def _passing(
-    clause: Clause, at: int, name: str, place: Place, owner: str, learned: Learned = Learned.STATEMENT
-) -> Said:
+    clause: Clause, at: int, name: str, place: TextSpan, owner: str, learned: Learned = Learned.STATEMENT
+) -> RawClaim:
     span = clause.words[max(0, at - 1)].start, place[1]
-    return Said(
+    return RawClaim(
         owner, name, place, span, learned, kind="measure" if name.endswith(("_goal", "_count")) else "", many=False
     )

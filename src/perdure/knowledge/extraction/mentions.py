@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import LEGAL, normal, word_form, words
+from perdure.knowledge.extraction.entity_names import LEGAL, name_words, normal_name, word_form
 from perdure.rules.language.tokens import Piece, pieces
 from perdure.rules.language.words import CALENDAR, MODALS, NEGATIONS, NUMBER_WORDS, STOP_WORDS, TURNING, listed
 
@@ -97,7 +97,7 @@ def mentions(text: str, known: Container[str] = ()) -> list[Mention]:
             taken[piece.start : piece.end] = b"\x01" * len(piece.text)
     kept = []
     for start, end, is_known in sorted(found, key=lambda span: (span[0] - span[1], not span[2], span[0])):
-        name = normal(text[start:end])
+        name = normal_name(text[start:end])
         if name and not any(taken[start:end]):
             taken[start:end] = b"\x01" * (end - start)
             kept.append(Mention(start, end, text[start:end], name, known=is_known or name in known))
@@ -126,7 +126,7 @@ def _beginnings(cut: Sequence[Piece]) -> frozenset[int]:
 
 
 def _known(text: str, known: Container[str], first: Container[int]) -> Spans:
-    spans = words(text)
+    spans = name_words(text)
     forms = [word_form(text[a:b]) for a, b in spans]
     at = 0
     while at < len(spans):
@@ -232,7 +232,7 @@ def _begins(text: str, cut: Sequence[Piece], at: int, first: Container[int], kno
     after = _goes_on(text, cut, at)
     if after is None:
         return lower not in CALENDAR and _is_paired(cut, at)
-    return normal(cut[after].text) not in known
+    return normal_name(cut[after].text) not in known
 
 
 def _is_paired(cut: Sequence[Piece], at: int) -> bool:
@@ -240,7 +240,7 @@ def _is_paired(cut: Sequence[Piece], at: int) -> bool:
     follows = cut[at + 1 : at + 3]
     if len(follows) < 2 or any(piece.sentence != cut[at].sentence for piece in follows):  # noqa: PLR2004
         return False
-    return follows[0].text == "and" and follows[1].kind == "name" and normal(follows[1].text) not in CALENDAR
+    return follows[0].text == "and" and follows[1].kind == "name" and normal_name(follows[1].text) not in CALENDAR
 
 
 def _goes_on(text: str, cut: Sequence[Piece], at: int) -> int | None:
@@ -269,7 +269,7 @@ def _links(link: Piece, piece: Piece, gap: str) -> bool:
 
 def _no_name(piece: Piece, first: Container[int]) -> bool:
     """Whether a capitalised word by itself is no name."""
-    lower = normal(piece.text)
+    lower = normal_name(piece.text)
     if lower in _RECURRING:
         return True
     return len(lower) < 2 or lower in _SPELT or lower in _TITLES or (lower in _OPENING and piece.start in first)  # noqa: PLR2004

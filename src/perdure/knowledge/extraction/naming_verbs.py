@@ -16,12 +16,12 @@ LAPSED: Final = re.compile(
     r"\b(?:since|lately|recently|(?:in|for)\s+(?:\w+\s+){0,3}?(?:days?|weeks?|months?|years?|decades?|ages|while|time))\b"
 )
 """Since when something was not done: who "hasn't smoked since May" did until then."""
-Place = tuple[int, int]
+TextSpan = tuple[int, int]
 """Where something stands in the text: first character, one past the last."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RawClaim:
     """A claim before its value is read.
 
     Attributes:
@@ -39,10 +39,10 @@ class Said:
 
     subject: str
     predicate: str
-    value: Place
-    span: Place
+    value: TextSpan
+    span: TextSpan
     learned: Learned
-    old: Place | None = None
+    old: TextSpan | None = None
     denied: bool = False
     many: bool | None = None
     kind: str = ""

@@ -77,7 +77,7 @@ def is_name(word: Word) -> bool:
     )
 
 
-def coded(word: Word) -> bool:
+def is_identifier(word: Word) -> bool:
     """Return whether a word is written like a name that programs use: ``pg-stage-2``, ``docs.acme.dev``."""
     inner = word.said[1:]
     if any(c in inner for c in "_/.@:") or (word.said[0] == "#" and inner):
@@ -124,7 +124,7 @@ def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
             joined = False  # "going to concerts" is one thing, its preposition no end
         elif low in _ENDS or low in PREPOSITIONS or (short and low in {"of", "and", "or"}):
             break
-        if (low == "any" and _no_more(words, stop)) or (low in {"and", "or", "&"} and not _goes_on(words, stop)):
+        if (low == "any" and _no_more(words, stop)) or (low in {"and", "or", "&"} and not _joins_noun(words, stop)):
             break
         if any(s <= words[stop].start < e for s, e in days):
             break
@@ -143,7 +143,7 @@ def _no_more(words: Sequence[Word], at: int) -> bool:
     return at + 1 < len(words) and words[at + 1].low in {"more", "longer"}
 
 
-def _goes_on(words: Sequence[Word], at: int) -> bool:
+def _joins_noun(words: Sequence[Word], at: int) -> bool:
     """Return whether "and" joins another noun rather than another act."""
     if at + 1 >= len(words):
         return False
@@ -159,7 +159,7 @@ def name_of(lows: Sequence[str]) -> str:
     return "_".join("".join(c if c.isalnum() else "_" for c in word).strip("_") for word in kept if word)
 
 
-def day_named(phrase: Phrase) -> tuple[Phrase, str] | None:
+def named_day(phrase: Phrase) -> tuple[Phrase, str] | None:
     """Return the weekday or part of the day in a phrase, and what it is the day of: ``Friday deliveries``.
 
     The second is a predicate's beginning: ``delivery_day``, ``meeting_time``, or ``day`` where nothing is named.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.knowledge.extraction.measurements import told, value_at
-from perdure.knowledge.extraction.naming_verbs import PLACES, Parsed, Place, Said
-from perdure.knowledge.extraction.phrases import WEEKDAYS, Phrase, coded, is_name, phrase_at
+from perdure.knowledge.extraction.measurements import claim_of, value_at
+from perdure.knowledge.extraction.naming_verbs import PLACES, Parsed, RawClaim, TextSpan
+from perdure.knowledge.extraction.phrases import WEEKDAYS, Phrase, is_identifier, is_name, phrase_at
 from perdure.knowledge.records.facts import Learned
 from perdure.rules.language.words import listed
 
@@ -23,7 +23,7 @@ _BOUNDS: Final = {
 _MADE: Final = {"written": "language", "built": "language", "hosted": "platform", "deployed": "platform"}
 
 
-def placed(parsed: Parsed, owner: str, named: str) -> list[Said]:
+def read_location(parsed: Parsed, owner: str, named: str) -> list[RawClaim]:
     """Return where something is, what it runs on, or when it begins or ends.
 
     Args:
@@ -42,22 +42,22 @@ def placed(parsed: Parsed, owner: str, named: str) -> list[Said]:
     if low in _BOUNDS:
         day = _day(parsed, at + 1)
         return [_of(parsed, owner, f"{named}_{_BOUNDS[low]}", day, "date")] if day else []
-    return _stands(parsed, owner, named) if at + 2 < len(words) else []
+    return _address(parsed, owner, named) if at + 2 < len(words) else []
 
 
-def _stands(parsed: Parsed, owner: str, named: str) -> list[Said]:
+def _address(parsed: Parsed, owner: str, named: str) -> list[RawClaim]:
     """Return "lives at github.com/acme/api", "invoices go to billing@acme.example", "runs on port 8080"."""
     words, at = parsed.words, parsed.at
     low, follows, third = words[at].low, words[at + 1].low, words[at + 2]
     place = third.start, third.end
-    if low in {"live", "lives", "sit", "sits"} and follows in _AT and coded(third):
+    if low in {"live", "lives", "sit", "sits"} and follows in _AT and is_identifier(third):
         return [_of(parsed, owner, f"{named}_location", place, "address")]
     if low in {"go", "goes"} and follows == "to" and "@" in third.said:
         return [_of(parsed, owner, f"{named}_email", place, "contact")]
-    return _runs(parsed, owner, named) if low in {"run", "runs"} and follows == "on" else []
+    return _platform(parsed, owner, named) if low in {"run", "runs"} and follows == "on" else []
 
 
-def _is_placed(parsed: Parsed, owner: str, named: str) -> list[Said]:
+def _is_placed(parsed: Parsed, owner: str, named: str) -> list[RawClaim]:
     words, at = parsed.words, parsed.at
     low = words[at].low
     if low in _SET:
@@ -75,13 +75,13 @@ def _is_placed(parsed: Parsed, owner: str, named: str) -> list[Said]:
     return _somewhere(parsed, owner, named, at + 1)
 
 
-def _somewhere(parsed: Parsed, owner: str, named: str, at: int) -> list[Said]:
+def _somewhere(parsed: Parsed, owner: str, named: str, at: int) -> list[RawClaim]:
     """Return the place that begins at a word: a named one, a house's number, an address of programs."""
     first = parsed.words[at]
     head = named.rpartition("_")[2]
     if any(s <= first.start < e for s, e, _ in parsed.clause.at) or first.low.rstrip("s") in WEEKDAYS:
         return []
-    if head in _KEPT | PLACES and coded(first):
+    if head in _KEPT | PLACES and is_identifier(first):
         return [_of(parsed, owner, f"{named}_location", (first.start, first.end), "address")]
     phrase = phrase_at(parsed.clause, at)
     if phrase is None or head not in PLACES or not (is_name(phrase.words[0]) or _street(phrase)):
@@ -94,7 +94,7 @@ def _street(phrase: Phrase) -> bool:
     return words[0].low[0].isdecimal() and len(words) > 1 and any(is_name(w) for w in words[1:])
 
 
-def _runs(parsed: Parsed, owner: str, named: str) -> list[Said]:
+def _platform(parsed: Parsed, owner: str, named: str) -> list[RawClaim]:
     """Return "runs on port 8080", "runs on GitHub Actions"."""
     words, at = parsed.words, parsed.at + 2
     if at >= len(words):
@@ -107,7 +107,7 @@ def _runs(parsed: Parsed, owner: str, named: str) -> list[Said]:
     return [_of(parsed, owner, f"{named}_platform", (phrase.start, phrase.end), "setting")]
 
 
-def _day(parsed: Parsed, at: int) -> Place | None:
+def _day(parsed: Parsed, at: int) -> TextSpan | None:
     if at >= len(parsed.words):
         return None
     place, _ = value_at(parsed.clause, at)
@@ -115,10 +115,10 @@ def _day(parsed: Parsed, at: int) -> Place | None:
     return place if inside else None
 
 
-def _of(parsed: Parsed, owner: str, name: str, place: Place, kind: str) -> Said:
+def _of(parsed: Parsed, owner: str, name: str, place: TextSpan, kind: str) -> RawClaim:
     value = Phrase(tuple(w for w in parsed.words if place[0] <= w.start < place[1]))
-    said = told(parsed, name, value, Learned.STATEMENT, kind=kind, many=False, subject=owner)
-    return Said(
+    said = claim_of(parsed, name, value, Learned.STATEMENT, kind=kind, many=False, subject=owner)
+    return RawClaim(
         owner, name, (value.start, value.end), (said.span[0], max(said.span[1], value.end)), said.learned,
         many=False, kind=kind, since=None if kind == "date" else said.since,
     )  # fmt: skip

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from perdure.knowledge.extraction.clauses import Word
-from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, JOBS, NOT_EVENTS, ROLES, THINGS, Parsed, Place
-from perdure.knowledge.extraction.phrases import WEEKDAYS, Phrase, coded, is_name
+from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, JOBS, NOT_EVENTS, ROLES, THINGS, Parsed, TextSpan
+from perdure.knowledge.extraction.phrases import WEEKDAYS, Phrase, is_identifier, is_name
 from perdure.rules.language.words import listed
 
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
@@ -31,19 +31,19 @@ _STATES: Final = listed("""
 _TRAILING: Final = listed("now currently today instead too again anyway already")
 
 
-def inside(parsed: Parsed, place: Place) -> list[Word]:
+def words_at(parsed: Parsed, place: TextSpan) -> list[Word]:
     """Return the words of a clause that stand at a place."""
     return [w for w in parsed.words if place[0] <= w.start < place[1]]
 
 
-def is_last(parsed: Parsed, place: Place) -> bool:
+def is_last(parsed: Parsed, place: TextSpan) -> bool:
     """Return whether a clause ends with a value, or only says that it is so now."""
     return all(w.low in _TRAILING for w in parsed.words if w.start >= place[1])
 
 
-def timed(parsed: Parsed, name: str, place: Place) -> str | None:
+def timed_name(parsed: Parsed, name: str, place: TextSpan) -> str | None:
     """Return what an attribute is called whose value is a day or a time of day: ``flight_date``; None for others."""
-    words = inside(parsed, place)
+    words = words_at(parsed, place)
     suffix = ""
     if any(s <= place[0] < e for s, e, _ in parsed.clause.at):
         suffix = "date"
@@ -54,13 +54,13 @@ def timed(parsed: Parsed, name: str, place: Place) -> str | None:
     return None if not suffix else name if name.endswith(suffix) else f"{name}_{suffix}"
 
 
-def is_person(parsed: Parsed, place: Place) -> bool:
+def is_person(parsed: Parsed, place: TextSpan) -> bool:
     """Return whether a value is written like somebody's name, and the clause ends with it."""
-    words = inside(parsed, place)
+    words = words_at(parsed, place)
     return len(words) <= _NAMES and all(is_name(w) for w in words) and is_last(parsed, place)
 
 
-def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: bool) -> bool:
+def is_value(parsed: Parsed, phrase: Phrase, head: str, place: TextSpan, *, known: bool) -> bool:
     """Return whether a value without a number reads as one: a name, an identifier, a word for a known setting.
 
     "The database is down" and "my editor is slow" say how something does, not what it is.
@@ -72,7 +72,7 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: 
         place: Where the value stands.
         known: The attribute is a setting, which plain words may be the value of.
     """
-    words = inside(parsed, place)
+    words = words_at(parsed, place)
     before = parsed.words[parsed.at : parsed.words.index(words[0])]
     past = set(parsed.aux) & {"was", "were", "been"}
     if not is_last(parsed, place) or past or len(words) > _WORDS or head in EMPTY_HEADS:
@@ -81,7 +81,7 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: Place, *, known: 
         return False
     if head in THINGS:
         return any(is_name(w) for w in words)
-    if len(words) == 1 and coded(words[0]):
+    if len(words) == 1 and is_identifier(words[0]):
         return True
     low = words[0].low
     named = is_name(words[0]) and low not in _SHOUTED and not low.endswith(("ing", "ed", "ly")) and not before
@@ -94,11 +94,11 @@ def is_unowned(phrase: Phrase) -> bool:
     """Return whether nothing tells whose a thing is: "the port"; not "the customer's port", "the status of SO-1001"."""
     words = phrase.words
     owned = any(w.low.endswith("'s") for w in words[1:-1])
-    named = any(w.low == "of" and (is_name(n) or coded(n)) for w, n in pairwise(words))
+    named = any(w.low == "of" and (is_name(n) or is_identifier(n)) for w, n in pairwise(words))
     return words[0].low == "the" and not (owned or named)
 
 
-def is_told_of(words: list[Word]) -> bool:
+def is_description(words: list[Word]) -> bool:
     """Return whether words only tell how something is: "my hobby is great"; climbing is a hobby."""
     return words[0].said == words[0].low and words[0].low in _STATES
 

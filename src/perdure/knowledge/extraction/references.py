@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import LEGAL, Ambiguous, Names, Resolved, normal
+from perdure.knowledge.extraction.entity_names import LEGAL, Ambiguous, Names, Resolved, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.records.facts import Entity
 from perdure.records.memory import ROLES
@@ -71,7 +71,7 @@ def sort_of(entity: Entity) -> str:
     """Return what an entity is, as far as its type or its name says: person, organisation, thing, or empty."""
     if entity.type:
         return _TYPES.get(entity.type, entity.type)
-    form = normal(entity.name)
+    form = normal_name(entity.name)
     if _RECORD.fullmatch(form):
         return "thing"
     return "organisation" if " " in form and _FIRM.intersection(form.split()) else ""
@@ -89,7 +89,7 @@ def fits(word: str, entity: Entity) -> int:
 
 
 def _described(noun: str, sort: str, entity: Entity) -> int:
-    if noun == entity.type or noun in normal(entity.name).split():
+    if noun == entity.type or noun in normal_name(entity.name).split():
         return 2
     wanted = _NOUNS.get(noun)
     if wanted is None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.clauses import Clause, Word
 from perdure.knowledge.extraction.lemmas import singular
-from perdure.knowledge.extraction.naming_verbs import KIN, ONLY, RELATIONS, Said
+from perdure.knowledge.extraction.naming_verbs import KIN, ONLY, RELATIONS, RawClaim
 from perdure.knowledge.extraction.phrases import OWNERS, is_name, name_of, text_gap
 from perdure.knowledge.records.facts import Learned
 from perdure.rules.language.words import CALENDAR, listed
@@ -55,27 +55,27 @@ def relative_at(clause: Clause, at: int = 0) -> Relative | None:
     if noun >= len(words) or not (words[noun].low in _ALL or singular(words[noun].low) in KIN):
         return None
     stop = noun + 1
-    while words[noun].low in _ALL and stop < min(len(words), noun + 1 + _MOST_NAMES) and _goes_on(words, stop):
+    while words[noun].low in _ALL and stop < min(len(words), noun + 1 + _MOST_NAMES) and _continues_name(words, stop):
         stop += 1
     relation = name_of([w.low for w in words[at + 1 : noun + 1]])
     close = words[noun].low in KIN or words[noun].low not in _ALL
     return Relative(OWNERS[words[at].low], relation, words[noun + 1 : stop], noun + 1, close)
 
 
-def _goes_on(words: tuple[Word, ...], at: int) -> bool:
+def _continues_name(words: tuple[Word, ...], at: int) -> bool:
     word, before = words[at], words[at - 1]
     plain = is_name(word) and word.low not in CALENDAR and word.low not in _AFTER and not word.said.isupper()
     return plain and not text_gap(before, word) and not before.low.endswith("'s") and before.end + 1 == word.start
 
 
-def related(clause: Clause) -> Iterator[Said]:
+def relative_names(clause: Clause) -> Iterator[RawClaim]:
     """Yield who the relatives are that a clause names: "my sister Rita" is the speaker's ``sister_name``."""
     for at, word in enumerate(clause.words[:-2]):
         if word.low in {"my", "our"} and (found := relative_at(clause, at)) is not None and found.name:
             last = found.name[-1]
             short = last.said[:-2] if last.low.endswith("'s") else last.said
             value = found.name[0].start, last.start + len(short)
-            yield Said(
+            yield RawClaim(
                 found.owner,
                 f"{found.relation}_name",
                 value,
@@ -97,7 +97,7 @@ def of_relative(predicate: str) -> tuple[str, str] | None:
     return None if at is None or rest in {"", "name"} else ("_".join(words[: at + 1]), rest)
 
 
-def kept_for(owner: Relative, said: Said) -> Said | None:
+def as_owners(owner: Relative, said: RawClaim) -> RawClaim | None:
     """Return what is said of a relative without a name as the owner's: ``daughter_allergy``; None if it says little."""
     if said.predicate in {"is", "do"} or said.predicate.startswith(f"{owner.relation}_"):
         return None if said.predicate in {"is", "do"} else said

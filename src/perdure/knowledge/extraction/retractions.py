@@ -7,8 +7,8 @@ from typing import Final
 
 from perdure.knowledge.extraction.habits import days_at
 from perdure.knowledge.extraction.lemmas import base_verb, singular
-from perdure.knowledge.extraction.measurements import told
-from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, PREFERRING, STOPPING, Parsed, Said
+from perdure.knowledge.extraction.measurements import claim_of
+from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, PREFERRING, STOPPING, Parsed, RawClaim
 from perdure.knowledge.extraction.phrases import (
     DETERMINERS,
     PARTICLES,
@@ -29,7 +29,7 @@ _NOT_OWN: Final = listed("his her their its the your that this it on to")
 _NO_USE: Final = listed("it that this them being having getting seeing working")
 
 
-def ending(parsed: Parsed, low: str) -> int | None:
+def find_ending(parsed: Parsed, low: str) -> int | None:
     """Return where begins what holds no more: after "no longer", "used to", "stopped", "gave up"; else None.
 
     Beyond the last word where the clause says only that nothing ended ("never gives up"), or not what.
@@ -67,7 +67,7 @@ def _dropped(parsed: Parsed, at: int) -> bool:
     return supported or (not parsed.denied and len(after) == 1 and is_name(after[0]))
 
 
-def ended(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
+def read_retraction(parsed: Parsed, at: int, predicates: Predicates) -> list[RawClaim]:
     """Return what holds no more, told as a correction that is denied.
 
     Args:
@@ -90,7 +90,7 @@ def ended(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
     return _undone(parsed, at, predicates)
 
 
-def _undone(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
+def _undone(parsed: Parsed, at: int, predicates: Predicates) -> list[RawClaim]:
     """Return the act or the state that ended: "smoking", "live in Lyon", "a vegetarian"."""
     verb = base_verb(parsed.words[at].low)
     verbless = parsed.words[parsed.at].low != "no" and not (
@@ -114,7 +114,7 @@ def _undone(parsed: Parsed, at: int, predicates: Predicates) -> list[Said]:
     return [_no_more(parsed, known, phrase, **({"kind": "activity", "many": True} if plain else {}))]
 
 
-def _unused(parsed: Parsed, at: int) -> list[Said]:
+def _unused(parsed: Parsed, at: int) -> list[RawClaim]:
     """Return a thing that is no longer used: "Netflix", "my gym membership", "our Netflix subscription"."""
     phrase = phrase_at(parsed.clause, at, short=True)
     if phrase is None or set(phrase.lows) & EMPTY_HEADS:
@@ -126,13 +126,13 @@ def _unused(parsed: Parsed, at: int) -> list[Said]:
     return [_no_more(parsed, "use", phrase, many=True)]
 
 
-def _unsupported(parsed: Parsed, at: int) -> list[Said]:
+def _unsupported(parsed: Parsed, at: int) -> list[RawClaim]:
     """Return "dropped support for Node 16"."""
     phrase = phrase_at(parsed.clause, at + 2)
     return [] if phrase is None else [_no_more(parsed, "support", phrase, kind="activity", many=True)]
 
 
-def _left(parsed: Parsed, job: Phrase) -> list[Said]:
+def _left(parsed: Parsed, job: Phrase) -> list[RawClaim]:
     """Return whom somebody works for no longer: "quit my job at Globex"."""
     after = parsed.words.index(job.words[-1]) + 1
     if after + 1 >= len(parsed.words) or parsed.words[after].low not in {"at", "with"}:
@@ -141,8 +141,8 @@ def _left(parsed: Parsed, job: Phrase) -> list[Said]:
     return [_no_more(parsed, "employer", firm)] if firm is not None and is_name(firm.words[0]) else []
 
 
-def _no_more(parsed: Parsed, predicate: str, phrase: Phrase, **more: object) -> Said:
-    return told(parsed, predicate, phrase, Learned.CORRECTION, denied=True, **more)
+def _no_more(parsed: Parsed, predicate: str, phrase: Phrase, **more: object) -> RawClaim:
+    return claim_of(parsed, predicate, phrase, Learned.CORRECTION, denied=True, **more)
 
 
 def _follows(parsed: Parsed, low: str) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.attributes import attributes
+from perdure.knowledge.extraction.attributes import read_attributes
 from perdure.knowledge.extraction.clauses import Clause
-from perdure.knowledge.extraction.habits import OBJECTS, policies
+from perdure.knowledge.extraction.habits import OBJECTS, read_policy
 from perdure.knowledge.extraction.lemmas import base_verb, past_form
-from perdure.knowledge.extraction.measurements import noted
-from perdure.knowledge.extraction.naming_verbs import CHANGING, Parsed, Said
+from perdure.knowledge.extraction.measurements import read_passing
+from perdure.knowledge.extraction.naming_verbs import CHANGING, Parsed, RawClaim
 from perdure.knowledge.extraction.phrases import OWNERS, PEOPLE, Phrase, is_name, name_of
 from perdure.knowledge.extraction.predicates import Predicates
-from perdure.knowledge.extraction.relatives import Relative, kept_for, related, relative_at
-from perdure.knowledge.extraction.verb_patterns import acts
+from perdure.knowledge.extraction.relatives import Relative, as_owners, relative_at, relative_names
+from perdure.knowledge.extraction.verb_patterns import read_acts
 from perdure.rules.language.words import STOP_WORDS, listed
 
 _CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "s": "is"}
@@ -49,50 +49,52 @@ _Subject = tuple[str, Phrase | None, int, list[str]]
 """Who, the noun phrase if it is one, where the verb begins, and what a contraction said of it."""
 
 
-def said_in(clause: Clause, predicates: Predicates) -> list[Said]:
+def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     """Return what a clause states; nothing if no rule can read it.
 
     Args:
         clause: One of its clauses.
         predicates: Names and sorts.
     """
-    clause = _found_out(clause)
-    if found := policies(clause, predicates):
+    clause = _without_finding(clause)
+    if found := read_policy(clause, predicates):
         return found
-    names = list(related(clause))
+    names = list(relative_names(clause))
     relative = relative_at(clause)
     if relative is None:
-        return [*names, *_stated(clause, _subject(clause, predicates), predicates)]
+        return [*names, *_read_statement(clause, _subject(clause, predicates), predicates)]
     if not relative.name:
         return [*names, *_of_relative(clause, relative, predicates)]
     rest = Clause(clause.words[relative.at :], clause.words[relative.at].start, clause.end, clause.at)
-    return [*names, *_stated(rest, _name_subject(rest, sure=True), predicates)]
+    return [*names, *_read_statement(rest, _name_subject(rest, sure=True), predicates)]
 
 
-def _stated(clause: Clause, subject: _Subject | None, predicates: Predicates) -> list[Said]:
-    parsed = None if subject is None else _parsed(clause, *subject)
+def _read_statement(clause: Clause, subject: _Subject | None, predicates: Predicates) -> list[RawClaim]:
+    parsed = None if subject is None else _parse(clause, *subject)
     if parsed is None:
-        return noted(clause, predicates)
-    found = attributes(parsed, predicates) if parsed.phrase is not None else []
-    return found or [*acts(parsed, predicates), *noted(clause, predicates)]
+        return read_passing(clause, predicates)
+    found = read_attributes(parsed, predicates) if parsed.phrase is not None else []
+    return found or [*read_acts(parsed, predicates), *read_passing(clause, predicates)]
 
 
-def _of_relative(clause: Clause, relative: Relative, predicates: Predicates) -> list[Said]:
+def _of_relative(clause: Clause, relative: Relative, predicates: Predicates) -> list[RawClaim]:
     """Return what is said of "my daughter": her attributes as a noun phrase's, her acts as a person's."""
     at = relative.at
     if at >= len(clause.words) or clause.words[at - 1].low.endswith("'s"):
-        return _stated(clause, _subject(clause, predicates), predicates)
+        return _read_statement(clause, _subject(clause, predicates), predicates)
     phrase = Phrase(clause.words[:at])
     who = " ".join(w.said for w in phrase.words)
-    parsed = _parsed(clause, who, phrase, at, [])
-    found = [] if parsed is None else attributes(parsed, predicates)
+    parsed = _parse(clause, who, phrase, at, [])
+    found = [] if parsed is None else read_attributes(parsed, predicates)
     if found or parsed is None or not relative.close:
-        return found or _stated(clause, _subject(clause, predicates), predicates)
-    kept = [kept_for(relative, s) if s.subject == who else s for s in acts(replace(parsed, phrase=None), predicates)]
-    return [*(s for s in kept if s is not None), *noted(clause, predicates)]
+        return found or _read_statement(clause, _subject(clause, predicates), predicates)
+    kept = [
+        as_owners(relative, s) if s.subject == who else s for s in read_acts(replace(parsed, phrase=None), predicates)
+    ]
+    return [*(s for s in kept if s is not None), *read_passing(clause, predicates)]
 
 
-def _found_out(clause: Clause) -> Clause:
+def _without_finding(clause: Clause) -> Clause:
     """Return what somebody found out, without the words that say so: "I just found out it was ..."."""
     lows = [word.low for word in clause.words[:6]]
     if lows and lows[0] in {"i", "we", "i've", "i'm"}:
@@ -175,7 +177,7 @@ def _name_subject(clause: Clause, *, sure: bool = False) -> _Subject | None:
     while at < min(4, len(words)) and is_name(words[at]):
         at += 1
         if words[at - 1].low.endswith("'s"):
-            return _owned(clause, at)
+            return _possessive_subject(clause, at)
     if at == 0 or at >= len(words) or (at == 1 and not sure and _no_name(words[0].low)):
         return None
     return " ".join(w.said for w in words[:at]), None, at, []
@@ -186,7 +188,7 @@ def _no_name(low: str) -> bool:
     return low in _NO_NAMES or low.endswith(("ing", "ly")) or base_verb(low) != low
 
 
-def _owned(clause: Clause, at: int) -> _Subject | None:
+def _possessive_subject(clause: Clause, at: int) -> _Subject | None:
     """Return "Ann's phone number" as a noun phrase; "Ann's a nurse" is a name and a verb."""
     words = clause.words
     if at >= len(words) or words[at].low in {"a", "an", "the", "not", "in", "from", "my"}:
@@ -198,7 +200,7 @@ def _owned(clause: Clause, at: int) -> _Subject | None:
     return None
 
 
-def _parsed(clause: Clause, who: str, phrase: Phrase | None, at: int, implied: list[str]) -> Parsed | None:
+def _parse(clause: Clause, who: str, phrase: Phrase | None, at: int, implied: list[str]) -> Parsed | None:
     """Return the clause with its verb, or None if it says only what could, will or would be."""
     words, aux, denied, never = clause.words, list(implied), False, False
     adverbs: list[str] = []
@@ -207,7 +209,7 @@ def _parsed(clause: Clause, who: str, phrase: Phrase | None, at: int, implied: l
     while at < len(words):
         low = words[at].low
         if low in _MODALS and not (low in {"plan", "need", "about"} and aux):
-            return _told_by_modal(Parsed(clause, who, phrase, at, tuple(aux), denied, never, frozenset(adverbs)))
+            return _read_modal(Parsed(clause, who, phrase, at, tuple(aux), denied, never, frozenset(adverbs)))
         if low in {"not", "never"} or low.endswith("n't"):
             denied, never = True, never or low == "never"
         if low in _BE or low in _DO or (low in _HAVE and _is_auxiliary(clause, at)):
@@ -222,7 +224,7 @@ def _parsed(clause: Clause, who: str, phrase: Phrase | None, at: int, implied: l
     return Parsed(clause, who, phrase, at, tuple(aux), denied, never, frozenset(adverbs))
 
 
-def _told_by_modal(parsed: Parsed) -> Parsed | None:
+def _read_modal(parsed: Parsed) -> Parsed | None:
     """Return a clause that tells something in spite of its modal: "they want deliveries", "I can't stand queues"."""
     low = parsed.words[parsed.at].low
     after = parsed.words[parsed.at + 1].low if parsed.at + 1 < len(parsed.words) else ""

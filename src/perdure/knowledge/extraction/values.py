@@ -108,7 +108,7 @@ def same_value(a: Value, b: Value) -> bool:
     return a.norm == b.norm
 
 
-def counted(number: float, unit: str) -> str:
+def read_quantity(number: float, unit: str) -> str:
     """Return the normal form of a number with its unit."""
     told = f"{number:.12g}"
     return f"{told} {unit}" if unit else told
@@ -125,7 +125,7 @@ def _read(text: str, said_at: Instant, day_of: Callable[[str, Instant], Instant 
     if low in _TRUE or low in _FALSE:
         return ValueKind.BOOLEAN, "true" if low in _TRUE else "false", None, "", None
     if (measure := _measured(low)) is not None:
-        return ValueKind.NUMBER, counted(*measure), measure[0], measure[1], None
+        return ValueKind.NUMBER, read_quantity(*measure), measure[0], measure[1], None
     return ValueKind.TEXT, _plain(low) or low or text.strip(), None, "", None
 
 

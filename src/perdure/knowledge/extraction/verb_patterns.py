@@ -5,17 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.attributes_of_people import promoted
-from perdure.knowledge.extraction.attributes_of_people import states as states_in
-from perdure.knowledge.extraction.change_statements import changes
-from perdure.knowledge.extraction.habits import routine
+from perdure.knowledge.extraction.attributes_of_people import read_promotion
+from perdure.knowledge.extraction.attributes_of_people import read_states as states_in
+from perdure.knowledge.extraction.change_statements import read_changes
+from perdure.knowledge.extraction.habits import read_routine
 from perdure.knowledge.extraction.lemmas import base_verb, past_form, singular
-from perdure.knowledge.extraction.measurements import counts, measure_at, told, value_at
-from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, HABITS, NOT_EVENTS, PREFERRING, STATES, Parsed, Said
-from perdure.knowledge.extraction.phrases import PARTICLES, Phrase, day_named, is_name, name_of, phrase_at
-from perdure.knowledge.extraction.plain_values import inside
+from perdure.knowledge.extraction.measurements import claim_of, measure_at, read_count, value_at
+from perdure.knowledge.extraction.naming_verbs import (
+    EMPTY_HEADS,
+    HABITS,
+    NOT_EVENTS,
+    PREFERRING,
+    STATES,
+    Parsed,
+    RawClaim,
+)
+from perdure.knowledge.extraction.phrases import PARTICLES, Phrase, is_name, name_of, named_day, phrase_at
+from perdure.knowledge.extraction.plain_values import words_at
 from perdure.knowledge.extraction.predicates import Predicates
-from perdure.knowledge.extraction.retractions import ended, ending, verb_name
+from perdure.knowledge.extraction.retractions import find_ending, read_retraction, verb_name
 from perdure.knowledge.records.facts import Learned
 from perdure.rules.language.words import listed
 
@@ -27,10 +35,10 @@ _NO_MEDICINE: Final = listed("care part place notes photos pictures time turns c
 _DOSES: Final = listed("mg mcg g ml iu units unit tablet tablets pill pills drop drops puff puffs capsule capsules")
 
 
-def acts(parsed: Parsed, predicates: Predicates) -> list[Said]:
+def read_acts(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
     """Return what the clause says that somebody is, has, prefers, does or did."""
     low = parsed.words[parsed.at].low
-    if found := changes(parsed, predicates):
+    if found := read_changes(parsed, predicates):
         return found
     if parsed.who.lower() == "it" or low == "to":
         return []
@@ -38,35 +46,35 @@ def acts(parsed: Parsed, predicates: Predicates) -> list[Said]:
         return states_in(parsed, predicates)
     if parsed.phrase is not None and parsed.phrase.lows[0] == "the":
         return []
-    over = ending(parsed, low)
+    over = find_ending(parsed, low)
     if over is not None:
-        return ended(parsed, over, predicates)
-    return routine(parsed, predicates) or _verbs(parsed, low, predicates)
+        return read_retraction(parsed, over, predicates)
+    return read_routine(parsed, predicates) or _verbs(parsed, low, predicates)
 
 
-def _verbs(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]:
+def _verbs(parsed: Parsed, low: str, predicates: Predicates) -> list[RawClaim]:
     lemma = base_verb(low)
     if lemma in PREFERRING:
         return _preferences(parsed, lemma, predicates)
     if lemma in {"have", "own"} or (lemma == "get" and not parsed.words[parsed.at + 1 :]):
         return _possessions(parsed, low, predicates)
     if lemma == "get":
-        return _became(parsed) or _possessions(parsed, low, predicates)
-    return _plainly(parsed, lemma, low, predicates) or _acted(parsed, lemma, predicates)
+        return _new_state(parsed) or _possessions(parsed, low, predicates)
+    return _plain_verb(parsed, lemma, low, predicates) or _act(parsed, lemma, predicates)
 
 
-def _became(parsed: Parsed) -> list[Said]:
+def _new_state(parsed: Parsed) -> list[RawClaim]:
     """Return what somebody became: "got promoted to manager", "got married"."""
     words, at = parsed.words, parsed.at + 1
     low = words[at].low
     if low == "promoted":
-        return promoted(parsed, at + 1)
+        return read_promotion(parsed, at + 1)
     if STATES.get(low) != "marital_status" or parsed.words[parsed.at].low != "got" or parsed.denied:
         return []
-    return [told(parsed, "marital_status", Phrase(words[at : at + 1]), Learned.CORRECTION, many=False)]
+    return [claim_of(parsed, "marital_status", Phrase(words[at : at + 1]), Learned.CORRECTION, many=False)]
 
 
-def _plainly(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> list[Said]:
+def _plain_verb(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> list[RawClaim]:
     """Return what some verbs say with little else: "weigh 72 kg", "speak Portuguese", "take 20 mg of lisinopril"."""
     at = parsed.at + 1
     phrase = phrase_at(parsed.clause, at) if at < len(parsed.words) else None
@@ -74,45 +82,45 @@ def _plainly(parsed: Parsed, lemma: str, low: str, predicates: Predicates) -> li
         return _unbearable(parsed, phrase)
     if at >= len(parsed.words) or (parsed.aux and not parsed.denied) or low not in (lemma, f"{lemma}s"):
         return []
-    found: list[Said] = []
+    found: list[RawClaim] = []
     match lemma:
         case "weigh":
             found = _weight(parsed, at)
         case "take":
             found = _medicine(parsed, phrase, at)
         case "speak" if phrase is not None and is_name(phrase.words[0]):
-            found = [told(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
+            found = [claim_of(parsed, predicates.name("speak"), phrase, Learned.STATEMENT, many=True)]
         case "go" | "pay" if parsed.words[at].low == "by":
             found = _by(parsed, lemma, at)
     return found
 
 
-def _unbearable(parsed: Parsed, phrase: Phrase | None) -> list[Said]:
+def _unbearable(parsed: Parsed, phrase: Phrase | None) -> list[RawClaim]:
     """Return what somebody "can't stand"."""
     if phrase is None or not {"can't", "cannot"} & set(parsed.aux):
         return []
     if parsed.words[parsed.at + 1].low in _POINTING | PARTICLES:
         return []
-    return [told(parsed, "dislike", phrase, Learned.PREFERENCE, many=True)]
+    return [claim_of(parsed, "dislike", phrase, Learned.PREFERENCE, many=True)]
 
 
-def _weight(parsed: Parsed, at: int) -> list[Said]:
+def _weight(parsed: Parsed, at: int) -> list[RawClaim]:
     place, measured = value_at(parsed.clause, at)
     if place is None or not measured or parsed.denied:
         return []
-    return [told(parsed, "weight", Phrase(tuple(inside(parsed, place))), Learned.STATEMENT)]
+    return [claim_of(parsed, "weight", Phrase(tuple(words_at(parsed, place))), Learned.STATEMENT)]
 
 
-def _by(parsed: Parsed, lemma: str, at: int) -> list[Said]:
+def _by(parsed: Parsed, lemma: str, at: int) -> list[RawClaim]:
     """Return "goes by Sam" and "pays by bank transfer"."""
     phrase = phrase_at(parsed.clause, at + 1)
     if phrase is None or (lemma == "go" and not is_name(phrase.words[0])):
         return []
     name = "nickname" if lemma == "go" else "payment_method"
-    return [told(parsed, name, phrase, Learned.STATEMENT, many=False)]
+    return [claim_of(parsed, name, phrase, Learned.STATEMENT, many=False)]
 
 
-def _medicine(parsed: Parsed, phrase: Phrase | None, at: int) -> list[Said]:
+def _medicine(parsed: Parsed, phrase: Phrase | None, at: int) -> list[RawClaim]:
     """Return a medicine or its dose: a dose replaces the one before, a medicine is one more."""
     words = parsed.words
     found = measure_at(parsed.clause, at)
@@ -123,15 +131,15 @@ def _medicine(parsed: Parsed, phrase: Phrase | None, at: int) -> list[Said]:
             return []
         stop = next((i for i, w in enumerate(name.words) if w.low in _OFTEN), len(name.words))
         name, dose = Phrase(name.words[: max(stop, 1)]), Phrase(words[at:of])
-        said = told(parsed, f"{name_of(name.lows)}_dose", dose, Learned.STATEMENT, kind="measure", many=False)
+        said = claim_of(parsed, f"{name_of(name.lows)}_dose", dose, Learned.STATEMENT, kind="measure", many=False)
         return [replace(said, span=(said.span[0], name.end))]
     if phrase is None or len(phrase.words) != 1 or phrase.words[0] is not words[at] or phrase.lows[0] in _NO_MEDICINE:
         return []
     after = words[at + 1].low if at + 1 < len(words) else ""
-    return [told(parsed, "take", phrase, Learned.STATEMENT, kind="activity", many=True)] if after in _OFTEN else []
+    return [claim_of(parsed, "take", phrase, Learned.STATEMENT, kind="activity", many=True)] if after in _OFTEN else []
 
 
-def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
+def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[RawClaim]:
     after = parsed.at + 1
     if after >= len(parsed.words) or past_form(parsed.words[parsed.at].low):
         return []
@@ -145,18 +153,18 @@ def _preferences(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Sai
         return []
     if lemma == "prefer":
         return [_preferred(parsed, phrase, predicates)]
-    return [told(parsed, predicates.name(PREFERRING[lemma]), phrase, Learned.PREFERENCE, many=True)]
+    return [claim_of(parsed, predicates.name(PREFERRING[lemma]), phrase, Learned.PREFERENCE, many=True)]
 
 
-def _preferred(parsed: Parsed, phrase: Phrase, predicates: Predicates) -> Said:
+def _preferred(parsed: Parsed, phrase: Phrase, predicates: Predicates) -> RawClaim:
     """Return a preference; "Friday deliveries" and "deliveries on Friday" are about the day of deliveries."""
     last = parsed.words.index(phrase.words[-1])
     wider = phrase
     if last + 2 < len(parsed.words) + 0 and parsed.words[last + 1].low in {"on", "in"}:
         wider = Phrase((*phrase.words, *parsed.words[last + 1 : last + 3]))
-    if (days := day_named(wider)) is not None:
+    if (days := named_day(wider)) is not None:
         day, named = days
-        made = told(
+        made = claim_of(
             parsed, predicates.name(f"{named}_preference"), day, Learned.PREFERENCE, kind="preference", many=False
         )
         return replace(made, span=(parsed.clause.start, wider.end))
@@ -165,15 +173,15 @@ def _preferred(parsed: Parsed, phrase: Phrase, predicates: Predicates) -> Said:
         topic = phrase_at(parsed.clause, last + 2, short=True)
         if topic is not None and len(topic.words) <= 3:  # noqa: PLR2004
             name = f"{name_of(topic.lows)}_preference"
-    return told(parsed, predicates.name(name), phrase, Learned.PREFERENCE, kind="preference")
+    return claim_of(parsed, predicates.name(name), phrase, Learned.PREFERENCE, kind="preference")
 
 
-def _possessions(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]:
+def _possessions(parsed: Parsed, low: str, predicates: Predicates) -> list[RawClaim]:
     """Return what somebody has; numbers of things count them."""
     if low not in {"have", "has", "own", "owns", "got"} or (low == "got" and "have" not in parsed.aux):
         return []
     after = parsed.at + 1
-    if found := counts(parsed, after, "have"):
+    if found := read_count(parsed, after, "have"):
         return found
     if parsed.denied and after < len(parsed.words) and parsed.words[after].low in {"any", "time", "the"}:
         after += parsed.words[after].low == "any"
@@ -182,11 +190,11 @@ def _possessions(parsed: Parsed, low: str, predicates: Predicates) -> list[Said]
     phrase = phrase_at(parsed.clause, after, short=True)
     if phrase is None or set(phrase.lows) & EMPTY_HEADS or len(phrase.words) > 5:  # noqa: PLR2004
         return []
-    made = [told(parsed, predicates.name("have"), phrase, Learned.STATEMENT, many=True)]
+    made = [claim_of(parsed, predicates.name("have"), phrase, Learned.STATEMENT, many=True)]
     return made + _called(parsed, phrase)
 
 
-def _called(parsed: Parsed, phrase: Phrase) -> list[Said]:
+def _called(parsed: Parsed, phrase: Phrase) -> list[RawClaim]:
     """Return the name of what somebody has: "a cat named Bailey"."""
     at = parsed.words.index(phrase.words[-1]) + 1
     inside = [i for i, w in enumerate(phrase.words) if w.low in {"named", "called"}]
@@ -194,7 +202,7 @@ def _called(parsed: Parsed, phrase: Phrase) -> list[Said]:
         at = parsed.words.index(phrase.words[inside[0]])
     if at + 1 < len(parsed.words) and parsed.words[at].low in {"named", "called"} and is_name(parsed.words[at + 1]):
         kind = singular(parsed.words[at - 1].low)
-        return [told(parsed, f"{kind}_name", Phrase(parsed.words[at + 1 : at + 2]), Learned.STATEMENT, kind="name")]
+        return [claim_of(parsed, f"{kind}_name", Phrase(parsed.words[at + 1 : at + 2]), Learned.STATEMENT, kind="name")]
     return []
 
 
@@ -222,7 +230,7 @@ def _something(parsed: Parsed, at: int) -> bool:
     return at < len(parsed.words) and parsed.words[at].low in {"a", "an", "my", "our", "some", "first", "second"}
 
 
-def _acted(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
+def _act(parsed: Parsed, lemma: str, predicates: Predicates) -> list[RawClaim]:
     """Return what somebody does as a rule, is doing, or did."""
     low = parsed.words[parsed.at].low
     name, after = verb_name(parsed, parsed.at, lemma)
@@ -230,7 +238,7 @@ def _acted(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
     made = lemma in _MAKING and past_form(low) and not parsed.denied and _something(parsed, after)
     if (lemma in NOT_EVENTS and not placed and not made) or not _happens(parsed, lemma, low, rule=placed):
         return []
-    if found := counts(parsed, after, lemma):
+    if found := read_count(parsed, after, lemma):
         return found
     phrase = phrase_at(parsed.clause, after)
     known = predicates.name(name)
@@ -240,18 +248,20 @@ def _acted(parsed: Parsed, lemma: str, predicates: Predicates) -> list[Said]:
         return []
     plain = predicates.row(known).type == "attribute"
     sort: dict[str, object] = {"kind": "activity", "many": True} if plain else {}
-    found = [told(parsed, known, phrase, Learned.STATEMENT, **sort)]
+    found = [claim_of(parsed, known, phrase, Learned.STATEMENT, **sort)]
     hired = name == "work_as" or (lemma == "start" and phrase.lows[-1] == "job")
     return found + (_for_whom(parsed, phrase) if hired else [])
 
 
-def _for_whom(parsed: Parsed, job: Phrase) -> list[Said]:
+def _for_whom(parsed: Parsed, job: Phrase) -> list[RawClaim]:
     """Return whom somebody works for: "work as a data engineer at Initech", "started a job at Globex"."""
     after = parsed.words.index(job.words[-1]) + 1
     if after + 1 >= len(parsed.words) or parsed.words[after].low not in {"at", "for"}:
         return []
     firm = phrase_at(parsed.clause, after + 1, short=True)
-    return [told(parsed, "employer", firm, Learned.STATEMENT)] if firm is not None and is_name(firm.words[0]) else []
+    return (
+        [claim_of(parsed, "employer", firm, Learned.STATEMENT)] if firm is not None and is_name(firm.words[0]) else []
+    )
 
 
 def _tells(parsed: Parsed, phrase: Phrase, after: int) -> bool:

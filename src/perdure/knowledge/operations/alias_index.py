@@ -35,7 +35,7 @@ def names_of(ctx: Context, namespace: str) -> Names:
     if not last:
         return _read(ctx, namespace)
     kept = resources(ctx).names.get(namespace)
-    new = None if kept is None else _since(ctx, namespace, kept, last)
+    new = None if kept is None else _learned_since(ctx, namespace, kept, last)
     if kept is None or new is None:
         names = _read(ctx, namespace)
     else:
@@ -51,7 +51,9 @@ def _read(ctx: Context, namespace: str) -> Names:
     return Names(all_documents(ctx, namespace, Shelf.ENTITY), all_documents(ctx, namespace, Shelf.ALIAS))
 
 
-def _since(ctx: Context, namespace: str, kept: tuple[str, Names], last: Sequence[Operation]) -> list[Document] | None:
+def _learned_since(
+    ctx: Context, namespace: str, kept: tuple[str, Names], last: Sequence[Operation]
+) -> list[Document] | None:
     """Return the names that were learned since; None where they must be read anew."""
     ids = [operation.id for operation in last]
     if kept[0] not in ids:
@@ -61,14 +63,14 @@ def _since(ctx: Context, namespace: str, kept: tuple[str, Names], last: Sequence
         return None
     found: list[Document] = []
     for operation in reversed(new):
-        for document, learned in _touched(ctx, namespace, operation):
+        for document, learned in _name_changes(ctx, namespace, operation):
             if not learned or document.id in kept[1].homeless:
                 return None
             found.append(document)
     return found
 
 
-def _touched(ctx: Context, namespace: str, operation: Operation) -> Iterator[tuple[Document, bool]]:
+def _name_changes(ctx: Context, namespace: str, operation: Operation) -> Iterator[tuple[Document, bool]]:
     """Yield the documents of names that an operation changed, and whether it learned them."""
     for change in ctx.store.changes(namespace, operation.id):
         row = change.after or change.before or {}

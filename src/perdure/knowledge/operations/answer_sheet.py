@@ -6,31 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import Names, names_in, normal
+from perdure.knowledge.extraction.entity_names import Names, names_in, normal_name
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
-from perdure.knowledge.operations.fact_recall import contested
-from perdure.knowledge.operations.facts import every, lines
+from perdure.knowledge.operations.fact_recall import open_conflicts
+from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.stale_sources import overturned
-from perdure.knowledge.records.answer_results import AnswerSheet, Quoted, Statement
+from perdure.knowledge.operations.stale_sources import outdated_messages
+from perdure.knowledge.records.answer_results import AnswerSheet, SheetEntry, SheetQuote
 from perdure.knowledge.records.fact_results import FactLine
 from perdure.knowledge.rules.answer_sheets import within
 from perdure.knowledge.rules.fact_answers import (
-    Asked,
+    SheetQuestion,
     answers,
-    asked_of,
-    chosen,
-    missing,
+    describe_gap,
+    facts_of_others,
+    missing_words,
     names_one,
-    nothing_about,
-    others,
-    past,
+    outdated_facts,
+    parse_question,
     says_more,
+    select_facts,
     stems,
 )
-from perdure.knowledge.rules.fact_history import as_then
+from perdure.knowledge.rules.fact_history import fact_at
 from perdure.operations.ports import Context
 from perdure.operations.recall import recall
 from perdure.records.document import Shelf
@@ -54,7 +54,7 @@ class _Found:
     ``own`` are the ids of the memories that are about whom the question names.
     """
 
-    asked: Asked
+    asked: SheetQuestion
     memories: list[MemoryItem]
     own: frozenset[str]
     facts: list[FactLine]
@@ -69,7 +69,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Selected:
     """Memories that belong on a sheet, ids of those about whom it names; fact -> whom else the rest is about."""
 
     memories: list[MemoryItem]
@@ -91,7 +91,7 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     """
     names = names_of(ctx, namespace)
     then = Filters(isolated=True, as_of=filters.as_of, known_at=filters.known_at)
-    found = _found(ctx, namespace, query, names, then)
+    found = _gather(ctx, namespace, query, names, then)
     told = {f.id: _statement(f, found.records) for f in found.told}
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
@@ -117,27 +117,27 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
 # --- finding
 
 
-def _found(ctx: Context, namespace: str, query: str, names: Names, then: Filters) -> _Found:
+def _gather(ctx: Context, namespace: str, query: str, names: Names, then: Filters) -> _Found:
     found = recall(ctx, query, namespace, HITS, then, touch=False).hits
     # What a later message says otherwise is no answer; asked about another time, it may be just that.
     gone = _outdated(ctx, namespace, found) if not then.looks_back else frozenset[str]()
     hits = [h.memory for h in found if h.memory.id not in gone and not _is_profile(h.memory)]
-    asked = _asked(ctx, namespace, query, names)
+    asked = _question(ctx, namespace, query, names)
     about = ctx.store.documents.find(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
     subjects = {names.standing(d.name) for d in about} | asked.named
     subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
-    holding, over = _shared(ctx, namespace, names, sorted(subjects), then)
+    holding, over = _shared_facts(ctx, namespace, names, sorted(subjects), then)
     ranked = [m.id for m in hits]
-    facts = chosen(holding, ranked, asked)
+    facts = select_facts(holding, ranked, asked)
     answered = any(answers(f, asked) for f in facts)
     there = {d.id for d in about} if asked.strict else set()
-    told = _told(ctx, namespace, names, [m for m in hits if m.id not in there], asked, answered=answered)
+    told = _select_memories(ctx, namespace, names, [m for m in hits if m.id not in there], asked, answered=answered)
     also: list[FactLine] = []
     if asked.strict and not answered:
         more = sorted(set(told.said.values()) - subjects)
-        holding += _shared(ctx, namespace, names, more, then)[0] if more else []
-        also = others(holding, [*ranked, *told.said], facts, asked)
-    ended = past(over, facts, asked)
+        holding += _shared_facts(ctx, namespace, names, more, then)[0] if more else []
+        also = facts_of_others(holding, [*ranked, *told.said], facts, asked)
+    ended = outdated_facts(over, facts, asked)
     shown = [*facts, *also, *ended]
     sources = sorted({memory for f in shown for memory, _ in f.sources})
     records = {r.id: r for r in ctx.store.get(namespace, sources)} if sources else {}
@@ -149,7 +149,7 @@ def _outdated(ctx: Context, namespace: str, hits: Sequence[Hit]) -> frozenset[st
     """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
     facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
     partly = [h.memory.id for h in hits if h.updated_by in facts]
-    still = set(partly) - overturned(ctx, namespace, partly).keys() if partly else set()
+    still = set(partly) - outdated_messages(ctx, namespace, partly).keys() if partly else set()
     return frozenset(h.memory.id for h in hits if h.updated_by and h.memory.id not in still)
 
 
@@ -158,7 +158,7 @@ def _is_profile(m: MemoryItem) -> bool:
     return m.kind is Kind.SUMMARY and m.source == SUMMARIZED
 
 
-def _asked(ctx: Context, namespace: str, query: str, names: Names) -> Asked:
+def _question(ctx: Context, namespace: str, query: str, names: Names) -> SheetQuestion:
     forms = names_in(query)
     known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
     named = {names.standing(d.id) for d in known}
@@ -167,49 +167,49 @@ def _asked(ctx: Context, namespace: str, query: str, names: Names) -> Asked:
         for entity in named.intersection(map(names.standing, ids)):
             called[entity].add(form)
     user = names.standing(USER) if USER in names.entities else None
-    return asked_of(query, called, user, resources(ctx).predicates.asked)
+    return parse_question(query, called, user, resources(ctx).predicates.asked)
 
 
-def _shared(
+def _shared_facts(
     ctx: Context, namespace: str, names: Names, subjects: Sequence[str], then: Filters
 ) -> tuple[list[FactLine], list[FactLine]]:
     """Return the facts about some entities that hold, and those that do not any longer.
 
     Only what everybody may see: the facts of a session are left to it.
     """
-    some = {fact.id: fact for subject in subjects for fact in every(ctx, namespace, names, subject)}
+    some = {fact.id: fact for subject in subjects for fact in all_facts(ctx, namespace, names, subject)}
     states = {i: state for i, (state, *_) in ctx.store.states(namespace, list(some)).items()} if some else {}
     seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
     holding: list[FactLine] = []
     over: list[FactLine] = []
-    for line in lines(ctx, namespace, seen, names):
-        found = as_then(line, some[line.id], states[line.id], then)
+    for line in fact_lines(ctx, namespace, seen, names):
+        found = fact_at(line, some[line.id], states[line.id], then)
         if found is not None:
             (holding if found[1] else over).append(found[0])
     if then.known_at is None or not holding:
         return holding, over
     # Two that were both believed then were in conflict then, whatever came of it.
-    rivals = contested(ctx, namespace, [f.id for f in holding], settled=True)
+    rivals = open_conflicts(ctx, namespace, [f.id for f in holding], settled=True)
     return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
 
 
-def _told(
-    ctx: Context, namespace: str, names: Names, hits: Sequence[MemoryItem], asked: Asked, *, answered: bool
-) -> _Told:
+def _select_memories(
+    ctx: Context, namespace: str, names: Names, hits: Sequence[MemoryItem], asked: SheetQuestion, *, answered: bool
+) -> _Selected:
     """Return the memories that belong on a sheet.
 
     A message that says a fact about somebody else is about that one, and so is one that names others where a fact
     answers; else it may be what is asked for.
     """
     if not asked.strict:
-        return _Told(list(hits), frozenset(), {})
+        return _Selected(list(hits), frozenset(), {})
     documents = ctx.store.documents
     mentions = documents.find(namespace, Shelf.MENTION, [m.id for m in hits])
     mentioning = {d.id for d in mentions if names.standing(d.name) in asked.named}
     own = {
         m.id
         for m in hits
-        if m.id in mentioning or normal(m.speaker or "") in asked.forms or names_one(m.content, asked)
+        if m.id in mentioning or normal_name(m.speaker or "") in asked.forms or names_one(m.content, asked)
     }
     rest = [m.id for m in hits if m.id not in own]
     said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in rest}
@@ -220,7 +220,7 @@ def _told(
     left_out = {m for m, some in said.items() if not of_others.isdisjoint(some)}
     left_out |= ({d.id for d in mentions} - own) if answered else set()
     told = {i: subjects[i] for i in facts if i in of_others}
-    return _Told([m for m in hits if m.id not in left_out], frozenset(own), told)
+    return _Selected([m for m in hits if m.id not in left_out], frozenset(own), told)
 
 
 def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
@@ -237,8 +237,8 @@ def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
     return groups
 
 
-def _statement(f: FactLine, records: Mapping[str, Record]) -> Statement:
-    return Statement(
+def _statement(f: FactLine, records: Mapping[str, Record]) -> SheetEntry:
+    return SheetEntry(
         id=f.id,
         kind=Kind.FACT.value,
         says=f"{f.name}: {f.predicate.replace('_', ' ')}: {f.value}",
@@ -254,17 +254,17 @@ def _statement(f: FactLine, records: Mapping[str, Record]) -> Statement:
     )
 
 
-def _quote(memory: str, words: str, records: Mapping[str, Record]) -> Quoted:
+def _quote(memory: str, words: str, records: Mapping[str, Record]) -> SheetQuote:
     record = records.get(memory)
     if record is None:
-        return Quoted(memory, "", "", words)
-    return Quoted(memory, _day(text_of(record.state.created_ms)), record.content.speaker or "", words)
+        return SheetQuote(memory, "", "", words)
+    return SheetQuote(memory, _day(text_of(record.state.created_ms)), record.content.speaker or "", words)
 
 
-def _memory(m: MemoryItem) -> Statement:
+def _memory(m: MemoryItem) -> SheetEntry:
     day = _day(text_of(m.state.created_ms))
-    source = Quoted(m.id, day, m.speaker or "", m.content)
-    return Statement(m.id, m.kind.value, m.content, m.confidence, m.status.value, day, sources=(source,))
+    source = SheetQuote(m.id, day, m.speaker or "", m.content)
+    return SheetEntry(m.id, m.kind.value, m.content, m.confidence, m.status.value, day, sources=(source,))
 
 
 def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
@@ -279,22 +279,22 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
         if any(entity == f.subject or names_one(f.value, asked) for f in found.facts if answers(f, asked)):
             continue
         one = names.entity(entity)
-        if _was_said(found, asked, entity):
+        if _was_mentioned(found, asked, entity):
             sentences.append(f"No fact is believed that answers this about {one.name}.")
             continue
-        sentence, words = nothing_about(one, asked, resources(ctx).predicates.table, meant)
+        sentence, words = describe_gap(one, asked, resources(ctx).predicates.table, meant)
         sentences.append(sentence)
         covered |= words
     if not texts:
         told = " ".join(sentences) or "Nothing that is stored is about this question."
         return (f"{told} Do not guess.",)
-    words_left = [w for w in missing(asked, texts, found.told, meant) if w not in covered]
+    words_left = [w for w in missing_words(asked, texts, found.told, meant) if w not in covered]
     if words_left:
         sentences.append(f"Nothing above holds the words: {', '.join(words_left)}.")
     return tuple(sentences)
 
 
-def _was_said(found: _Found, asked: Asked, entity: str) -> bool:
+def _was_mentioned(found: _Found, asked: SheetQuestion, entity: str) -> bool:
     """Whether a message, or a fact that is over, holds what is asked about somebody."""
     wanted = asked.words | asked.predicates
     return any(f.subject == entity and answers(f, asked) for f in found.past) or any(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from perdure.formulas.confidence import reinforced
-from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Fact, Source
-from perdure.knowledge.rules.claim_resolution import Action, Decision, Known, Strategy
-from perdure.knowledge.rules.fact_records import draft_of, fact_of, link
-from perdure.knowledge.rules.fact_states import Event, allowed, state_of, status_after
+from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
+from perdure.knowledge.rules.fact_records import draft_fact, link_change, new_fact
+from perdure.knowledge.rules.fact_states import FactEvent, allowed, state_of, status_after
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.link_kinds import DERIVED, SUPERSEDES
@@ -23,7 +23,7 @@ from perdure.rules.source_trust import least
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ClaimSource:
     """Where a claim comes from.
 
     Attributes:
@@ -42,7 +42,7 @@ class Said:
 
 
 @dataclass(slots=True)
-class Tally:
+class LearnTally:
     """What became of the facts, in order."""
 
     created: list[str] = field(default_factory=list)
@@ -68,21 +68,21 @@ class Tally:
         )
 
 
-class Believing:
+class ClaimWriter:
     """Carries decisions about claims out.
 
     Args:
-        knowing: The facts, as the operation sees and changes them.
+        work: The facts, as the operation sees and changes them.
     """
 
-    def __init__(self, knowing: Knowing) -> None:
-        self.knowing, self.policy = knowing, knowing.ctx.policy.knowledge
-        self.tally = Tally()
+    def __init__(self, work: FactSession) -> None:
+        self.work, self.policy = work, work.ctx.policy.knowledge
+        self.tally = LearnTally()
         self._counted: set[tuple[str, str]] = set()
         self._ended: set[tuple[str, str | None]] = set()
         """(key, message) of facts with several values that a message ended."""
 
-    def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: Said) -> str | None:
+    def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: ClaimSource) -> str | None:
         """Do what was decided about a claim, and return the id of the fact that it made, if any.
 
         Args:
@@ -99,30 +99,30 @@ class Believing:
                 self._repeated(decision, claim, said)
                 return None
             case Action.END | Action.DENY:
-                event = Event.ENDED if decision.action is Action.END else Event.DENIED
+                event = FactEvent.ENDED if decision.action is Action.END else FactEvent.DENIED
                 for known in decision.about:
                     self.retire(known.fact.id, event, claim.valid_from or said.at, said.at, decision.because)
                 self._ended |= {(k.fact.key, said.memory) for k in decision.about if k.fact.many}
                 return None
         made = self._made(decision, claim, subject, name, said)
         self.clash(decision, made, said)
-        fact = self.knowing.facts[made]
-        corrected = decision.strategy is Strategy.CORRECTION and any(k.fact.many for k in decision.about)
+        fact = self.work.facts[made]
+        corrected = decision.strategy is ConflictStrategy.CORRECTION and any(k.fact.many for k in decision.about)
         if corrected or (fact.key, said.memory) in self._ended:  # not this but that, of what was taken to be many
-            self.knowing.lessons.note(fact, said.at, decision.because, many=False)
+            self.work.lessons.note(fact, said.at, decision.because, many=False)
         return made
 
-    def _repeated(self, decision: Decision, claim: Claim, said: Said) -> None:
+    def _repeated(self, decision: Decision, claim: Claim, said: ClaimSource) -> None:
         """Count what is said again, and no longer believe what it is said to have replaced."""
         known, *gone = decision.about
         self.reinforce(known, claim, said, decision.because)
         for other in gone:
-            self.retire(other.fact.id, Event.REPLACED, claim.valid_from or said.at, said.at, decision.because)
-            self.knowing.link(link(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
+            self.retire(other.fact.id, FactEvent.REPLACED, claim.valid_from or said.at, said.at, decision.because)
+            self.work.link(link_change(SUPERSEDES, known.fact.id, other.fact.id, decision.because))
         if decision.strategy is not None:
             self._settled(known.fact.id, decision.because, believed=True)
 
-    def reinforce(self, known: Known, claim: Claim | None, said: Said, because: str) -> None:
+    def reinforce(self, known: KnownFact, claim: Claim | None, said: ClaimSource, because: str) -> None:
         """Count one more confirmation; the same message confirms once.
 
         Args:
@@ -147,21 +147,21 @@ class Believing:
         told = (
             f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}, said {after.reinforcements} times"
         )
-        self.knowing.change(fact.id, after, "reinforced", told)
+        self.work.change(fact.id, after, "reinforced", told)
         if claim is not None:
             self._sourced(fact, claim, said)
         self.tally.reinforced.append(fact.id)
 
-    def revive(self, identity: str, claim: Claim, said: Said) -> None:
+    def revive(self, identity: str, claim: Claim, said: ClaimSource) -> None:
         """Bring a fact back that nobody had confirmed for long, because it is said again."""
         self.bring_back(identity, said.at, f"said again: {claim.value.text}")
-        (known,) = self.knowing.known([identity], said.at)
+        (known,) = self.work.known([identity], said.at)
         self.reinforce(known, claim, said, f"said again: {claim.value.text}")
 
     def bring_back(self, identity: str, at: Instant, because: str) -> None:
         """Believe a fact again that was archived."""
-        back = restored(self.knowing.decisions.states[identity], self.knowing.ctx.policy, at)
-        self.knowing.change(identity, back, Event.RESTORED.value, f"restored: {because}")
+        back = restored(self.work.decisions.states[identity], self.work.ctx.policy, at)
+        self.work.change(identity, back, FactEvent.RESTORED.value, f"restored: {because}")
 
     def validate(self, identity: str, at: Instant, because: str, message: str | None = None) -> None:
         """Count a person's or an authority's word that a fact is still true.
@@ -185,19 +185,19 @@ class Believing:
             at: When it was said.
             because: Why.
         """
-        sides = {i for pair in self.knowing.open_conflicts(identity) for i in pair if self._is_believed(i)}
+        sides = {i for pair in self.work.open_conflicts(identity) for i in pair if self._is_believed(i)}
         if len(sides) < 2:  # noqa: PLR2004  # a fact alone
             return False
         for side in sorted(sides):
-            fact = self.knowing.facts[side]
+            fact = self.work.facts[side]
             self._affirmed(side, at, because)
-            if not resources(self.knowing.ctx).predicates.has(fact.predicate):
-                self.knowing.rewrite(replace(fact, many=True), because)
-            for older, newer in self.knowing.open_conflicts(side):
+            if not resources(self.work.ctx).predicates.has(fact.predicate):
+                self.work.rewrite(replace(fact, many=True), because)
+            for older, newer in self.work.open_conflicts(side):
                 if older in sides and newer in sides:
                     self._closed(older, newer, "both", because)
-        self.knowing.close_reviews(identity, because)
-        self.knowing.lessons.note(self.knowing.facts[identity], at, because, many=True)
+        self.work.close_reviews(identity, because)
+        self.work.lessons.note(self.work.facts[identity], at, because, many=True)
         return True
 
     def absorb(self, identity: str, keeper: str, at: Instant, because: str) -> None:
@@ -209,34 +209,34 @@ class Believing:
             at: When.
             because: Why.
         """
-        state, fact = self.knowing.decisions.states[identity], self.knowing.facts[identity]
+        state, fact = self.work.decisions.states[identity], self.work.facts[identity]
         gone = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
-        self.knowing.change(identity, gone, "consolidated", f"consolidated into {keeper}: {because}")
-        self.knowing.rewrite(replace(fact, retired=self.knowing.now), because)
+        self.work.change(identity, gone, "consolidated", f"consolidated into {keeper}: {because}")
+        self.work.rewrite(replace(fact, retired=self.work.now), because)
         self._settled(identity, because, believed=False)
-        self.knowing.link(link(SUPERSEDES, keeper, identity, because))
+        self.work.link(link_change(SUPERSEDES, keeper, identity, because))
 
-    def contest(self, one: Known, other: Known, at: Instant, because: str) -> None:
+    def contest(self, one: KnownFact, other: KnownFact, at: Instant, because: str) -> None:
         """Ask which of two facts is right, unless a person has said already that both hold."""
-        self.knowing.open_conflicts(one.fact.id)  # reads what there was between them
+        self.work.open_conflicts(one.fact.id)  # reads what there was between them
         first, second = sorted((one, other), key=lambda k: k.fact.id)
-        sides = self.knowing.edits.shelf(Shelf.CONFLICT)
+        sides = self.work.edits.shelf(Shelf.CONFLICT)
         if (second.fact.id, first.fact.id) in sides:
             first, second = second, first
         older, newer = first.fact.id, second.fact.id
         if sides.get((older, newer), {}).get("outcome") == "both":
             return
-        documents = self.knowing.ctx.store.documents
-        self.knowing.edits.read(documents.find(self.knowing.namespace, Shelf.REVIEW, [newer]))
-        asking = Decision(Action.ASK, (first,), Strategy.ASK, first.fact.predicate, because)
+        documents = self.work.ctx.store.documents
+        self.work.edits.read(documents.find(self.work.namespace, Shelf.REVIEW, [newer]))
+        asking = Decision(Action.ASK, (first,), ConflictStrategy.ASK, first.fact.predicate, because)
         self._recorded(first, newer, asking, "open", at)
         self._ask(newer, older, because, at)
 
     def _is_believed(self, identity: str) -> bool:
-        return self.knowing.decisions.states[identity].status is Status.ACTIVE
+        return self.work.decisions.states[identity].status is Status.ACTIVE
 
     def _affirmed(self, identity: str, at: Instant, because: str) -> None:
-        state = self.knowing.decisions.states[identity]
+        state = self.work.decisions.states[identity]
         outcome = validated(state, at)
         after = replace(
             outcome.state,
@@ -244,10 +244,10 @@ class Believing:
             validated_ms=max(at, state.validated_ms or state.created_ms),
         )
         told = f"{because}; confidence {state.confidence:.2f} to {after.confidence:.2f}"
-        self.knowing.change(identity, after, "validated", told)
+        self.work.change(identity, after, "validated", told)
         self.tally.reinforced.append(identity)
 
-    def retire(self, identity: str, event: Event, ended: Instant, at: Instant, because: str) -> None:
+    def retire(self, identity: str, event: FactEvent, ended: Instant, at: Instant, because: str) -> None:
         """No longer believe a fact.
 
         Args:
@@ -257,53 +257,53 @@ class Believing:
             at: When it was said: since then its status is another. It is believed until now.
             because: Why.
         """
-        state, fact = self.knowing.decisions.states[identity], self.knowing.facts[identity]
-        now = state_of(state, self.policy, self.knowing.now)
+        state, fact = self.work.decisions.states[identity], self.work.facts[identity]
+        now = state_of(state, self.policy, self.work.now)
         if not allowed(now, event):
             return
         after = replace(state, status=status_after(now, event), status_ms=max(at, state.status_ms), held=False)
-        self.knowing.change(identity, after, event.value, f"{event.value}: {because}")
+        self.work.change(identity, after, event.value, f"{event.value}: {because}")
         begin = fact.valid_from if fact.valid_from is not None else state.created_ms
-        until = begin if event is Event.DENIED else max(begin, ended)
+        until = begin if event is FactEvent.DENIED else max(begin, ended)
         # The world changed when the message says; who asks later what was believed asks when it was learned.
-        self.knowing.rewrite(replace(fact, valid_to=until, retired=self.knowing.now), because)
+        self.work.rewrite(replace(fact, valid_to=until, retired=self.work.now), because)
         self._settled(identity, because, believed=False)
         self.tally.retired.append(identity)
 
     # --- parts
 
-    def _made(self, decision: Decision, claim: Claim, subject: str, name: str, said: Said) -> str:
+    def _made(self, decision: Decision, claim: Claim, subject: str, name: str, said: ClaimSource) -> str:
         """Store a claim as a fact of its own."""
         predicate = decision.predicate or claim.predicate
-        draft = draft_of(
+        draft = draft_fact(
             name,
             predicate,
             claim,
             said_at=said.at,
             scope=said.scope,
             session=said.session,
-            policy=self.knowing.ctx.policy,
+            policy=self.work.ctx.policy,
         )
-        (identity,) = self.knowing.born([draft])
-        fact = fact_of(identity, subject, predicate, claim, said_at=said.at, trust=said.trust)
+        (identity,) = self.work.born([draft])
+        fact = new_fact(identity, subject, predicate, claim, said_at=said.at, trust=said.trust)
         if decision.about and decision.action is Action.REPLACE:
             fact = replace(fact, type=decision.about[0].fact.type)
-        self.knowing.rewrite(fact, decision.because)
+        self.work.rewrite(fact, decision.because)
         self._sourced(fact, claim, said)
         self.tally.created.append(identity)
         return identity
 
-    def _sourced(self, fact: Fact, claim: Claim, said: Said) -> None:
+    def _sourced(self, fact: Fact, claim: Claim, said: ClaimSource) -> None:
         """Write down where a fact was said."""
         if said.memory is None:
             return
-        fact = self.knowing.facts[fact.id]
+        fact = self.work.facts[fact.id]
         sources = (*fact.sources, Source(said.memory, claim.span))
         because = f"said as: {claim.span.quote}"
-        self.knowing.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), because)
-        self.knowing.link(link(DERIVED, fact.id, said.memory, because))
+        self.work.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), because)
+        self.work.link(link_change(DERIVED, fact.id, said.memory, because))
 
-    def clash(self, decision: Decision, made: str, said: Said) -> None:
+    def clash(self, decision: Decision, made: str, said: ClaimSource) -> None:
         """Write down what a fact does to those that it contradicts.
 
         Args:
@@ -311,14 +311,14 @@ class Believing:
             made: The fact.
             said: Where it was said.
         """
-        fact = self.knowing.facts[made]
+        fact = self.work.facts[made]
         for known in decision.about:
             outcome = "open"
             match decision.action:
                 case Action.REPLACE:
-                    event = Event.DENIED if decision.strategy is Strategy.AUTHORITY else Event.REPLACED
+                    event = FactEvent.DENIED if decision.strategy is ConflictStrategy.AUTHORITY else FactEvent.REPLACED
                     self.retire(known.fact.id, event, fact.valid_from or said.at, said.at, decision.because)
-                    self.knowing.link(link(SUPERSEDES, made, known.fact.id, decision.because))
+                    self.work.link(link_change(SUPERSEDES, made, known.fact.id, decision.because))
                     outcome = event.value
                 case Action.YIELD:
                     outcome = "kept"
@@ -328,18 +328,18 @@ class Believing:
         if decision.action is Action.YIELD:
             self._yielded(made, decision, said)
 
-    def _yielded(self, made: str, decision: Decision, said: Said) -> None:
+    def _yielded(self, made: str, decision: Decision, said: ClaimSource) -> None:
         winner = decision.about[0].fact
         until = winner.valid_from if winner.valid_from is not None else said.at
-        self.retire(made, Event.REPLACED, until, said.at, decision.because)
+        self.retire(made, FactEvent.REPLACED, until, said.at, decision.because)
         self.tally.retired.remove(made)
-        self.knowing.link(link(SUPERSEDES, winner.id, made, decision.because))
+        self.work.link(link_change(SUPERSEDES, winner.id, made, decision.because))
 
-    def _recorded(self, known: Known, made: str, decision: Decision, outcome: str, at: Instant) -> None:
-        state = self.knowing.decisions.states[made]
+    def _recorded(self, known: KnownFact, made: str, decision: Decision, outcome: str, at: Instant) -> None:
+        state = self.work.decisions.states[made]
         sides = [
             {"memory": known.fact.id, "value": known.fact.value.text, "confidence": round(known.confidence, 4)},
-            {"memory": made, "value": self.knowing.facts[made].value.text, "confidence": round(state.confidence, 4)},
+            {"memory": made, "value": self.work.facts[made].value.text, "confidence": round(state.confidence, 4)},
         ]
         data = {
             "kind": "facts",
@@ -349,12 +349,12 @@ class Believing:
             "sides": sides,
             "at_ms": at,
         }
-        self.knowing.edits.put(Shelf.CONFLICT, known.fact.id, made, data, decision.because)
+        self.work.edits.put(Shelf.CONFLICT, known.fact.id, made, data, decision.because)
 
     def _ask(self, made: str, other: str, because: str, at: Instant) -> None:
         """Put the question which of two is right before a person."""
         data = {"why": f"two values: {because}", "since_ms": at, "against": other}
-        self.knowing.edits.put(Shelf.REVIEW, made, f"conflict:{other}", data, "a person is asked")
+        self.work.edits.put(Shelf.REVIEW, made, f"conflict:{other}", data, "a person is asked")
         self.tally.asked.append(made)
 
     def _settled(self, identity: str, because: str, *, believed: bool) -> None:
@@ -365,17 +365,17 @@ class Believing:
             because: Why.
             believed: Somebody said that it is true: what contradicts it is not.
         """
-        for older, newer in self.knowing.open_conflicts(identity):
+        for older, newer in self.work.open_conflicts(identity):
             other = newer if older == identity else older
             self._closed(older, newer, "answered", because)
             if believed and self._is_believed(other):
-                at = self.knowing.decisions.states[identity].validated_ms or self.knowing.now
-                self.retire(other, Event.REPLACED, at, at, because)
-                self.knowing.link(link(SUPERSEDES, identity, other, because))
-                self.knowing.lessons.note(self.knowing.facts[identity], at, because, many=False)
-        self.knowing.close_reviews(identity, because)
+                at = self.work.decisions.states[identity].validated_ms or self.work.now
+                self.retire(other, FactEvent.REPLACED, at, at, because)
+                self.work.link(link_change(SUPERSEDES, identity, other, because))
+                self.work.lessons.note(self.work.facts[identity], at, because, many=False)
+        self.work.close_reviews(identity, because)
 
     def _closed(self, older: str, newer: str, outcome: str, because: str) -> None:
-        data = {**(self.knowing.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
-        self.knowing.edits.put(Shelf.CONFLICT, older, newer, data, because)
-        self.knowing.close_reviews(newer, because, name=f"conflict:{older}")
+        data = {**(self.work.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
+        self.work.edits.put(Shelf.CONFLICT, older, newer, data, because)
+        self.work.close_reviews(newer, because, name=f"conflict:{older}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from perdure.knowledge.operations.apply_claims import Believing
-from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.apply_claims import ClaimWriter
+from perdure.knowledge.operations.fact_session import FactSession
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Change
 
 
-def contradicted(ctx: Context, record: Record, now: Instant) -> list[Change]:
+def restore_conflicts(ctx: Context, record: Record, now: Instant) -> list[Change]:
     """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact.
 
     Args:
@@ -22,23 +22,23 @@ def contradicted(ctx: Context, record: Record, now: Instant) -> list[Change]:
     """
     if record.state.kind is not Kind.FACT or record.state.status is not Status.ARCHIVED:
         return []
-    knowing = Knowing(ctx, record.namespace, now)
-    knowing.read([record.id])
-    if record.id not in knowing.facts:
+    work = FactSession(ctx, record.namespace, now)
+    work.read([record.id])
+    if record.id not in work.facts:
         return []
-    (own,) = knowing.known([record.id], now)
-    beside = knowing.about(own.fact.subject, own.fact.predicate, now)
-    believing = Believing(knowing)
+    (own,) = work.known([record.id], now)
+    beside = work.about(own.fact.subject, own.fact.predicate, now)
+    writer = ClaimWriter(work)
     for other in beside:
-        there = knowing.record(other.fact.id)
+        there = work.record(other.fact.id)
         same = other.fact.value.norm == own.fact.value.norm or (own.fact.many and other.fact.many)
-        if not same and sees_same(record, there):
+        if not same and same_audience(record, there):
             told = f"{own.fact.value.text} was brought back beside {other.fact.value.text}"
-            believing.contest(own, other, now, told)
-    return knowing.edits.changes()
+            writer.contest(own, other, now, told)
+    return work.edits.changes()
 
 
-def meeting(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:
+def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:
     """Return the conflicts and questions that come up because facts of one entity become another's.
 
     Args:
@@ -48,22 +48,22 @@ def meeting(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now:
         facts: Ids of those that move.
         now: The instant.
     """
-    knowing = Knowing(ctx, namespace, now)
-    knowing.read(facts)
-    believing = Believing(knowing)
+    work = FactSession(ctx, namespace, now)
+    work.read(facts)
+    writer = ClaimWriter(work)
     for identity in facts:
-        own = next(iter(knowing.known([identity] if identity in knowing.facts else [], now)), None)
+        own = next(iter(work.known([identity] if identity in work.facts else [], now)), None)
         if own is None or own.state.status is not Status.ACTIVE:
             continue
-        for other in knowing.about(stays, own.fact.predicate, now):
+        for other in work.about(stays, own.fact.predicate, now):
             same = other.fact.value.norm == own.fact.value.norm or (own.fact.many and other.fact.many)
-            if not same and sees_same(knowing.record(identity), knowing.record(other.fact.id)):
+            if not same and same_audience(work.record(identity), work.record(other.fact.id)):
                 told = f"{own.fact.value.text} and {other.fact.value.text} are said of one since a merge"
-                believing.contest(own, other, now, told)
-    return knowing.edits.changes()
+                writer.contest(own, other, now, told)
+    return work.edits.changes()
 
 
-def sees_same(one: Record, other: Record) -> bool:
+def same_audience(one: Record, other: Record) -> bool:
     """Whether two memories are seen by the same: by all, or inside one session."""
     if one.state.scope is not other.state.scope:
         return False

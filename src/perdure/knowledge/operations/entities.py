@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal
+from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.conflict_detection import meeting
+from perdure.knowledge.operations.conflict_detection import merge_conflicts
 from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.records.facts import Entity
-from perdure.knowledge.rules.entities import born, merged, moved, named, parted, shelved, sources_use, unnamed
+from perdure.knowledge.rules.entities import (
+    alias_change,
+    alias_removal,
+    document_change,
+    merge_changes,
+    move_fact,
+    new_entity_changes,
+    sources_using,
+    split_mentions,
+)
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
@@ -41,13 +50,13 @@ def entity(ctx: Context, name: str, namespace: str) -> EntityView:
         InvalidInput: Several are.
     """
     names = names_of(ctx, namespace)
-    identity = which(ctx, names, name, namespace)
+    identity = find_entity(ctx, names, name, namespace)
     family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
     facts = [d.id for d in _facts_of(ctx, namespace, family)]
     return _view(ctx, namespace, names, family, facts)
 
 
-def which(ctx: Context, names: Names, name: str, namespace: str) -> str:
+def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
     """Return whom an id or a name means; a merged entity is the one that stands for it.
 
     Raises:
@@ -61,9 +70,9 @@ def which(ctx: Context, names: Names, name: str, namespace: str) -> str:
         return found.id
     if isinstance(found, Ambiguous):
         listed = ", ".join(f"{i} ({score:.2f})" for i, score in found.candidates)
-        raise InvalidInput(f"{_short(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
+        raise InvalidInput(f"{_quote(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
     raise NotFound(
-        f"There is no entity {_short(name)} in {namespace}.",
+        f"There is no entity {_quote(name)} in {namespace}.",
         remedy="Use an id or a name that `entity list` shows."
         if names.entities
         else untaught(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them.",
@@ -81,17 +90,17 @@ def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool)
 
     def attempt() -> AliasChange:
         names = names_of(ctx, namespace)
-        identity = which(ctx, names, target, namespace)
+        identity = find_entity(ctx, names, target, namespace)
         if remove:
-            change = _taken_away(ctx, names, identity, form, namespace)
+            change = _alias_removal(ctx, names, identity, form, namespace)
             operation = _apply(ctx, namespace, [change], f"alias: {change.because}")
             return AliasChange(identity, name, changed=True, removed=True, operation=operation)
         others = tuple(sorted({names.standing(i) for i in names.known.get(form, ())} - {identity}))
         _check_own(names, form, identity)
         if form in names.entity(identity).aliases:
             return AliasChange(identity, name, changed=False, shared_with=others)
-        because = f"{identity} is also called {_short(name)}"
-        operation = _apply(ctx, namespace, [named(identity, name, because)], f"alias: {because}")
+        because = f"{identity} is also called {_quote(name)}"
+        operation = _apply(ctx, namespace, [alias_change(identity, name, because)], f"alias: {because}")
         return AliasChange(identity, name, changed=True, shared_with=others, operation=operation)
 
     return retried(attempt)
@@ -100,23 +109,23 @@ def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool)
 def _check_own(names: Names, form: str, identity: str) -> None:
     """Refuse a circle: what somebody is called by itself is nobody else's other name."""
     for other in map(names.standing, names.known.get(form, ())):
-        if other != identity and form == normal(names.entity(other).name):
+        if other != identity and form == normal_name(names.entity(other).name):
             raise InvalidInput(
                 f"That is what {other} is called itself.",
                 remedy=f"If they are the same, merge {other} into {identity}.",
             )
 
 
-def _taken_away(ctx: Context, names: Names, identity: str, form: str, namespace: str) -> Change:
+def _alias_removal(ctx: Context, names: Names, identity: str, form: str, namespace: str) -> Change:
     known = names.entity(identity)
     if form not in known.aliases:
         raise NotFound(f"{identity} has no such name.", remedy=f"`entity show {identity}` lists them.")
-    if len(known.aliases) == 1 or form == normal(known.name):
+    if len(known.aliases) == 1 or form == normal_name(known.name):
         raise InvalidInput(
             f"That is what {identity} is called itself.", remedy="Split it off, or merge the entity into another."
         )
     (document,) = (d for d in _aliases(ctx, namespace, identity) if d.name == form)
-    return unnamed(document, f"{_short(known.aliases[form])} is no name of {identity} any longer")
+    return alias_removal(document, f"{_quote(known.aliases[form])} is no name of {identity} any longer")
 
 
 def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
@@ -132,7 +141,7 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
 
     def attempt() -> EntityMerge:
         names = names_of(ctx, namespace)
-        stays, goes = _two(ctx, names, into, other, namespace)
+        stays, goes = _merge_sides(ctx, names, into, other, namespace)
         aliases = _aliases(ctx, namespace, goes)
         mentions = _mentions(ctx, namespace, goes)
         facts = list(_facts_of(ctx, namespace, [goes]))
@@ -143,8 +152,8 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
             if d.name in (stays, goes)
         ]
         (document,) = (d for d in ctx.store.documents.find(namespace, Shelf.ENTITY, [goes]))
-        changes = merged(names.entity(stays), document, aliases, there, facts)
-        changes += meeting(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
+        changes = merge_changes(names.entity(stays), document, aliases, there, facts)
+        changes += merge_conflicts(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
         note = f"merge_entities: {goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
         operation = _apply(ctx, namespace, changes, note, "merge_entities")
         written = tuple(str(d.data["name"]) for d in aliases)
@@ -153,10 +162,10 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
     return retried(attempt)
 
 
-def _two(ctx: Context, names: Names, into: str, other: str, namespace: str) -> tuple[str, str]:
+def _merge_sides(ctx: Context, names: Names, into: str, other: str, namespace: str) -> tuple[str, str]:
     """Return the entity that stays and the one that goes."""
-    stays = which(ctx, names, into, namespace)
-    goes = other if other in names.entities else which(ctx, names, other, namespace)
+    stays = find_entity(ctx, names, into, namespace)
+    goes = other if other in names.entities else find_entity(ctx, names, other, namespace)
     if goes == stays:
         raise InvalidInput(
             f"Both are {stays}.", remedy="Merge two different entities; `undo` takes an earlier merge back."
@@ -179,7 +188,7 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
 
     def attempt() -> EntitySplit:
         names = names_of(ctx, namespace)
-        identity = which(ctx, names, source, namespace)
+        identity = find_entity(ctx, names, source, namespace)
         known = names.entity(identity)
         if form not in known.aliases:
             raise NotFound(f"{identity} has no such name.", remedy=f"`entity show {identity}` lists them.")
@@ -187,16 +196,20 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
             raise InvalidInput(f"{identity} has no other name.", remedy="Give it one first.")
         written = known.aliases[form]
         new = Entity(entity_id(written, names.entities), written, known.type)
-        because = f"{_short(written)} split off {identity} as {new.id}"
+        because = f"{_quote(written)} split off {identity} as {new.id}"
         (document,) = (d for d in _aliases(ctx, namespace, identity) if d.name == form)
-        changes = [unnamed(document, because), *born(new, because), *_renamed(ctx, namespace, known, form, because)]
-        parts, used = parted(_mentions(ctx, namespace, identity), form, new.id, because)
+        changes = [
+            alias_removal(document, because),
+            *new_entity_changes(new, because),
+            *_rename_changes(ctx, namespace, known, form, because),
+        ]
+        parts, used = split_mentions(_mentions(ctx, namespace, identity), form, new.id, because)
         facts, left = [], []
         for fact in _facts_of(ctx, namespace, [identity]):
-            some, only = sources_use(fact, used)
+            some, only = sources_using(fact, used)
             if only:
                 facts.append(fact.id)
-                parts.extend(moved(fact, new.id, because))
+                parts.extend(move_fact(fact, new.id, because))
             elif some:
                 left.append(fact.id)
         operation = _apply(ctx, namespace, [*changes, *parts], f"split_entity: {because}", "split_entity")
@@ -205,13 +218,13 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
     return retried(attempt)
 
 
-def _renamed(ctx: Context, namespace: str, known: Entity, form: str, because: str) -> list[Change]:
+def _rename_changes(ctx: Context, namespace: str, known: Entity, form: str, because: str) -> list[Change]:
     """Return the change that calls an entity by another of its names, if it loses its own."""
-    if form != normal(known.name):
+    if form != normal_name(known.name):
         return []
     (document,) = ctx.store.documents.find(namespace, Shelf.ENTITY, [known.id])
     after = next(written for f, written in sorted(known.aliases.items()) if f != form)
-    return [shelved(Shelf.ENTITY, (known.id, ""), document.data, {**document.data, "name": after}, because)]
+    return [document_change(Shelf.ENTITY, (known.id, ""), document.data, {**document.data, "name": after}, because)]
 
 
 # --- reading
@@ -275,14 +288,14 @@ def _apply(ctx: Context, namespace: str, changes: Sequence[Change], note: str, o
 
 
 def _form(name: str) -> str:
-    form = normal(name)
+    form = normal_name(name)
     if not form:
         raise InvalidInput(
-            f"{_short(name)} is no name.", remedy="A name has letters or digits, at most 200, and is no pronoun."
+            f"{_quote(name)} is no name.", remedy="A name has letters or digits, at most 200, and is no pronoun."
         )
     return form
 
 
-def _short(name: str) -> str:
+def _quote(name: str) -> str:
     """Return a name as it is quoted in a sentence."""
     return repr(name if len(name) <= 60 else f"{name[:57]}...")  # noqa: PLR2004  # one line

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, Unknown, entity_id, normal
+from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, Unknown, entity_id, normal_name
 from perdure.knowledge.extraction.mentions import Mention, mentions
 from perdure.knowledge.extraction.references import Referents, may_refer, speaker_name
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Entity, Span
-from perdure.knowledge.rules.entities import born, mentioned
+from perdure.knowledge.rules.entities import mention_change, new_entity_changes
 from perdure.records.document import Shelf
 from perdure.records.memory import ROLES, Record
 
 
-class Naming:
+class EntityLinker:
     """The names of a namespace, and who was spoken of last in one session.
 
     Args:
-        knowing: The facts and documents, as this operation sees and changes them.
+        work: The facts and documents, as this operation sees and changes them.
 
     Attributes:
         texts: The last messages of the session that is listened to, oldest first.
     """
 
-    def __init__(self, knowing: Knowing) -> None:
-        self.knowing, self.fuzzy = knowing, knowing.ctx.policy.knowledge.fuzzy
-        self.names = names_of(knowing.ctx, knowing.namespace)
+    def __init__(self, work: FactSession) -> None:
+        self.work, self.fuzzy = work, work.ctx.policy.knowledge.fuzzy
+        self.names = names_of(work.ctx, work.namespace)
         self.texts: list[str] = []
 
     def named(self, record: Record, *, may_create: bool) -> list[str]:
@@ -43,7 +43,7 @@ class Naming:
                 span = Span(mention.start, mention.end, mention.quote)
                 words.setdefault(identity, []).append((span, mention.name))
         for identity, places in words.items():
-            self.knowing.edits.absorb([mentioned(record.id, identity, "named", places)])
+            self.work.edits.absorb([mention_change(record.id, identity, "named", places)])
         return new
 
     def subject(self, words: str, record: Record, before: str, new: list[str]) -> Entity | None:
@@ -70,7 +70,7 @@ class Naming:
             case Ambiguous():
                 return None
             case Unknown():
-                return self._made(words, new) if normal(words) else None
+                return self._made(words, new) if normal_name(words) else None
 
     def spoken_of(self, record: Record) -> list[str]:
         """Return the entities that an answer may be about: those it names, else those of the messages before it."""
@@ -114,8 +114,8 @@ class Naming:
             "since_ms": record.state.created_ms,
             "candidates": [i for i, _ in found.candidates],
         }
-        name = f"which:{normal(found.name)}"
-        self.knowing.edits.put(Shelf.REVIEW, record.id, name, data, "a name that may mean several")
+        name = f"which:{normal_name(found.name)}"
+        self.work.edits.put(Shelf.REVIEW, record.id, name, data, "a name that may mean several")
 
     def _known(self, identity: str, name: str, new: list[str]) -> Entity:
         if identity in self.names.entities:
@@ -126,8 +126,8 @@ class Naming:
         found = self.names.resolve(name, 1.0)
         if isinstance(found, Resolved):
             return self.names.entity(found.id)
-        entity = Entity(entity_id(name, self.names.entities), name, aliases={normal(name): name})
+        entity = Entity(entity_id(name, self.names.entities), name, aliases={normal_name(name): name})
         self.names.add_entity(entity)
-        self.knowing.edits.absorb(born(entity))
+        self.work.edits.absorb(new_entity_changes(entity))
         new.append(entity.id)
         return entity

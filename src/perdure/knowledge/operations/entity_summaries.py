@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.fact_session import Knowing
-from perdure.knowledge.operations.facts import every, lines
+from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.records.fact_results import EntitySummary, FactLine, Summaries
 from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of
-from perdure.knowledge.rules.fact_records import link
+from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.fact_states import FactState
 from perdure.operations.lifecycle.model_summaries import written
 from perdure.operations.ports import Context
@@ -64,7 +64,7 @@ def _one(
         return None  # before its facts are read
     believed = [
         line
-        for line in lines(ctx, namespace, list(every(ctx, namespace, names, entity)), names)
+        for line in fact_lines(ctx, namespace, list(all_facts(ctx, namespace, names, entity)), names)
         if line.state in (FactState.ACTIVE, FactState.AGING)
     ]
     if not is_due(episodes, believed, earlier.data if earlier else None, policy):
@@ -73,9 +73,9 @@ def _one(
     if profile is None:
         return None
     profile = _by_model(ctx, profile, episodes, believed)
-    knowing = Knowing(ctx, namespace, now)
-    identity = _written(knowing, profile, episodes, believed, earlier)
-    plan = knowing.plan("summarize", f"summarize {entity}: {len(believed)} facts, {len(episodes)} messages")
+    work = FactSession(ctx, namespace, now)
+    identity = _write_summary(work, profile, episodes, believed, earlier)
+    plan = work.plan("summarize", f"summarize {entity}: {len(believed)} facts, {len(episodes)} messages")
     if not dry_run:
         ctx.store.apply(plan)
     told = EntitySummary("" if dry_run else identity, entity, profile.text, profile.key_facts, profile.sources)
@@ -117,11 +117,15 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
     return replace(profile, text=said)
 
 
-def _written(
-    knowing: Knowing, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine], earlier: Document | None
+def _write_summary(
+    work: FactSession,
+    profile: Profile,
+    episodes: Sequence[Record],
+    facts: Sequence[FactLine],
+    earlier: Document | None,
 ) -> str:
     """Bring in the summary; it takes the place of the earlier one, and confirmed facts are surer for it."""
-    now = knowing.now
+    now = work.now
     sure = [f.confidence for f in facts] + [r.state.confidence for r in episodes]
     draft = Draft(
         text=profile.text,
@@ -133,42 +137,44 @@ def _written(
         source=SOURCE,
         metadata={"entity": profile.entity, "as_of": text_of(now), "key_facts": dict(profile.key_facts)},
     )
-    (identity,) = knowing.born([draft])
+    (identity,) = work.born([draft])
     for source in profile.sources:
-        knowing.link(standing_for(identity, source, 1.0))
-    boosted = _boosted(knowing, facts, dict(earlier.data.get("boosted", {})) if earlier else {}, identity)
+        work.link(standing_for(identity, source, 1.0))
+    boosted = _boost_facts(work, facts, dict(earlier.data.get("boosted", {})) if earlier else {}, identity)
     data = {**profile.made_of, "at_ms": now, "sources": list(profile.sources), "boosted": boosted}
-    knowing.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")
+    work.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")
     # One summary stands for an entity: a plan made before another one was stored, or a second process, is refused.
-    knowing.edits.read(knowing.ctx.store.documents.find(knowing.namespace, Shelf.PROFILE, [profile.entity]))
-    knowing.edits.put(Shelf.PROFILE, profile.entity, "", {"memory": identity}, "its latest summary")
+    work.edits.read(work.ctx.store.documents.find(work.namespace, Shelf.PROFILE, [profile.entity]))
+    work.edits.put(Shelf.PROFILE, profile.entity, "", {"memory": identity}, "its latest summary")
     if earlier is not None:
-        _superseded(knowing, earlier, identity, now)
+        _supersede(work, earlier, identity, now)
     return identity
 
 
-def _boosted(knowing: Knowing, facts: Sequence[FactLine], before: Mapping[str, Any], identity: str) -> dict[str, int]:
+def _boost_facts(
+    work: FactSession, facts: Sequence[FactLine], before: Mapping[str, Any], identity: str
+) -> dict[str, int]:
     """Make confirmed facts surer, once for each further confirmation; the truth clock goes on."""
-    policy = knowing.ctx.policy.knowledge
-    knowing.read(f.id for f in facts)
+    policy = work.ctx.policy.knowledge
+    work.read(f.id for f in facts)
     boosted: dict[str, int] = {}
     for fact in facts:
         if fact.confirmations < 2 or fact.confirmations <= int(before.get(fact.id, 1)):  # noqa: PLR2004  # once is no confirmation
             boosted[fact.id] = int(before.get(fact.id, 1))
             continue
-        state = knowing.decisions.states[fact.id]
+        state = work.decisions.states[fact.id]
         sure = max(state.confidence, min(policy.cap, state.confidence + policy.summary_boost))
         because = f"summed up in {identity}: confidence {state.confidence:.2f} to {sure:.2f}"
-        knowing.change(fact.id, replace(state, confidence=sure), "summed_up", because)
+        work.change(fact.id, replace(state, confidence=sure), "summed_up", because)
         boosted[fact.id] = fact.confirmations
     return boosted
 
 
-def _superseded(knowing: Knowing, earlier: Document, identity: str, now: Instant) -> None:
-    knowing.include(knowing.ctx.store.get(knowing.namespace, [earlier.id]))
-    state = knowing.decisions.states.get(earlier.id)
+def _supersede(work: FactSession, earlier: Document, identity: str, now: Instant) -> None:
+    work.include(work.ctx.store.get(work.namespace, [earlier.id]))
+    state = work.decisions.states.get(earlier.id)
     if state is None or state.status is not Status.ACTIVE:
         return
     because = f"superseded: {identity} is its newer summary"
-    knowing.change(earlier.id, replace(state, status=Status.SUPERSEDED, status_ms=now, held=False), "replaced", because)
-    knowing.link(link(SUPERSEDES, identity, earlier.id, because))
+    work.change(earlier.id, replace(state, status=Status.SUPERSEDED, status_ms=now, held=False), "replaced", because)
+    work.link(link_change(SUPERSEDES, identity, earlier.id, because))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from perdure.knowledge.operations.fact_recall import contested
+from perdure.knowledge.operations.fact_recall import open_conflicts
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_explanation import reasons
+from perdure.knowledge.rules.fact_explanation import explain_fact
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.fact_reasons import FactReasons
@@ -28,7 +28,7 @@ def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now
         *documents.find(place, Shelf.CONFLICT, [memory.id]),
         *documents.find_named(place, Shelf.CONFLICT, [memory.id]),
     ]
-    return reasons(
+    return explain_fact(
         memory,
         fact,
         sources={r.id: r for r in sources},
@@ -43,6 +43,8 @@ def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now
 def _as_it_stands(ctx: Context, namespace: str, conflict: Document) -> Document:
     """Return a conflict that is open on paper as lapsed while one side of it is hidden."""
     sides = [conflict.id, conflict.name]
-    if conflict.data.get("outcome") != "open" or contested(ctx, namespace, sides[:1]).get(sides[0], []).count(sides[1]):
+    if conflict.data.get("outcome") != "open" or open_conflicts(ctx, namespace, sides[:1]).get(sides[0], []).count(
+        sides[1]
+    ):
         return conflict
     return replace(conflict, data={**conflict.data, "outcome": "lapsed"})

@@ -9,7 +9,7 @@ from typing import Final
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.stale_sources import overturned, restated
+from perdure.knowledge.operations.stale_sources import outdated_messages, outdated_notes
 from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_states import learned_confidence
@@ -21,13 +21,13 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.stale_facts import confirmation_question, validated_at
-from perdure.rules.updates.recency_ranking import replaced_after
+from perdure.rules.updates.recency_ranking import replaced_last
 
 _MOST_FACTS: Final = 200
 """Facts about those whom a question names that are looked at."""
 
 
-def facts_named(ctx: Context, namespace: str, text: str, filters: Filters) -> dict[str, str]:
+def facts_of_named(ctx: Context, namespace: str, text: str, filters: Filters) -> dict[str, str]:
     """Return id -> words of the facts that are believed about those whom a question names by a known name.
 
     Of very many only those learned last are looked at. A question that is limited otherwise than by kind and
@@ -51,29 +51,29 @@ def _is_open(state: State) -> bool:
     return state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
 
 
-def told_of_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
+def mark_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits, the facts among them with how sure they are, what is to be asked, and what contradicts them."""
     if ctx.policy.knowledge.learn != "off":
         shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
-        since = overturned(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
-        since |= restated(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
-        hits = replaced_after([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
+        since = outdated_messages(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
+        since |= outdated_notes(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
+        hits = replaced_last([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
     if resources(ctx).witnesses:
-        hits = _told_of_trees(ctx, namespace, hits)
+        hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     if not ids:
         return hits
     documents = ctx.store.documents
     known = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(namespace, Shelf.FACT, ids)}
-    rivals = contested(ctx, namespace, ids)
+    rivals = open_conflicts(ctx, namespace, ids)
     rates, now = known_rates(ctx, namespace), ctx.clock()
     return [
-        _told(h, known.get(h.memory.id), rivals.get(h.memory.id, []), rates, now) if h.memory.id in ids else h
+        _mark_fact(h, known.get(h.memory.id), rivals.get(h.memory.id, []), rates, now) if h.memory.id in ids else h
         for h in hits
     ]
 
 
-def _told_of_trees(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
+def _mark_citations(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     """Return hits; those that cite what has moved or is gone with what the working tree showed when last looked at."""
     checks = ctx.store.documents.find(namespace, Shelf.CHECK, [h.memory.id for h in hits])
     gone = {
@@ -84,8 +84,8 @@ def _told_of_trees(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
     return [replace(h, question=h.question or gone.get(h.memory.id, "")) for h in hits]
 
 
-def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
-    memory = hit.memory if fact is None else by_rate(hit.memory, fact, rates, now)
+def _mark_fact(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float], now: Instant) -> Hit:
+    memory = hit.memory if fact is None else with_learned_rate(hit.memory, fact, rates, now)
     asked = memory.aging and not (fact is not None and fact.asked_not)
     return replace(
         hit,
@@ -95,13 +95,13 @@ def _told(hit: Hit, fact: Fact | None, rivals: list[str], rates: dict[str, float
     )
 
 
-def by_rate(memory: MemoryItem, fact: Fact, rates: dict[str, float], now: Instant) -> MemoryItem:
+def with_learned_rate(memory: MemoryItem, fact: Fact, rates: dict[str, float], now: Instant) -> MemoryItem:
     """Return a fact as sure as it is by what was learned about how fast facts of its sort change."""
     sure = learned_confidence(memory.state, fact.type, rates, now, otherwise=memory.confidence)
     return memory if sure == memory.confidence else replace(memory, confidence=sure)
 
 
-def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool = False) -> dict[str, list[str]]:
+def open_conflicts(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool = False) -> dict[str, list[str]]:
     """Return fact -> those that it is in open conflict with; a conflict rests while one side is hidden.
 
     With ``settled`` also those that it was in conflict with.
@@ -123,7 +123,7 @@ def contested(ctx: Context, namespace: str, ids: Sequence[str], *, settled: bool
     return found
 
 
-def said_by(ctx: Context, namespace: str, hits: Sequence[Hit]) -> dict[str, frozenset[str]]:
+def source_messages(ctx: Context, namespace: str, hits: Sequence[Hit]) -> dict[str, frozenset[str]]:
     """Return fact -> the messages that say it, of the facts among some hits."""
     facts = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]
     told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []

@@ -12,7 +12,7 @@ from typing import Final
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.predicate_cardinality import Lessons
 from perdure.knowledge.records.facts import Fact, fact_key
-from perdure.knowledge.rules.claim_resolution import Known
+from perdure.knowledge.rules.claim_resolution import KnownFact
 from perdure.knowledge.rules.fact_states import learned_confidence
 from perdure.operations.consolidation.summary_memories import brought_in
 from perdure.operations.ports import Context
@@ -30,7 +30,7 @@ from perdure.rules.lifecycle.trajectory import Trajectory
 PAGE: Final = 2000
 
 
-class Knowing:
+class FactSession:
     """The facts of a namespace as one operation sees and changes them.
 
     Args:
@@ -57,7 +57,7 @@ class Knowing:
 
     # --- reading
 
-    def about(self, subject: str, predicate: str | None, at: Instant, norm: str | None = None) -> list[Known]:
+    def about(self, subject: str, predicate: str | None, at: Instant, norm: str | None = None) -> list[KnownFact]:
         """Return the facts that are believed about an entity, as sure as they are then.
 
         Args:
@@ -81,7 +81,7 @@ class Knowing:
         found = self._of.get((subject, predicate, norm), ())
         return max((i for i in found if self.decisions.states[i].status is Status.ARCHIVED), default=None)
 
-    def known(self, ids: Sequence[str], at: Instant) -> list[Known]:
+    def known(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
         """Return facts that were read, as sure as they are at an instant, with as many values as was taught."""
         if not ids:
             return []
@@ -90,7 +90,9 @@ class Knowing:
         states = [self.decisions.states[i] for i in ids]
         sure = signals(states, self.ctx.policy, at).confidence.tolist()
         return [
-            Known(self._seen(self.facts[i]), s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c))
+            KnownFact(
+                self._seen(self.facts[i]), s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
+            )
             for i, s, c in zip(ids, states, sure, strict=True)
         ]
 

@@ -9,13 +9,13 @@ from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.extraction.predicates import UNNAMED
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
-from perdure.knowledge.operations.entities import which
-from perdure.knowledge.operations.fact_recall import by_rate, contested
+from perdure.knowledge.operations.entities import find_entity
+from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_cardinality import Lessons
 from perdure.knowledge.records.fact_results import FactLine, Timeline
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_history import as_then
+from perdure.knowledge.rules.fact_history import fact_at
 from perdure.knowledge.rules.fact_states import FactState, state_of
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
@@ -52,17 +52,17 @@ def facts(
         InvalidInput: The name means several.
     """
     names = names_of(ctx, namespace)
-    subject = None if entity is None else which(ctx, names, entity, namespace)
+    subject = None if entity is None else find_entity(ctx, names, entity, namespace)
     lessons = Lessons(ctx, namespace, DocumentEdits())
     wanted = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
     chosen = [
         fact
-        for fact in every(ctx, namespace, names, subject)
+        for fact in all_facts(ctx, namespace, names, subject)
         if wanted is None
         or fact.predicate == wanted
         or (wanted != UNNAMED and resources(ctx).predicates.akin(wanted, fact.predicate))
     ]
-    told = lines(ctx, namespace, chosen, names)
+    told = fact_lines(ctx, namespace, chosen, names)
     shown = [line for line in told if past or line.state in (FactState.ACTIVE, FactState.AGING)]
     order = {state.value: place for place, state in enumerate(FactState)}
     return sorted(shown, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
@@ -85,18 +85,18 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
         InvalidInput: The name means several.
     """
     names = names_of(ctx, namespace)
-    subject = which(ctx, names, entity, namespace)
-    some = {fact.id: fact for fact in every(ctx, namespace, names, subject)}
-    told = lines(ctx, namespace, list(some.values()), names)
+    subject = find_entity(ctx, names, entity, namespace)
+    some = {fact.id: fact for fact in all_facts(ctx, namespace, names, subject)}
+    told = fact_lines(ctx, namespace, list(some.values()), names)
     if then.known_at is not None:
         states = ctx.store.states(namespace, list(some)) if some else {}
         known = Filters(known_at=then.known_at)
-        told = [s[0] for f in told if f.id in states and (s := as_then(f, some[f.id], states[f.id][0], known))]
+        told = [s[0] for f in told if f.id in states and (s := fact_at(f, some[f.id], states[f.id][0], known))]
     told.sort(key=lambda f: (f.valid_from, f.believed_from, f.id))
     return Timeline(subject, names.entity(subject).name, tuple(told))
 
 
-def every(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
+def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
     """Yield facts, also those that were: of one entity (and of those that were merged into it) or of all."""
     if subject is not None:
         family = [i for i in names.entities if names.standing(i) == subject] or [subject]
@@ -112,7 +112,7 @@ def every(ctx: Context, namespace: str, names: Names, subject: str | None) -> It
         yield from (Fact.from_data(d.id, d.data) for d in documents)
 
 
-def lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> list[FactLine]:
+def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> list[FactLine]:
     """Return facts as they are now, in the same order; those whose memory is gone are left out."""
     now, rates = ctx.clock(), known_rates(ctx, namespace)
     told: list[FactLine] = []
@@ -120,9 +120,9 @@ def lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> l
         page = some[start : start + PAGE]
         ids = [f.id for f in page]
         memories = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)}
-        rivals = contested(ctx, namespace, ids)
+        rivals = open_conflicts(ctx, namespace, ids)
         told += [
-            _line(ctx, by_rate(memories[f.id], f, rates, now), f, names, rivals.get(f.id, ()), now)
+            _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, rivals.get(f.id, ()), now)
             for f in page
             if f.id in memories
         ]

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from perdure.knowledge.extraction.values import LONGEST, value_of
 from perdure.knowledge.operations.alias_index import names_of
-from perdure.knowledge.operations.apply_claims import Believing, Said
-from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
+from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
-from perdure.knowledge.rules.claim_resolution import Action, Decision, Strategy
-from perdure.knowledge.rules.fact_records import link
-from perdure.knowledge.rules.fact_states import Event
+from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
+from perdure.knowledge.rules.fact_records import link_change
+from perdure.knowledge.rules.fact_states import FactEvent
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, outcome, retried
 from perdure.records.errors import InvalidInput
@@ -23,7 +23,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.outcome import Outcome
 from perdure.rules.lifecycle.reinforcement import validated
 
-Act = Callable[[Believing, Record, Instant], str | None]
+Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
 
 
@@ -37,16 +37,16 @@ def confirm(ctx: Context, identity: str) -> Outcome:
         InvalidInput: It is hidden, or not believed any longer.
     """
 
-    def act(believing: Believing, record: Record, now: Instant) -> None:
-        if record.id in believing.knowing.facts:
-            believing.validate(record.id, now, "a person confirmed it")
+    def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
+        if record.id in writer.work.facts:
+            writer.validate(record.id, now, "a person confirmed it")
             return
         outcome = validated(record.state, now)
         because = f"a person confirmed it: {outcome.because}"
-        believing.knowing.change(record.id, outcome.state, "validated", because)
-        believing.knowing.close_reviews(record.id, because)
+        writer.work.change(record.id, outcome.state, "validated", because)
+        writer.work.close_reviews(record.id, because)
 
-    return answered(ctx, identity, "confirm", "", act)
+    return apply_answer(ctx, identity, "confirm", "", act)
 
 
 def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
@@ -58,16 +58,16 @@ def deny(ctx: Context, identity: str, reason: str | None) -> Outcome:
     """
     told = f": {reason}" if reason else ""
 
-    def act(believing: Believing, record: Record, now: Instant) -> None:
+    def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
         because = f"a person denied it{told}"
-        if record.id in believing.knowing.facts:
-            believing.retire(record.id, Event.DENIED, now, now, because)
+        if record.id in writer.work.facts:
+            writer.retire(record.id, FactEvent.DENIED, now, now, because)
             return
         gone = replace(record.state, status=Status.INVALIDATED, status_ms=now, held=False)
-        believing.knowing.change(record.id, gone, "denied", f"invalidated: {because}")
-        believing.knowing.close_reviews(record.id, because)
+        writer.work.change(record.id, gone, "denied", f"invalidated: {because}")
+        writer.work.close_reviews(record.id, because)
 
-    return answered(ctx, identity, "deny", told, act)
+    return apply_answer(ctx, identity, "deny", told, act)
 
 
 def correct(ctx: Context, identity: str, value: str) -> Outcome:
@@ -80,12 +80,12 @@ def correct(ctx: Context, identity: str, value: str) -> Outcome:
         InvalidInput: It is hidden, not believed any longer, or says that already.
     """
 
-    def act(believing: Believing, record: Record, now: Instant) -> str | None:
-        if record.id in believing.knowing.facts:
-            return _corrected_fact(believing, record.id, value, now)
-        return _corrected_text(believing, record, value, now)
+    def act(writer: ClaimWriter, record: Record, now: Instant) -> str | None:
+        if record.id in writer.work.facts:
+            return _correct_fact(writer, record.id, value, now)
+        return _correct_text(writer, record, value, now)
 
-    return answered(ctx, identity, "correct", f": {value}", act)
+    return apply_answer(ctx, identity, "correct", f": {value}", act)
 
 
 def both(ctx: Context, identity: str) -> Outcome:
@@ -98,13 +98,13 @@ def both(ctx: Context, identity: str) -> Outcome:
         InvalidInput: It is hidden, not believed any longer, or nothing that is believed contradicts it.
     """
 
-    def act(believing: Believing, record: Record, now: Instant) -> None:
-        if record.id not in believing.knowing.facts or not believing.both(record.id, now, "a person said: both"):
+    def act(writer: ClaimWriter, record: Record, now: Instant) -> None:
+        if record.id not in writer.work.facts or not writer.both(record.id, now, "a person said: both"):
             raise InvalidInput(
                 f"Nothing that is believed contradicts {identity}.", remedy="If it is right, confirm it instead."
             )
 
-    return answered(ctx, identity, "both", "", act)
+    return apply_answer(ctx, identity, "both", "", act)
 
 
 def mute(ctx: Context, identity: str) -> Outcome:
@@ -115,20 +115,20 @@ def mute(ctx: Context, identity: str) -> Outcome:
         InvalidInput: It is no fact, is hidden, or is not believed any longer.
     """
 
-    def act(believing: Believing, record: Record, now: Instant) -> None:  # noqa: ARG001  # as the other answers
-        fact = believing.knowing.facts.get(record.id)
+    def act(writer: ClaimWriter, record: Record, now: Instant) -> None:  # noqa: ARG001  # as the other answers
+        fact = writer.work.facts.get(record.id)
         if fact is None:
             raise InvalidInput(f"{identity} is no fact, and so is not asked about.", remedy="Nothing needs to be done.")
         because = "a person does not want to be asked about it"
-        believing.knowing.rewrite(replace(fact, asked_not=True), because)
-        believing.knowing.close_reviews(record.id, because)
+        writer.work.rewrite(replace(fact, asked_not=True), because)
+        writer.work.close_reviews(record.id, because)
 
-    return answered(ctx, identity, "mute", "", act)
+    return apply_answer(ctx, identity, "mute", "", act)
 
 
-def _corrected_fact(believing: Believing, identity: str, value: str, now: Instant) -> str | None:
-    knowing, policy = believing.knowing, believing.knowing.ctx.policy.knowledge
-    fact = knowing.facts[identity]
+def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) -> str | None:
+    work, policy = writer.work, writer.work.ctx.policy.knowledge
+    fact = work.facts[identity]
     if len(value.strip()) > LONGEST:
         raise InvalidInput(
             f"The value of a fact has at most {LONGEST} characters, not {len(value.strip()):,}.",
@@ -138,9 +138,9 @@ def _corrected_fact(believing: Believing, identity: str, value: str, now: Instan
     if said.norm == fact.value.norm:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
     because = f"a person corrected it: {fact.value.text} to {said.text}"
-    if (other := _saying(knowing, fact, said, now)) is not None:
-        return _corrected_to(believing, identity, other, now, because)
-    rivals = [i for sides in knowing.open_conflicts(identity) for i in sides if i != identity]
+    if (other := _fact_with_value(work, fact, said, now)) is not None:
+        return _replace_by_known(writer, identity, other, now, because)
+    rivals = [i for sides in work.open_conflicts(identity) for i in sides if i != identity]
     span = Span(0, len(value), value)
     claim = Claim(
         fact.subject,
@@ -153,40 +153,40 @@ def _corrected_fact(believing: Believing, identity: str, value: str, now: Instan
         old=fact.value,
         many=fact.many,
     )
-    name = names_of(knowing.ctx, knowing.namespace).entity(fact.subject).name
+    name = names_of(work.ctx, work.namespace).entity(fact.subject).name
     decision = Decision(
         Action.REPLACE,
-        tuple(knowing.known([identity, *(i for i in rivals if _is_believed(knowing, i))], now)),
-        Strategy.CORRECTION,
+        tuple(work.known([identity, *(i for i in rivals if _is_believed(work, i))], now)),
+        ConflictStrategy.CORRECTION,
         fact.predicate,
         because,
     )
-    state = knowing.decisions.states[identity]
-    origin = Said(None, now, scope=state.scope, session=knowing.decisions.found.records[identity].content.session)
-    return believing.carry_out(decision, claim, fact.subject, name, origin)
+    state = work.decisions.states[identity]
+    origin = ClaimSource(None, now, scope=state.scope, session=work.decisions.found.records[identity].content.session)
+    return writer.carry_out(decision, claim, fact.subject, name, origin)
 
 
-def _is_believed(knowing: Knowing, identity: str) -> bool:
-    return knowing.decisions.states[identity].status is Status.ACTIVE
+def _is_believed(work: FactSession, identity: str) -> bool:
+    return work.decisions.states[identity].status is Status.ACTIVE
 
 
-def _saying(knowing: Knowing, fact: Fact, said: Value, now: Instant) -> str | None:
+def _fact_with_value(work: FactSession, fact: Fact, said: Value, now: Instant) -> str | None:
     """Return the fact that is believed beside another and says what that should have said."""
-    known = knowing.about(fact.subject, fact.predicate, now)
+    known = work.about(fact.subject, fact.predicate, now)
     return next((k.fact.id for k in known if k.fact.id != fact.id and k.fact.value.norm == said.norm), None)
 
 
-def _corrected_to(believing: Believing, identity: str, other: str, now: Instant, because: str) -> str:
+def _replace_by_known(writer: ClaimWriter, identity: str, other: str, now: Instant, because: str) -> str:
     """Replace a fact by one that is known already: what a person says of it confirms that one."""
-    believing.validate(other, now, because)
-    if _is_believed(believing.knowing, identity):  # the two were in no open conflict
-        believing.retire(identity, Event.REPLACED, now, now, because)
-        believing.knowing.link(link(SUPERSEDES, other, identity, because))
+    writer.validate(other, now, because)
+    if _is_believed(writer.work, identity):  # the two were in no open conflict
+        writer.retire(identity, FactEvent.REPLACED, now, now, because)
+        writer.work.link(link_change(SUPERSEDES, other, identity, because))
     return other
 
 
-def _corrected_text(believing: Believing, record: Record, text: str, now: Instant) -> str:
-    knowing, content, state = believing.knowing, record.content, record.state
+def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) -> str:
+    work, content, state = writer.work, record.content, record.state
     if " ".join(text.split()).casefold() == " ".join(content.text.split()).casefold():
         raise InvalidInput(f"{record.id} says that already.", remedy="Confirm it instead.")
     draft = Draft(
@@ -194,23 +194,23 @@ def _corrected_text(believing: Believing, record: Record, text: str, now: Instan
         kind=Kind.NOTE if state.kind is Kind.EPISODE else state.kind,
         scope=state.scope,
         importance=state.importance,
-        confidence=knowing.ctx.policy.knowledge.correction,
+        confidence=work.ctx.policy.knowledge.correction,
         at=now,
         tags=content.tags,
         source=Learned.CORRECTION.value,
         session=content.session,
         task=content.task,
     )
-    (made,) = knowing.born([draft])
+    (made,) = work.born([draft])
     because = f"a person corrected it: {text}"
     gone = replace(state, status=Status.SUPERSEDED, status_ms=now, held=False)
-    knowing.change(record.id, gone, "replaced", f"superseded: {because}")
-    knowing.close_reviews(record.id, because)
-    knowing.link(link(SUPERSEDES, made, record.id, because))
+    work.change(record.id, gone, "replaced", f"superseded: {because}")
+    work.close_reviews(record.id, because)
+    work.link(link_change(SUPERSEDES, made, record.id, because))
     return made
 
 
-def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Outcome:
+def apply_answer(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Outcome:
     """Carry an answer about a memory out; the outcome is about what stands in its place.
 
     Args:
@@ -233,12 +233,12 @@ def answered(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Out
                 f"{identity} is {record.state.status}, and so nothing is believed of it.",
                 remedy="Restore it first if it is archived; what was superseded or invalidated stays so.",
             )
-        knowing = Knowing(ctx, record.namespace, now)
-        knowing.read([identity])
-        if identity not in knowing.facts:
-            knowing.include([record])
-        made = act(Believing(knowing), knowing.record(identity), now)
-        plan = knowing.plan(verb, f"{verb} {identity}{told}")
+        work = FactSession(ctx, record.namespace, now)
+        work.read([identity])
+        if identity not in work.facts:
+            work.include([record])
+        made = act(ClaimWriter(work), work.record(identity), now)
+        plan = work.plan(verb, f"{verb} {identity}{told}")
         if plan.changes:
             ctx.store.apply(plan)
         stands = found(ctx, made or identity, record.namespace)

@@ -15,21 +15,27 @@ from typing import Any, Final
 from perdure.knowledge.extraction import model_replies as claim_replies
 from perdure.knowledge.extraction.claims import as_note, claims
 from perdure.knowledge.extraction.entity_names import Resolved
-from perdure.knowledge.extraction.event_types import asks_whether_still, denies, event_of, judged, reweighed
+from perdure.knowledge.extraction.event_types import (
+    asks_whether_still,
+    event_by_model,
+    event_of,
+    is_bare_denial,
+    reweigh_importance,
+)
 from perdure.knowledge.extraction.references import WINDOW, may_refer
 from perdure.knowledge.extraction.relatives import of_relative
 from perdure.knowledge.extraction.values import value_of
-from perdure.knowledge.operations.apply_claims import Believing, Said, Tally
-from perdure.knowledge.operations.conflict_detection import sees_same
-from perdure.knowledge.operations.entity_linking import Naming
-from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally
+from perdure.knowledge.operations.conflict_detection import same_audience
+from perdure.knowledge.operations.entity_linking import EntityLinker
+from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.predicate_synonyms import propose
+from perdure.knowledge.operations.predicate_synonyms import ask_about_synonyms
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
-from perdure.knowledge.rules.claim_resolution import Action, Known, believed, meant
-from perdure.knowledge.rules.fact_states import Event
-from perdure.knowledge.rules.ingest_watermark import floor, marked, near
+from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
+from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.ingest_watermark import advance, floor, near
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Shelf
@@ -90,25 +96,25 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
     ids, left = _next(ctx, namespace, {s: marks.get(s, {}) for s in sessions})
     if not ids:
         return Learnt(), []
-    knowing = Knowing(ctx, namespace, ctx.clock())
-    knowing.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
+    work = FactSession(ctx, namespace, ctx.clock())
+    work.edits.read(documents)  # as they were when the messages were chosen: who was faster meanwhile is noticed
     recent = {s: [str(i) for i in marks.get(s, {}).get("recent", ())] for s in ids.values()}
     heard = next((dict(d.data) for d in documents if (d.id, d.name) == (ANY, HEARD)), {})
     before = {str(i) for key in ("recent", "before") for i in heard.get(key, ())}
     by_id = {
         r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
     }
-    listener = _Listener(knowing, {s: _those(by_id, some) for s, some in recent.items()})
+    listener = _Learner(work, {s: _records_of(by_id, some) for s, some in recent.items()})
     listener.last = str(heard.get("session", ""))
-    listener.recent.setdefault(listener.last, deque(_those(by_id, heard.get("recent", ())), RECENT))
-    listener.elsewhere = _those(by_id, heard.get("before", ()))
+    listener.recent.setdefault(listener.last, deque(_records_of(by_id, heard.get("recent", ())), RECENT))
+    listener.elsewhere = _records_of(by_id, heard.get("before", ()))
     messages = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
     for record in messages:
         listener.hear(record, ids[record.id])
-    propose(knowing, listener.tally.created)
-    _marked(knowing, listener, ids, marks)
+    ask_about_synonyms(work, listener.tally.created)
+    _write_watermarks(work, listener, ids, marks)
     told = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
-    plan = knowing.plan("learn", f"learn: {len(messages)} messages of {told}")
+    plan = work.plan("learn", f"learn: {len(messages)} messages of {told}")
     ctx.store.apply(plan)
     return listener.tally.learnt(len(messages), (plan.id,)), left
 
@@ -133,23 +139,23 @@ def _next(ctx: Context, namespace: str, marks: Mapping[str, Mapping[str, Any]]) 
     return {i: found[i] for i in ordered[:PAGE]}, [s for s in marks if s in {found[i] for i in ordered[PAGE - 1 :]}]
 
 
-def _marked(
-    knowing: Knowing, listener: _Listener, ids: Mapping[str, str], marks: Mapping[str, Mapping[str, Any]]
+def _write_watermarks(
+    work: FactSession, listener: _Learner, ids: Mapping[str, str], marks: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Write down how far each session was learned from, and what was heard last."""
     for session in dict.fromkeys(ids.values()):
         learned = [i for i, s in ids.items() if s == session]
-        data = marked(marks.get(session, {}), learned, [r.id for r in listener.recent[session]])
-        knowing.edits.put(Shelf.LEARNED, session, MARK, data, "learned so far")
+        data = advance(marks.get(session, {}), learned, [r.id for r in listener.recent[session]])
+        work.edits.put(Shelf.LEARNED, session, MARK, data, "learned so far")
     heard: dict[str, Any] = {
         "session": listener.last,
         "recent": [r.id for r in listener.recent[listener.last]],
         "before": [r.id for r in listener.elsewhere],
     }
-    knowing.edits.put(Shelf.LEARNED, ANY, HEARD, heard, "heard last")
+    work.edits.put(Shelf.LEARNED, ANY, HEARD, heard, "heard last")
 
 
-def _those(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
+def _records_of(records: Mapping[str, Record], ids: Sequence[str]) -> list[Record]:
     return [records[i] for i in ids if i in records]
 
 
@@ -157,18 +163,18 @@ def _is_message(record: Record) -> bool:
     return record.state.kind is Kind.EPISODE and record.state.status is not Status.INVALIDATED
 
 
-class _Listener:
+class _Learner:
     """Hears one message after the other.
 
     Args:
-        knowing: The facts, as this operation sees and changes them.
+        work: The facts, as this operation sees and changes them.
         recent: Session -> its messages before the first new one, oldest first.
     """
 
-    def __init__(self, knowing: Knowing, recent: Mapping[str, Sequence[Record]]) -> None:
-        self.ctx, self.knowing = knowing.ctx, knowing
-        self.believing = Believing(knowing)
-        self.naming = Naming(knowing)
+    def __init__(self, work: FactSession, recent: Mapping[str, Sequence[Record]]) -> None:
+        self.ctx, self.work = work.ctx, work
+        self.writer = ClaimWriter(work)
+        self.linker = EntityLinker(work)
         self.recent = {session: deque(some, RECENT) for session, some in recent.items()}
         self.last = ""
         """The session that was heard last."""
@@ -177,18 +183,18 @@ class _Listener:
         self.model_failed = False
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> LearnTally:
         """What became of the facts."""
-        return self.believing.tally
+        return self.writer.tally
 
     def hear(self, record: Record, session: str) -> None:
         """Learn from one message of a session."""
         if session != self.last:
             self.elsewhere, self.last = list(self.recent[self.last]), session
-        self.naming.texts = [r.content.text for r in self.recent[session]]
+        self.linker.texts = [r.content.text for r in self.recent[session]]
         # An assistant's words, a tool's or a web page's are no news about the world.
-        person = self.naming.is_person(record) and trust_in(record.content.metadata) is Trust.USER
-        self.tally.entities += self.naming.named(record, may_create=person)
+        person = self.linker.is_person(record) and trust_in(record.content.metadata) is Trust.USER
+        self.tally.entities += self.linker.named(record, may_create=person)
         if person:
             self._answer(record)
             for claim in self._claims(record):
@@ -214,7 +220,7 @@ class _Listener:
             self.ctx.warn(f"Facts are learned by rules only: {error}")
             self.model_failed = True
             return []
-        self._typed(record, judged(event_of(text), claim_replies.event_in(reply)))
+        self._typed(record, event_by_model(event_of(text), claim_replies.event_in(reply)))
         named = resources(self.ctx).predicates
         return [
             replace(c, predicate=named.name(c.predicate), many=named.row(named.name(c.predicate)).many)
@@ -227,63 +233,63 @@ class _Listener:
         before = metadata.get("event")
         if before not in set(EventType) or before == event:
             return
-        self.knowing.include([record])
-        state = self.knowing.record(record.id).state
-        after = replace(state, importance=reweighed(state.importance, EventType(before), event))
-        self.knowing.change(record.id, after, "typed", f"a language model says that it is a {event}, not a {before}")
-        self.knowing.decisions.relabel(record.id, {**metadata, "event": event.value, "event_by": "model"})
+        self.work.include([record])
+        state = self.work.record(record.id).state
+        after = replace(state, importance=reweigh_importance(state.importance, EventType(before), event))
+        self.work.change(record.id, after, "typed", f"a language model says that it is a {event}, not a {before}")
+        self.work.decisions.relabel(record.id, {**metadata, "event": event.value, "event_by": "model"})
 
     def _take(self, claim: Claim, record: Record) -> None:
         """Decide what becomes of a claim, and do it."""
         at = record.state.created_ms
         before = record.content.text[: claim.span.start]
-        subject = self.naming.subject(claim.subject, record, before, self.tally.entities)
+        subject = self.linker.subject(claim.subject, record, before, self.tally.entities)
         if subject is None:
             subject = self._corrected(claim, at)
         if subject is None and claim.learned is Learned.EXPLICIT and not claim.denied:
             claim = as_note(claim)  # it was asked to be remembered, and nobody knows of whom
-            subject = self.naming.subject(claim.subject, record, "", self.tally.entities)
+            subject = self.linker.subject(claim.subject, record, "", self.tally.entities)
         if subject is None:
             return
         subject, claim = self._relative(subject, claim, at)
-        if (name := self.knowing.lessons.name(claim.predicate)) != claim.predicate:
+        if (name := self.work.lessons.name(claim.predicate)) != claim.predicate:
             row = resources(self.ctx).predicates.row(name)
             named = resources(self.ctx).predicates.has(name)
             claim = replace(
                 claim, predicate=name, type=row.type if named else claim.type, many=row.many if named else claim.many
             )
-        many = self.knowing.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
+        many = self.work.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
         adds = many and claim.old is None and claim.learned is not Learned.CORRECTION
-        known = self.knowing.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
+        known = self.work.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if claim.denied or (not known and claim.learned is Learned.CORRECTION):
             # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
-            known = self.knowing.about(subject.id, None, at)
+            known = self.work.about(subject.id, None, at)
         known = [k for k in known if self._beside(k, record)]
         told = replace(claim, many=many)  # what is written down of it is as it was said
-        decision = believed(told, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
-        said = Said(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
-        faded = self.knowing.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
+        decision = resolve_claim(told, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
+        said = ClaimSource(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
+        faded = self.work.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
         if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
-            self.believing.revive(faded, claim, said)
+            self.writer.revive(faded, claim, said)
             return
-        self.believing.carry_out(decision, claim, subject.id, subject.name, said)
+        self.writer.carry_out(decision, claim, subject.id, subject.name, said)
 
     def _relative(self, subject: Entity, claim: Claim, at: Instant) -> tuple[Entity, Claim]:
         """Return whom a claim about "my sister" is about: her, where she alone is known by name."""
-        if (kept := of_relative(claim.predicate)) is None or self.knowing.about(subject.id, claim.predicate, at):
+        if (kept := of_relative(claim.predicate)) is None or self.work.about(subject.id, claim.predicate, at):
             return subject, claim
-        names = self.knowing.about(subject.id, f"{kept[0]}_name", at)
-        meant = self.naming.names.resolve(names[0].fact.value.text, 1.0) if len(names) == 1 else None
+        names = self.work.about(subject.id, f"{kept[0]}_name", at)
+        meant = self.linker.names.resolve(names[0].fact.value.text, 1.0) if len(names) == 1 else None
         if not isinstance(meant, Resolved):
             return subject, claim
-        return self.naming.names.entity(meant.id), replace(claim, predicate=kept[1])
+        return self.linker.names.entity(meant.id), replace(claim, predicate=kept[1])
 
-    def _beside(self, known: Known, record: Record) -> bool:
+    def _beside(self, known: KnownFact, record: Record) -> bool:
         """Whether a message may touch a fact: what is seen inside one session only says nothing about what all see."""
         return self._beside_memory(known.fact.id, record)
 
     def _beside_memory(self, identity: str, record: Record) -> bool:
-        return sees_same(self.knowing.record(identity), record)
+        return same_audience(self.work.record(identity), record)
 
     def _corrected(self, claim: Claim, at: Instant) -> Entity | None:
         """Return whom a correction without a name is about, from what was heard last in any session.
@@ -296,18 +302,18 @@ class _Listener:
         for record in reversed(self.elsewhere):
             found = [
                 entity
-                for entity in self.naming.entities_in(record.content.text)
-                if any(akin(claim.predicate, k.fact.predicate) for k in self.knowing.about(entity, None, at))
+                for entity in self.linker.entities_in(record.content.text)
+                if any(akin(claim.predicate, k.fact.predicate) for k in self.work.about(entity, None, at))
             ]
             if found:
-                return self.naming.names.entity(found[0]) if len(found) == 1 else None
+                return self.linker.names.entity(found[0]) if len(found) == 1 else None
         return None
 
     def _answer(self, record: Record) -> None:
         """Take a confirmation, or a bare denial, for what was said or asked just before."""
         text = record.content.text
         event = event_of(text)
-        denied = denies(text)
+        denied = is_bare_denial(text)
         if event is not EventType.CONFIRMATION and not denied:
             return
         before = self.recent[self.last][-1] if self.recent[self.last] else None
@@ -318,20 +324,20 @@ class _Listener:
             return
         at = record.state.created_ms
         if denied:
-            self.believing.retire(target.fact.id, Event.DENIED, at, at, f"denied: {text}")
+            self.writer.retire(target.fact.id, FactEvent.DENIED, at, at, f"denied: {text}")
         elif asks_whether_still(said):
-            self.believing.validate(target.fact.id, at, f"confirmed: {text}", record.id)
+            self.writer.validate(target.fact.id, at, f"confirmed: {text}", record.id)
         else:
-            source = Said(record.id, at, trust_in(record.content.metadata))
-            self.believing.reinforce(target, None, source, f"confirmed: {text}")
+            source = ClaimSource(record.id, at, trust_in(record.content.metadata))
+            self.writer.reinforce(target, None, source, f"confirmed: {text}")
 
-    def _meant(self, record: Record, before: str) -> Known | None:
-        own = self.naming.speaker(record)
-        spoken_of = [*self.naming.spoken_of(record), *([own] if own is not None else [])]
+    def _meant(self, record: Record, before: str) -> KnownFact | None:
+        own = self.linker.speaker(record)
+        spoken_of = [*self.linker.spoken_of(record), *([own] if own is not None else [])]
         at = record.state.created_ms
-        known = [k for entity in dict.fromkeys(spoken_of) for k in self.knowing.about(entity, None, at)]
+        known = [k for entity in dict.fromkeys(spoken_of) for k in self.work.about(entity, None, at)]
         known = [k for k in known if self._beside(k, record)]
-        return meant(_plain(record.content.text), _plain(before), known)
+        return find_answered_fact(_plain(record.content.text), _plain(before), known)
 
 
 def _plain(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.predicate_cardinality import VALUES, Lesson, lessons_of, several
-from perdure.knowledge.rules.predicate_synonyms import Pair, pairs_of, renamed
+from perdure.knowledge.rules.predicate_cardinality import VALUES, Lesson, has_several_values, lessons_of
+from perdure.knowledge.rules.predicate_synonyms import SynonymPair, canonical_name, pairs_of
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
@@ -37,7 +37,7 @@ class Lessons:
         if resources(self._ctx).predicates.has(predicate):
             return otherwise
         known = lessons_of(self._read().get(predicate, {}).values())
-        return several(known, subject, self._ctx.policy.knowledge.lessons, otherwise=otherwise)
+        return has_several_values(known, subject, self._ctx.policy.knowledge.lessons, otherwise=otherwise)
 
     def note(self, fact: Fact, at: Instant, because: str, *, many: bool) -> None:
         """Write down what an answer about a fact says of its predicate; nothing where a table names that."""
@@ -48,9 +48,9 @@ class Lessons:
 
     def name(self, predicate: str) -> str:
         """Return the name of a predicate that a person said is the same; itself if there is none."""
-        return renamed(predicate, self.pairs())
+        return canonical_name(predicate, self.pairs())
 
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[SynonymPair]:
         """Return the pairs of predicates that a person was asked about."""
         return pairs_of(d for some in self._read().values() for d in some.values())
 

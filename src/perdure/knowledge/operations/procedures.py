@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.knowledge.records.learning_results import Learnt, ProceduresResult
-from perdure.knowledge.rules.procedures import Conversations, Procedure, Verdict, decided
-from perdure.knowledge.rules.topics import ENTITY, Said, topics_of
+from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures
+from perdure.knowledge.rules.topics import ENTITY, TopicMessage, topics_of
 from perdure.operations.consolidation.summary_memories import brought_in
 from perdure.operations.documents import all_documents
 from perdure.operations.lifecycle.gates import applied
@@ -48,14 +48,14 @@ def learn_procedures(
 
     def attempt() -> ProceduresResult:
         now = ctx.clock()
-        talk = Conversations(_said(ctx, namespace, now), ctx.policy.knowledge.procedure_sessions)
+        talk = Conversations(_messages(ctx, namespace, now), ctx.policy.knowledge.procedure_sessions)
         there = {d.id: d for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
         records = {r.id: r for r in _records(ctx, namespace, list(there))}
         known = [Procedure.from_document(d) for i, d in there.items() if i in records]
-        found = decided(talk, known, ctx.policy.knowledge)
+        found = decide_procedures(talk, known, ctx.policy.knowledge)
         verdicts = [v for v in found if v.before is None or _may_change(v.before, records[v.before.id].state)]
-        verdicts = _named(ctx, namespace, verdicts)
-        plan, ids = _planned(ctx, namespace, verdicts, records, there, now)
+        verdicts = _with_names(ctx, namespace, verdicts)
+        plan, ids = _plan(ctx, namespace, verdicts, records, there, now)
         if plan.changes and not dry_run:
             applied(ctx, plan, accept_loss=accept_loss)
         return ProceduresResult(
@@ -63,7 +63,7 @@ def learn_procedures(
             len(talk.sessions),
             sum(map(len, talk.sessions)),
             tuple(
-                _learnt(v, "" if dry_run and v.before is None else i, records, now)
+                _result(v, "" if dry_run and v.before is None else i, records, now)
                 for v, i in zip(verdicts, ids, strict=True)
             ),
             len(known) - sum(v.before is not None for v in verdicts),
@@ -78,7 +78,7 @@ def learn_procedures(
 # --- reading
 
 
-def _said(ctx: Context, namespace: str, now: Instant) -> list[Said]:
+def _messages(ctx: Context, namespace: str, now: Instant) -> list[TopicMessage]:
     """Return what people said in recent sessions, each session in its order.
 
     What an assistant or a tool says does not show what a person asks for next. Episodes of a narrower scope are not
@@ -86,7 +86,7 @@ def _said(ctx: Context, namespace: str, now: Instant) -> list[Said]:
     """
     since = now - int(ctx.policy.knowledge.procedure_days * DAY_MS)
     filters = Filters(kinds=(Kind.EPISODE,), scopes=(Scope.LONG_TERM,), since=since)
-    found: list[tuple[tuple[Any, ...], Said]] = []
+    found: list[tuple[tuple[Any, ...], TopicMessage]] = []
     cursor: tuple[Instant, str] | None = None
     while page := ctx.store.list_records(namespace, filters, PAGE, cursor):
         cursor = page[-1].state.created_ms, page[-1].id
@@ -94,7 +94,7 @@ def _said(ctx: Context, namespace: str, now: Instant) -> list[Said]:
         named = _mentions(ctx, namespace, [r.id for r in spoken])
         for r in spoken:
             c, at = r.content, r.state.created_ms
-            one = Said(r.id, c.session or "", at, topics_of(c.text, named.get(r.id, ())))
+            one = TopicMessage(r.id, c.session or "", at, topics_of(c.text, named.get(r.id, ())))
             found.append(((c.turn is None, c.turn or 0, at, r.id), one))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
@@ -103,7 +103,7 @@ def _mentions(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, lis
     """Return memory -> entities that it names; of merged ones those that stand for them."""
     found: dict[str, list[str]] = {}
     documents = ctx.store.documents.find(namespace, Shelf.MENTION, ids)
-    stand = _merged(_entities(ctx, namespace, {d.name for d in documents}))
+    stand = _merged_into(_entities(ctx, namespace, {d.name for d in documents}))
     for d in documents:
         name, passed = d.name, {d.name}
         while (into := stand.get(name, name)) not in passed:
@@ -113,7 +113,7 @@ def _mentions(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, lis
     return found
 
 
-def _merged(entities: Mapping[str, Document]) -> dict[str, str]:
+def _merged_into(entities: Mapping[str, Document]) -> dict[str, str]:
     return {i: str(into) for i, d in entities.items() if (into := d.data.get("merged_into"))}
 
 
@@ -123,7 +123,7 @@ def _entities(ctx: Context, namespace: str, ids: set[str]) -> dict[str, Document
     wanted = ids
     while wanted:
         found |= {d.id: d for d in ctx.store.documents.find(namespace, Shelf.ENTITY, sorted(wanted))}
-        wanted = set(_merged(found).values()) - set(found) - wanted
+        wanted = set(_merged_into(found).values()) - set(found) - wanted
     return found
 
 
@@ -140,7 +140,7 @@ def _may_change(known: Procedure, state: State) -> bool:
     return not state.pinned and (state.status is Status.ACTIVE or (known.retired and state.status is Status.ARCHIVED))
 
 
-def _named(ctx: Context, namespace: str, verdicts: Sequence[Verdict]) -> list[Verdict]:
+def _with_names(ctx: Context, namespace: str, verdicts: Sequence[ProcedureChange]) -> list[ProcedureChange]:
     """Give new procedures the names of their entities."""
     topics = {
         t for v in verdicts if v.before is None for t in (*v.after.trigger, *v.after.then) if t.startswith(ENTITY)
@@ -157,10 +157,10 @@ def _named(ctx: Context, namespace: str, verdicts: Sequence[Verdict]) -> list[Ve
 # --- writing down
 
 
-def _planned(
+def _plan(
     ctx: Context,
     namespace: str,
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[ProcedureChange],
     records: Mapping[str, Record],
     there: Mapping[str, Document],
     now: Instant,
@@ -169,7 +169,7 @@ def _planned(
     touched = [records[v.before.id] for v in verdicts if v.before is not None]
     memories = settled(touched, unshortened(ctx.policy), now)
     decisions = Decisions(memories, ctx.policy, now, ctx.ids(now))
-    fresh = iter(_born(ctx, namespace, decisions, [v.after for v in verdicts if v.before is None]))
+    fresh = iter(_store_new(ctx, namespace, decisions, [v.after for v in verdicts if v.before is None]))
     ids = [v.before.id if v.before is not None else next(fresh) for v in verdicts]
     for verdict, identity in zip(verdicts, ids, strict=True):
         if verdict.before is not None:
@@ -181,7 +181,7 @@ def _planned(
     return decisions.plan("learn_procedures", f"learn_procedures: {told or 'nothing new'}", namespace), ids
 
 
-def _state(verdict: Verdict, state: State, ctx: Context, now: Instant) -> State:
+def _state(verdict: ProcedureChange, state: State, ctx: Context, now: Instant) -> State:
     """Return what a known procedure's state is to be."""
     if verdict.move == "retired":
         return replace(state, status=Status.ARCHIVED, status_ms=now, held=False)
@@ -192,7 +192,7 @@ def _state(verdict: Verdict, state: State, ctx: Context, now: Instant) -> State:
     return replace(state, confidence=verdict.after.confidence)
 
 
-def _born(ctx: Context, namespace: str, decisions: Decisions, fresh: Sequence[Procedure]) -> list[str]:
+def _store_new(ctx: Context, namespace: str, decisions: Decisions, fresh: Sequence[Procedure]) -> list[str]:
     """Bring in new procedures, linked to the messages that show them, and return their ids."""
     if not fresh:
         return []
@@ -228,7 +228,7 @@ def _text(procedure: Procedure, now: Instant) -> str:
     return f"When {procedure.shown(procedure.trigger)} comes up, {procedure.shown(procedure.then)} follows ({counts})."
 
 
-def _document(verdict: Verdict, identity: str, before: Document | None, now: Instant) -> Change:
+def _document(verdict: ProcedureChange, identity: str, before: Document | None, now: Instant) -> Change:
     shelf: dict[str, Any] = {"shelf": Shelf.PROCEDURE}
     old = None if before is None else {**shelf, "name": before.name, "data": dict(before.data)}
     name = verdict.after.key if before is None else before.name
@@ -236,7 +236,7 @@ def _document(verdict: Verdict, identity: str, before: Document | None, now: Ins
     return Change(Target.DOCUMENT, identity, old, after, f"{verdict.move}: {verdict.because}")
 
 
-def _learnt(verdict: Verdict, identity: str, records: Mapping[str, Record], now: Instant) -> Learnt:
+def _result(verdict: ProcedureChange, identity: str, records: Mapping[str, Record], now: Instant) -> Learnt:
     p = verdict.after
     return Learnt(
         id=identity,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from perdure.knowledge.operations.apply_claims import Believing, Said
-from perdure.knowledge.operations.fact_session import Knowing
+from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
+from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source, Span
-from perdure.knowledge.rules.claim_resolution import Action, Known, believed
+from perdure.knowledge.rules.claim_resolution import Action, KnownFact, resolve_claim
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import Scope, State, Status
@@ -17,7 +17,7 @@ from perdure.rules.consolidation.merge_plan import Decisions
 from perdure.rules.lifecycle.stale_facts import validated_at
 
 
-def meet(ctx: Context, namespace: str, decisions: Decisions, ids: Iterable[str]) -> list[str]:
+def promote_facts(ctx: Context, namespace: str, decisions: Decisions, ids: Iterable[str]) -> list[str]:
     """Decide what becomes of facts of a session beside those of long term, and return those that are not promoted.
 
     What long term says already is confirmed there, and stands for the session's fact. What contradicts it is decided
@@ -29,46 +29,46 @@ def meet(ctx: Context, namespace: str, decisions: Decisions, ids: Iterable[str])
         decisions: What is decided in the same operation; the memories are before it.
         ids: Memories of kind fact of one session that are in view; those that were not learned are left alone.
     """
-    knowing = Knowing(ctx, namespace, decisions.now, decisions)
-    knowing.read(ids)
-    believing, mine = Believing(knowing), sorted(knowing.facts)
+    work = FactSession(ctx, namespace, decisions.now, decisions)
+    work.read(ids)
+    writer, mine = ClaimWriter(work), sorted(work.facts)
     for identity in mine:
-        _met(believing, identity, frozenset(mine))
-    decisions.add(knowing.changes())
+        _promote_fact(writer, identity, frozenset(mine))
+    decisions.add(work.changes())
     return [i for i in mine if decisions.states[i].status is not Status.ACTIVE]
 
 
-def _met(believing: Believing, identity: str, mine: frozenset[str]) -> None:
-    knowing, state = believing.knowing, believing.knowing.decisions.states[identity]
+def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> None:
+    work, state = writer.work, writer.work.decisions.states[identity]
     at = validated_at(state)
-    (own,) = knowing.known([identity], at)
-    fact, said = own.fact, Said(None, at, own.fact.trust)
+    (own,) = work.known([identity], at)
+    fact, said = own.fact, ClaimSource(None, at, own.fact.trust)
     claim = _claim(fact, state)
-    known = [k for k in knowing.about(fact.subject, fact.predicate, at) if k.fact.id not in mine and _is_shared(k)]
-    ctx = knowing.ctx
-    decision = believed(claim, known, at, ctx.policy.knowledge, resources(ctx).predicates.akin)
-    faded = knowing.faded(fact.subject, fact.predicate, fact.value.norm)
+    known = [k for k in work.about(fact.subject, fact.predicate, at) if k.fact.id not in mine and _is_shared(k)]
+    ctx = work.ctx
+    decision = resolve_claim(claim, known, at, ctx.policy.knowledge, resources(ctx).predicates.akin)
+    faded = work.faded(fact.subject, fact.predicate, fact.value.norm)
     if decision.action is Action.REINFORCE:
-        _stands_for(believing, decision.about[0].fact.id, fact, at)
+        _confirm_by(writer, decision.about[0].fact.id, fact, at)
     elif decision.action is not Action.CREATE:
-        believing.clash(decision, identity, said)
-    elif faded is not None and knowing.decisions.states[faded].scope is Scope.LONG_TERM:
-        believing.bring_back(faded, at, f"said again: {fact.value.text}")
-        _stands_for(believing, faded, fact, at)
+        writer.clash(decision, identity, said)
+    elif faded is not None and work.decisions.states[faded].scope is Scope.LONG_TERM:
+        writer.bring_back(faded, at, f"said again: {fact.value.text}")
+        _confirm_by(writer, faded, fact, at)
 
 
-def _is_shared(known: Known) -> bool:
+def _is_shared(known: KnownFact) -> bool:
     return known.state.scope is Scope.LONG_TERM
 
 
-def _stands_for(believing: Believing, keeper: str, fact: Fact, at: Instant) -> None:
+def _confirm_by(writer: ClaimWriter, keeper: str, fact: Fact, at: Instant) -> None:
     """Let a fact of long term be confirmed by all that says it in the session, and stand for the session's."""
     because = f"said in a session that was promoted: {fact.value.text}"
     for source in fact.sources or (Source("", Span(0, 0, "")),):
-        (known,) = believing.knowing.known([keeper], at)
+        (known,) = writer.work.known([keeper], at)
         claim = replace(_claim(fact, known.state), span=source.span)
-        believing.reinforce(known, claim, Said(source.memory or None, at, fact.trust), because)
-    believing.absorb(fact.id, keeper, at, because)
+        writer.reinforce(known, claim, ClaimSource(source.memory or None, at, fact.trust), because)
+    writer.absorb(fact.id, keeper, at, because)
 
 
 def _claim(fact: Fact, state: State) -> Claim:

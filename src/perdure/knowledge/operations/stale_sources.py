@@ -18,7 +18,9 @@ _MOST_SAID: Final = 1000
 _WORD: Final = re.compile(r"\w+")
 
 
-def overturned(ctx: Context, namespace: str, messages: Sequence[str], shown: Collection[str] = ()) -> dict[str, str]:
+def outdated_messages(
+    ctx: Context, namespace: str, messages: Sequence[str], shown: Collection[str] = ()
+) -> dict[str, str]:
     """Return message -> what stands in the place of what it said, where none of its facts is believed any longer.
 
     That is the newer fact; the message's own, no longer believed, where nothing took its place. Of a message that says
@@ -37,7 +39,7 @@ def overturned(ctx: Context, namespace: str, messages: Sequence[str], shown: Col
     return newer
 
 
-def restated(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:
+def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:
     """Return note -> what stands in the place of what it says, where a fact of its words is not believed any longer.
 
     In an agent's session whoever asks to have something remembered leaves a fact and a note of the same words. A note

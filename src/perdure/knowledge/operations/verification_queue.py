@@ -10,7 +10,7 @@ from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Citation, Question
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.citations import citations
-from perdure.knowledge.rules.verification import believed, question_of
+from perdure.knowledge.rules.verification import is_believed, question_of
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
@@ -20,7 +20,7 @@ PAGE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class FactGroup:
     """Facts about one predicate of one entity, and what is asked about them.
 
     Attributes:
@@ -35,7 +35,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class VerificationBatch:
     """What one verification looks at.
 
     Attributes:
@@ -45,7 +45,7 @@ class Chosen:
         checks: (memory, authority) -> what was written down the last time.
     """
 
-    keys: tuple[Key, ...] = ()
+    keys: tuple[FactGroup, ...] = ()
     citing: Mapping[str, list[tuple[str, list[Citation]]]] = field(default_factory=dict)
     left: int = 0
     checks: Mapping[tuple[str, str], Document] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Chosen:
         return facts | {identity for some in self.citing.values() for identity, _ in some}
 
 
-def chosen(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now: Instant) -> Chosen:
+def select_batch(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now: Instant) -> VerificationBatch:
     """Return what is to be looked at: whatever was looked at longest ago first.
 
     Args:
@@ -69,7 +69,7 @@ def chosen(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now:
     """
     facts = _facts(ctx, place, ids, now)
     witnesses = [w.name for w in resources(ctx).witnesses.values() if w.covers(place)]
-    citing = dict.fromkeys(witnesses, _citing(ctx, place, ids) if witnesses else [])
+    citing = dict.fromkeys(witnesses, _citing_memories(ctx, place, ids) if witnesses else [])
     named = {f.id for f in facts} | {i for some in citing.values() for i, _ in some}
     checks = {(d.id, d.name): d for d in _documents_of(ctx, place, Shelf.CHECK, sorted(named))}
     last = {identity: _at(d) for (identity, _), d in checks.items()}
@@ -77,15 +77,15 @@ def chosen(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now:
     for name, some in citing.items():
         dated = sorted((_at(checks.get((identity, name))), identity, cited) for identity, cited in some)
         picked[name], left = [(i, cited) for _, i, cited in dated[:limit]], left + max(0, len(dated) - limit)
-    keys, rest = _keys(ctx, place, facts, last, limit)
-    return Chosen(keys, picked, left + rest, checks)
+    keys, rest = _fact_groups(ctx, place, facts, last, limit)
+    return VerificationBatch(keys, picked, left + rest, checks)
 
 
 def _at(check: Document | None) -> Instant:
     return -1 if check is None else int(check.data.get("at_ms", -1))
 
 
-def _knowing(ctx: Context, predicate: str, place: str) -> tuple[str, ...]:
+def _authorities_for(ctx: Context, predicate: str, place: str) -> tuple[str, ...]:
     return tuple(name for name, a in resources(ctx).authorities.items() if a.knows(predicate, place))
 
 
@@ -102,7 +102,7 @@ def _facts(ctx: Context, place: str, ids: Sequence[str] | None, now: Instant) ->
         keys = sorted({d.name for d in _documents_of(ctx, place, Shelf.FACT, ids)})
         documents = _documents_named(ctx, place, keys)
     read = (Fact.from_data(d.id, d.data) for d in documents)
-    facts = [f for f in read if believed(f, now) and _knowing(ctx, f.predicate, place)]
+    facts = [f for f in read if is_believed(f, now) and _authorities_for(ctx, f.predicate, place)]
     active: set[str] = set()
     for start in range(0, len(facts), PAGE):
         states = ctx.store.states(place, [f.id for f in facts[start : start + PAGE]])
@@ -110,9 +110,9 @@ def _facts(ctx: Context, place: str, ids: Sequence[str] | None, now: Instant) ->
     return [f for f in facts if f.id in active]
 
 
-def _keys(
+def _fact_groups(
     ctx: Context, place: str, facts: Sequence[Fact], last: Mapping[str, Instant], limit: int
-) -> tuple[tuple[Key, ...], int]:
+) -> tuple[tuple[FactGroup, ...], int]:
     """Return keys with their questions, whatever was looked at longest ago first, and how many facts are left."""
     by: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -125,15 +125,15 @@ def _keys(
             break
         picked.append(key)
         count += len(by[key])
-    questions = _questions(ctx, place, [by[key][0] for key in picked])
+    questions = _questions_about(ctx, place, [by[key][0] for key in picked])
     keys = (
-        Key(tuple(sorted(by[key], key=lambda f: f.id)), q, _knowing(ctx, q.predicate, place))
+        FactGroup(tuple(sorted(by[key], key=lambda f: f.id)), q, _authorities_for(ctx, q.predicate, place))
         for key, q in zip(picked, questions, strict=True)
     )
     return tuple(keys), len(facts) - count
 
 
-def _questions(ctx: Context, place: str, facts: Sequence[Fact]) -> list[Question]:
+def _questions_about(ctx: Context, place: str, facts: Sequence[Fact]) -> list[Question]:
     """Return what is asked about each fact, in its subject's names."""
     subjects = sorted({f.subject for f in facts})
     entities = {d.id: d for d in _documents_of(ctx, place, Shelf.ENTITY, subjects)}
@@ -146,7 +146,7 @@ def _questions(ctx: Context, place: str, facts: Sequence[Fact]) -> list[Question
 # --- memories that cite
 
 
-def _citing(ctx: Context, place: str, ids: Sequence[str] | None) -> list[tuple[str, list[Citation]]]:
+def _citing_memories(ctx: Context, place: str, ids: Sequence[str] | None) -> list[tuple[str, list[Citation]]]:
     """Return the memories in view that cite something, with what they cite."""
     found = ((r.id, citations(r.content.text)) for r in _records(ctx, place, ids) if r.state.status is Status.ACTIVE)
     return [(identity, cited) for identity, cited in found if cited]

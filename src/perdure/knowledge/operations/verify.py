@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.verification_queue import Chosen, Key, chosen
+from perdure.knowledge.operations.verification_queue import FactGroup, VerificationBatch, select_batch
 from perdure.knowledge.records.authority import Answer, Outcome, Question, Verdict
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.verification_results import Cited, Verified
@@ -15,15 +15,15 @@ from perdure.knowledge.rules.citations import worst
 from perdure.knowledge.rules.verification import (
     USUAL,
     Values,
-    agreed,
     check_data,
     conflict_data,
-    counts,
-    deciding,
-    new_fact,
-    retired,
+    counts_as_validation,
+    deciding_answer,
+    fact_from_authority,
+    retire,
     seen_data,
-    successor,
+    successor_draft,
+    validate_by,
     verdict_of,
     written,
 )
@@ -74,10 +74,10 @@ def verify(
         GateStopped: More facts disagree than the loss budget lets go; nothing was written.
     """
     heard: _Heard = {}
-    return retried(lambda: _verified(ctx, namespace, ids, limit, values, accept_loss, heard))
+    return retried(lambda: _verify(ctx, namespace, ids, limit, values, accept_loss, heard))
 
 
-def _verified(
+def _verify(
     ctx: Context,
     place: str,
     ids: Sequence[str] | None,
@@ -86,9 +86,9 @@ def _verified(
     accept_loss: str | None,
     heard: _Heard,
 ) -> Verified:
-    picked = chosen(ctx, place, ids, limit, ctx.clock())
-    _listen(ctx, picked.keys, heard)
-    cited = _cited(ctx, picked)
+    picked = select_batch(ctx, place, ids, limit, ctx.clock())
+    _ask(ctx, picked.keys, heard)
+    cited = _check_citations(ctx, picked)
     work = _Work(ctx, place, picked, values)
     verdicts = work.facts(heard)
     work.cite(cited)
@@ -103,11 +103,11 @@ def _verified(
         left=picked.left,
         unasked=tuple(i for i in dict.fromkeys(ids or ()) if i not in picked.ids),
         operations=(plan.id,) if plan.changes else (),
-        note="" if picked.ids else _nobody(ctx, place),
+        note="" if picked.ids else _nobody_note(ctx, place),
     )
 
 
-def _nobody(ctx: Context, place: str) -> str:
+def _nobody_note(ctx: Context, place: str) -> str:
     """Return why nobody was asked, and what to do about it."""
     if not resources(ctx).authorities and not resources(ctx).witnesses:
         file = ctx.policy.knowledge.file
@@ -127,7 +127,7 @@ def _gate(ctx: Context, plan: Plan, accept_loss: str | None) -> None:
         )
 
 
-def _listen(ctx: Context, keys: Sequence[Key], heard: _Heard) -> None:
+def _ask(ctx: Context, keys: Sequence[FactGroup], heard: _Heard) -> None:
     """Ask each authority everything that it knows about, at once; what was heard before is not asked again."""
     for name, authority in resources(ctx).authorities.items():
         questions = [k.question for k in keys if name in k.authorities and (name, k.question) not in heard]
@@ -135,7 +135,7 @@ def _listen(ctx: Context, keys: Sequence[Key], heard: _Heard) -> None:
         heard.update(zip(((name, q) for q in questions), authority.answers(questions), strict=True))
 
 
-def _cited(ctx: Context, picked: Chosen) -> list[Cited]:
+def _check_citations(ctx: Context, picked: VerificationBatch) -> list[Cited]:
     found = []
     for name, some in picked.citing.items():
         seen = resources(ctx).witnesses[name].sight([cited for _, cited in some]) if some else []
@@ -164,7 +164,7 @@ class _Work:
 
     ctx: Context
     place: str
-    picked: Chosen
+    picked: VerificationBatch
     values: Values
     born: list[_Born] = field(default_factory=list)
     decisions: Decisions = field(init=False)
@@ -182,13 +182,13 @@ class _Work:
         """Decide about every fact, and return what was said of each."""
         told: list[Verdict] = []
         for key in self.picked.keys:
-            authority, answer = deciding([(name, heard[name, key.question]) for name in key.authorities])
+            authority, answer = deciding_answer([(name, heard[name, key.question]) for name in key.authorities])
             facts = [f for f in key.facts if f.id in self.decisions.states]
             verdicts = [verdict_of(f, authority, answer, self.values, self.decisions.now) for f in facts]
             told += self._key(key, facts, verdicts)
         return told
 
-    def _key(self, key: Key, facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Verdict]:
+    def _key(self, key: FactGroup, facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Verdict]:
         pairs = list(zip(facts, verdicts, strict=True))
         agreeing = [f for f, v in pairs if v.outcome is Outcome.AGREES]
         wrong = [(f, v) for f, v in pairs if v.outcome is Outcome.DISAGREES]
@@ -214,9 +214,9 @@ class _Work:
         self._write(Shelf.CHECK, verdict.id, verdict.authority, before, after, verdict.evidence)
 
     def _agree(self, fact: Fact, verdict: Verdict) -> None:
-        counted = counts(self.picked.checks.get((fact.id, verdict.authority)), verdict.at)
+        counted = counts_as_validation(self.picked.checks.get((fact.id, verdict.authority)), verdict.at)
         if counted:
-            state, because = agreed(self.decisions.states[fact.id], self.ctx.policy, verdict.at, verdict.authority)
+            state, because = validate_by(self.decisions.states[fact.id], self.ctx.policy, verdict.at, verdict.authority)
             self.decisions.change(fact.id, state, "validated", because)
         self._check(verdict, counted=counted)
 
@@ -226,7 +226,7 @@ class _Work:
         gone = replace(state, status=Status.INVALIDATED, status_ms=verdict.at, held=False)
         because = f"{verdict.evidence}, not {verdict.claimed!r}: invalidated, {winner.id} holds instead"
         self.decisions.change(fact.id, gone, "invalidated", because)
-        data = retired(fact, verdict.at).to_data()
+        data = retire(fact, verdict.at).to_data()
         self._write(
             Shelf.FACT, fact.id, fact.key, Document(Shelf.FACT, fact.id, fact.key, fact.to_data()), data, because
         )
@@ -262,11 +262,11 @@ class _Work:
 
     # --- facts that are brought in
 
-    def _successor(self, key: Key, fact: Fact, verdict: Verdict) -> Fact:
+    def _successor(self, key: FactGroup, fact: Fact, verdict: Verdict) -> Fact:
         """Make a fact with the authority's value, in the place of one that is wrong."""
         old = self.decisions.found.records[fact.id]
-        draft = successor(old, fact, key.question, verdict, self.ctx.policy)
-        made = new_fact(self.ctx.ids(verdict.at), fact, verdict, self.values)
+        draft = successor_draft(old, fact, key.question, verdict, self.ctx.policy)
+        made = fact_from_authority(self.ctx.ids(verdict.at), fact, verdict, self.values)
         agrees = replace(verdict, id=made.id, outcome=Outcome.AGREES, claimed=made.value.text)
         self.born.append(_Born(made.id, draft, made, agrees, fact.id))
         return made

@@ -9,7 +9,7 @@ from perdure.records.json_record import JsonRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class SheetQuote:
     """Words that a statement rests on.
 
     Attributes:
@@ -26,7 +26,7 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SheetEntry:
     """One thing that is known, or was.
 
     Attributes:
@@ -52,7 +52,7 @@ class Statement:
     since: str
     until: str = ""
     retired: str = ""
-    sources: tuple[Quoted, ...] = ()
+    sources: tuple[SheetQuote, ...] = ()
     replaced_by: tuple[str, ...] = ()
     question: str = ""
     word_of: str = ""
@@ -83,12 +83,12 @@ class AnswerSheet(JsonRecord):
 
     query: str
     namespace: str
-    known: tuple[Statement, ...] = ()
-    aging: tuple[Statement, ...] = ()
-    contested: tuple[tuple[Statement, ...], ...] = ()
-    outdated: tuple[Statement, ...] = ()
-    memories: tuple[Statement, ...] = ()
-    also: tuple[Statement, ...] = ()
+    known: tuple[SheetEntry, ...] = ()
+    aging: tuple[SheetEntry, ...] = ()
+    contested: tuple[tuple[SheetEntry, ...], ...] = ()
+    outdated: tuple[SheetEntry, ...] = ()
+    memories: tuple[SheetEntry, ...] = ()
+    also: tuple[SheetEntry, ...] = ()
     unknown: tuple[str, ...] = field(default=())
     as_of: str = ""
     known_at: str = ""

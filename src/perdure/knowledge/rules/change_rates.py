@@ -21,7 +21,7 @@ _DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class FactLifetime:
     """How long one fact was watched, and whether it changed then.
 
     Attributes:
@@ -35,7 +35,7 @@ class Life:
     changed: bool
 
 
-def life(fact: Fact, state: State, now: Instant) -> Life | None:
+def fact_lifetime(fact: Fact, state: State, now: Instant) -> FactLifetime | None:
     """Return how long a fact was watched; None for one that was not.
 
     It is watched from when it was said, or from when it became true if that is later. How long it had been true before
@@ -57,22 +57,22 @@ def life(fact: Fact, state: State, now: Instant) -> Life | None:
         return None
     begun = max(state.created_ms, fact.valid_from or state.created_ms)
     if state.status is Status.ACTIVE:
-        return Life(fact.type, max(0, now - begun) / DAY_MS, changed=False)
+        return FactLifetime(fact.type, max(0, now - begun) / DAY_MS, changed=False)
     ended = state.status_ms if fact.retired is None else min(fact.retired, state.status_ms)  # when said, if known
     changed = state.status is Status.SUPERSEDED
     if changed and fact.valid_to is not None and fact.valid_to > begun:
         ended = min(ended, fact.valid_to)
-    return Life(fact.type, max(0, min(ended, now) - begun) / DAY_MS, changed)
+    return FactLifetime(fact.type, max(0, min(ended, now) - begun) / DAY_MS, changed)
 
 
-def rates(lives: Iterable[Life], policy: Policy) -> tuple[Rate, ...]:
+def estimate_rates(lives: Iterable[FactLifetime], policy: Policy) -> tuple[Rate, ...]:
     """Return a rate for each sort of predicate, by name.
 
     Args:
         lives: Of all facts of a namespace.
         policy: Its rate for facts is the prior; it says when a learned one is used.
     """
-    of: dict[str, list[Life]] = {}
+    of: dict[str, list[FactLifetime]] = {}
     for one in lives:
         of.setdefault(one.type, []).append(one)
     types = sorted(of)
@@ -86,7 +86,7 @@ def rates(lives: Iterable[Life], policy: Policy) -> tuple[Rate, ...]:
     found = []
     for i, name in enumerate(types):
         ends = float(low[i]), float(high[i])
-        why = _refusal(name, changes[i], ends, policy)
+        why = _refusal_reason(name, changes[i], ends, policy)
         found.append(
             Rate(
                 type=name,
@@ -105,7 +105,7 @@ def rates(lives: Iterable[Life], policy: Policy) -> tuple[Rate, ...]:
     return tuple(found)
 
 
-def _refusal(name: str, changes: int, ends: tuple[float, float], policy: Policy) -> str:
+def _refusal_reason(name: str, changes: int, ends: tuple[float, float], policy: Policy) -> str:
     """Return why a rate is not used; empty if it is."""
     least, most = policy.knowledge.rate_changes, policy.knowledge.rate_width
     if not name:
@@ -118,7 +118,7 @@ def _refusal(name: str, changes: int, ends: tuple[float, float], policy: Policy)
     return f"its interval is too wide: the upper end is {width:.2f} times the lower, and {most:g} times is allowed"
 
 
-def written(found: Sequence[Rate], there: Mapping[str, Document], now: Instant) -> list[Change]:
+def rate_changes(found: Sequence[Rate], there: Mapping[str, Document], now: Instant) -> list[Change]:
     """Return the changes that write rates down; none for those that are written down already.
 
     Args:

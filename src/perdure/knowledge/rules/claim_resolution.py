@@ -49,7 +49,7 @@ class Action(StrEnum):
     NOTHING = "nothing"
 
 
-class Strategy(StrEnum):
+class ConflictStrategy(StrEnum):
     """How a conflict was decided."""
 
     AUTHORITY = "trust_authority"
@@ -60,7 +60,7 @@ class Strategy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFact:
     """A fact that is believed.
 
     Attributes:
@@ -93,13 +93,15 @@ class Decision:
     """
 
     action: Action
-    about: tuple[Known, ...] = ()
-    strategy: Strategy | None = None
+    about: tuple[KnownFact, ...] = ()
+    strategy: ConflictStrategy | None = None
     predicate: str = ""
     because: str = ""
 
 
-def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: KnowledgePolicy, akin: Akin) -> Decision:
+def resolve_claim(
+    claim: Claim, known: Sequence[KnownFact], said_at: Instant, policy: KnowledgePolicy, akin: Akin
+) -> Decision:
     """Return what becomes of a claim.
 
     Args:
@@ -110,12 +112,12 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
         akin: Whether two predicates may be about the same.
     """
     if claim.denied:
-        return _denied(claim, [k for k in known if _denies(claim, k, akin)], said_at)
-    predicate, same_key = _matching(claim, known, akin)
+        return _resolve_denial(claim, [k for k in known if _denies(claim, k, akin)], said_at)
+    predicate, same_key = _matching_facts(claim, known, akin)
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
     if same:
         beside = [k for k in same_key if k not in same and k.said <= said_at]
-        settles = _settles(claim, [k for k in same_key if k not in same], said_at)
+        settles = _settling_strategy(claim, [k for k in same_key if k not in same], said_at)
         gone = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
         because = f"said again: {claim.value.text}"
         return Decision(Action.REINFORCE, (_surest(same), *gone), settles, predicate, because)
@@ -125,10 +127,10 @@ def believed(claim: Claim, known: Sequence[Known], said_at: Instant, policy: Kno
         other = [k for k in other if _corrects(claim, k)]
     if not other:
         return Decision(Action.CREATE, predicate=predicate, because=f"new: {claim.learned}")
-    return _conflict(claim, other, said_at, predicate, policy)
+    return _resolve_conflict(claim, other, said_at, predicate, policy)
 
 
-def _matching(claim: Claim, known: Sequence[Known], akin: Akin) -> tuple[str, list[Known]]:
+def _matching_facts(claim: Claim, known: Sequence[KnownFact], akin: Akin) -> tuple[str, list[KnownFact]]:
     """Return the predicate that a claim is about, and the facts of it.
 
     A correction may name its predicate in part or not at all ("they prefer Thursday, not Friday"): it is about the fact
@@ -149,7 +151,7 @@ def _matching(claim: Claim, known: Sequence[Known], akin: Akin) -> tuple[str, li
     return claim.predicate, []
 
 
-def _corrects(claim: Claim, known: Known) -> bool:
+def _corrects(claim: Claim, known: KnownFact) -> bool:
     """Whether one of several values is replaced: it is named, or what is preferred instead looks like it.
 
     "Actually, I prefer light mode" is said of dark mode, and not of tea.
@@ -166,17 +168,17 @@ def _alike(one: str, other: str) -> bool:
     return any(word.isalpha() for word in words & others) or (words <= WEEKDAYS and others <= WEEKDAYS)
 
 
-def _settles(claim: Claim, other: Sequence[Known], said_at: Instant) -> Strategy | None:
+def _settling_strategy(claim: Claim, other: Sequence[KnownFact], said_at: Instant) -> ConflictStrategy | None:
     """Return how a claim that repeats one of several contested values decides between them; None if it does not."""
     if not other or claim.many:
         return None
     if claim.learned is Learned.AUTHORITY:
-        return Strategy.AUTHORITY
+        return ConflictStrategy.AUTHORITY
     newest = all(said_at >= k.said for k in other)
-    return Strategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
+    return ConflictStrategy.CORRECTION if claim.learned is Learned.CORRECTION and newest else None
 
 
-def _denies(claim: Claim, known: Known, akin: Akin) -> bool:
+def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
     """Whether a claim that something does not hold is about a fact, whatever verb the fact was learned by.
 
     "I no longer drink tea" ends "I prefer tea" too, "I don't like tea" denies "I love tea", "no longer delivers on
@@ -208,7 +210,7 @@ def _verb(norm: str) -> str:
     return norm if " " in norm else base_verb(norm)
 
 
-def _holds(claim: Claim, known: Known) -> bool:
+def _holds(claim: Claim, known: KnownFact) -> bool:
     """Whether what is denied holds the value that is known beside a thing: "no longer Friday deliveries" ends Friday.
 
     "I no longer drink green tea" says nothing of tea: the thing itself is the value there.
@@ -217,7 +219,7 @@ def _holds(claim: Claim, known: Known) -> bool:
     return set(value) <= set(denied) and denied[-1] not in value
 
 
-def _denied(claim: Claim, same: Sequence[Known], said_at: Instant) -> Decision:
+def _resolve_denial(claim: Claim, same: Sequence[KnownFact], said_at: Instant) -> Decision:
     if not same:
         return Decision(Action.NOTHING, predicate=claim.predicate, because="nothing is known that it denies")
     predicate = same[0].fact.predicate
@@ -227,38 +229,38 @@ def _denied(claim: Claim, same: Sequence[Known], said_at: Instant) -> Decision:
     ends = _ENDING.search(claim.span.quote) is not None
     action = Action.END if ends else Action.DENY
     told = "said not to hold any longer" if ends else "said to be wrong"
-    strategy = None if ends else Strategy.CORRECTION
+    strategy = None if ends else ConflictStrategy.CORRECTION
     return Decision(action, tuple(same), strategy, predicate, f"{told}: {claim.span.quote}")
 
 
-def _conflict(
-    claim: Claim, other: Sequence[Known], said_at: Instant, predicate: str, policy: KnowledgePolicy
+def _resolve_conflict(
+    claim: Claim, other: Sequence[KnownFact], said_at: Instant, predicate: str, policy: KnowledgePolicy
 ) -> Decision:
     """The ladder: authority, correction, gap in confidence, recency of what was said outright, else ask."""
     rival = _surest(other)
     told = f"{rival.fact.value.text} ({rival.confidence:.2f}) against {claim.value.text} ({claim.confidence:.2f})"
 
-    def decided(action: Action, strategy: Strategy, why: str) -> Decision:
+    def decided(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
         about = (rival, *(k for k in other if k is not rival))
         return Decision(action, about, strategy, predicate, f"{told}: {why}")
 
     if claim.learned is Learned.AUTHORITY:
-        return decided(Action.REPLACE, Strategy.AUTHORITY, "an authority says so")
+        return decided(Action.REPLACE, ConflictStrategy.AUTHORITY, "an authority says so")
     if rival.fact.trust is Trust.AUTHORITY:
-        return decided(Action.YIELD, Strategy.AUTHORITY, "an authority said the other")
+        return decided(Action.YIELD, ConflictStrategy.AUTHORITY, "an authority said the other")
     newer = said_at >= rival.said
     if claim.learned is Learned.CORRECTION and newer:
-        return decided(Action.REPLACE, Strategy.CORRECTION, "it is a correction")
+        return decided(Action.REPLACE, ConflictStrategy.CORRECTION, "it is a correction")
     gap = claim.confidence - rival.confidence
     if abs(gap) > policy.gap:
         action = Action.REPLACE if gap > 0 else Action.YIELD
-        return decided(action, Strategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
+        return decided(action, ConflictStrategy.CONFIDENCE, f"the gap is above {policy.gap:g}")
     days = abs(said_at - rival.said) / DAY_MS
     outright = _is_outright(claim) if newer else rival.fact.learned in _OUTRIGHT
     if outright and days >= policy.recent_days:
         action = Action.REPLACE if newer else Action.YIELD
-        return decided(action, Strategy.RECENT, f"the newer was said outright, {days:.0f} days later")
-    return decided(Action.ASK, Strategy.ASK, "neither is clearly right")
+        return decided(action, ConflictStrategy.RECENT, f"the newer was said outright, {days:.0f} days later")
+    return decided(Action.ASK, ConflictStrategy.ASK, "neither is clearly right")
 
 
 def _is_outright(claim: Claim) -> bool:
@@ -266,12 +268,12 @@ def _is_outright(claim: Claim) -> bool:
     return claim.learned in _OUTRIGHT or claim.old is not None or claim.valid_from is not None
 
 
-def _surest(known: Iterable[Known]) -> Known:
+def _surest(known: Iterable[KnownFact]) -> KnownFact:
     """The surest; of equals the one said last, then the one with the greater id."""
     return max(known, key=lambda k: (k.confidence, k.said, k.fact.id))
 
 
-def meant(text: str, before: str, known: Sequence[Known]) -> Known | None:
+def find_answered_fact(text: str, before: str, known: Sequence[KnownFact]) -> KnownFact | None:
     """Return the one fact that a confirmation or a bare denial is about, or None where that is not clear.
 
     Args:
@@ -289,7 +291,7 @@ def meant(text: str, before: str, known: Sequence[Known]) -> Known | None:
     return None
 
 
-def _says(words: str, known: Known) -> bool:
+def _says(words: str, known: KnownFact) -> bool:
     """Whether a text has the fact's value, as a word of its own or in the plural."""
     value = known.fact.value
     return any(
@@ -309,6 +311,6 @@ def _has_word(words: str, form: str) -> bool:
     return False
 
 
-def _about(words: str, known: Known) -> bool:
+def _about(words: str, known: KnownFact) -> bool:
     """Whether a text has a telling word of the fact's predicate."""
     return any(len(part) > 3 and part in words for part in known.fact.predicate.split("_"))  # noqa: PLR2004  # not "day"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from perdure.knowledge.extraction.entity_names import normal
+from perdure.knowledge.extraction.entity_names import normal_name
 from perdure.knowledge.records.facts import Entity, Span, fact_key
 from perdure.records.document import Document, Shelf
 from perdure.records.plan import Change, Target
@@ -14,7 +14,7 @@ ROLES: Final = ("subject", "speaker", "named")
 """What a memory has to do with an entity, the closest first."""
 
 
-def shelved(
+def document_change(
     shelf: Shelf,
     key: tuple[str, str],
     before: Mapping[str, Any] | None,
@@ -32,26 +32,28 @@ def entity_data(entity: Entity) -> dict[str, Any]:
     return {"name": entity.name, "type": entity.type, "merged_into": entity.merged_into}
 
 
-def born(entity: Entity, because: str = "") -> list[Change]:
+def new_entity_changes(entity: Entity, because: str = "") -> list[Change]:
     """Return the changes that bring a new entity with its names; its own name is one of them."""
-    aliases = {normal(entity.name): entity.name, **entity.aliases}
+    aliases = {normal_name(entity.name): entity.name, **entity.aliases}
     reason = because or f"new entity {entity.id}"
-    first = shelved(Shelf.ENTITY, (entity.id, ""), None, entity_data(entity), reason)
-    return [first, *(named(entity.id, written, reason) for form, written in aliases.items() if form)]
+    first = document_change(Shelf.ENTITY, (entity.id, ""), None, entity_data(entity), reason)
+    return [first, *(alias_change(entity.id, written, reason) for form, written in aliases.items() if form)]
 
 
-def named(identity: str, written: str, because: str = "") -> Change:
+def alias_change(identity: str, written: str, because: str = "") -> Change:
     """Return the change that gives an entity another name."""
     reason = because or f"a name of {identity}"
-    return shelved(Shelf.ALIAS, (identity, normal(written)), None, {"name": written}, reason)
+    return document_change(Shelf.ALIAS, (identity, normal_name(written)), None, {"name": written}, reason)
 
 
-def unnamed(alias: Document, because: str) -> Change:
+def alias_removal(alias: Document, because: str) -> Change:
     """Return the change that takes a name away."""
-    return shelved(Shelf.ALIAS, (alias.id, alias.name), alias.data, None, because)
+    return document_change(Shelf.ALIAS, (alias.id, alias.name), alias.data, None, because)
 
 
-def mentioned(memory: str, identity: str, role: str, words: Iterable[tuple[Span, str]], because: str = "") -> Change:
+def mention_change(
+    memory: str, identity: str, role: str, words: Iterable[tuple[Span, str]], because: str = ""
+) -> Change:
     """Return the change that records that a memory is about an entity, or names it.
 
     Args:
@@ -63,10 +65,10 @@ def mentioned(memory: str, identity: str, role: str, words: Iterable[tuple[Span,
     """
     places = [{"start": s.start, "end": s.end, "quote": s.quote, "alias": alias} for s, alias in words]
     data = {"role": role, "words": places}
-    return shelved(Shelf.MENTION, (memory, identity), None, data, because or f"{role}: {identity}")
+    return document_change(Shelf.MENTION, (memory, identity), None, data, because or f"{role}: {identity}")
 
 
-def merged(
+def merge_changes(
     into: Entity,
     other: Document,
     aliases: Iterable[Document],
@@ -86,20 +88,20 @@ def merged(
     changes = []
     if other.data.get("merged_into") != into.id:
         changes.append(
-            shelved(Shelf.ENTITY, (other.id, ""), other.data, {**other.data, "merged_into": into.id}, because)
+            document_change(Shelf.ENTITY, (other.id, ""), other.data, {**other.data, "merged_into": into.id}, because)
         )
     for alias in aliases:
-        changes.append(unnamed(alias, because))
+        changes.append(alias_removal(alias, because))
         if alias.name not in into.aliases:
-            changes.append(shelved(Shelf.ALIAS, (into.id, alias.name), None, alias.data, because))
+            changes.append(document_change(Shelf.ALIAS, (into.id, alias.name), None, alias.data, because))
     there = list(mentions)
     mine = {d.id: d.data for d in there if d.name == into.id}
     for mention in (d for d in there if d.name == other.id):
         before = mine.get(mention.id)
-        changes.append(shelved(Shelf.MENTION, (mention.id, other.id), mention.data, None, because))
+        changes.append(document_change(Shelf.MENTION, (mention.id, other.id), mention.data, None, because))
         after = mention.data if before is None else _together(before, mention.data)
-        changes.append(shelved(Shelf.MENTION, (mention.id, into.id), before, after, because))
-    return [*changes, *(change for fact in facts for change in moved(fact, into.id, because))]
+        changes.append(document_change(Shelf.MENTION, (mention.id, into.id), before, after, because))
+    return [*changes, *(change for fact in facts for change in move_fact(fact, into.id, because))]
 
 
 def _together(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,18 +111,18 @@ def _together(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
     return {**one, "role": role, "words": [words[key] for key in sorted(words)]}
 
 
-def moved(fact: Document, subject: str, because: str) -> list[Change]:
+def move_fact(fact: Document, subject: str, because: str) -> list[Change]:
     """Return the changes by which a fact is about another entity."""
     key = fact_key(subject, str(fact.data["predicate"]))
     return [
-        shelved(Shelf.FACT, (fact.id, fact.name), fact.data, None, because),
-        shelved(Shelf.FACT, (fact.id, key), None, {**fact.data, "subject": subject}, because),
-        shelved(Shelf.ABOUT, (fact.id, str(fact.data["subject"])), {}, None, because),
-        shelved(Shelf.ABOUT, (fact.id, subject), None, {}, because),
+        document_change(Shelf.FACT, (fact.id, fact.name), fact.data, None, because),
+        document_change(Shelf.FACT, (fact.id, key), None, {**fact.data, "subject": subject}, because),
+        document_change(Shelf.ABOUT, (fact.id, str(fact.data["subject"])), {}, None, because),
+        document_change(Shelf.ABOUT, (fact.id, subject), None, {}, because),
     ]
 
 
-def parted(
+def split_mentions(
     mentions: Iterable[Document], alias: str, identity: str, because: str
 ) -> tuple[list[Change], dict[str, bool]]:
     """Return the changes by which the mentions that used a name become another entity's, and who used it.
@@ -143,13 +145,13 @@ def parted(
         rest = [w for w in words if w["alias"] != alias]
         used[mention.id] = not rest
         left = {**mention.data, "words": rest} if rest else None
-        changes.append(shelved(Shelf.MENTION, (mention.id, mention.name), mention.data, left, because))
+        changes.append(document_change(Shelf.MENTION, (mention.id, mention.name), mention.data, left, because))
         after = {**mention.data, "words": mine}
-        changes.append(shelved(Shelf.MENTION, (mention.id, identity), None, after, because))
+        changes.append(document_change(Shelf.MENTION, (mention.id, identity), None, after, because))
     return changes, used
 
 
-def sources_use(fact: Document, used: Mapping[str, bool]) -> tuple[bool, bool]:
+def sources_using(fact: Document, used: Mapping[str, bool]) -> tuple[bool, bool]:
     """Return whether some source of a fact used a name, and whether all of them used no other."""
     memories: Collection[str] = [str(source["memory"]) for source in fact.data["sources"]]
     return any(m in used for m in memories), bool(memories) and all(used.get(m, False) for m in memories)

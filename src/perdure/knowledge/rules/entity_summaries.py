@@ -58,10 +58,12 @@ def is_due(
     sessions = {r.content.session for r in episodes if r.content.session is not None}
     if earlier is None:
         return len(sessions) >= policy.summary_sessions or len(episodes) >= policy.summary_episodes
-    return made_of(episodes, facts)["facts"] != earlier["facts"] or len(episodes) >= _AGAIN * int(earlier["episodes"])
+    return source_digest(episodes, facts)["facts"] != earlier["facts"] or len(episodes) >= _AGAIN * int(
+        earlier["episodes"]
+    )
 
 
-def made_of(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, Any]:
+def source_digest(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, Any]:
     """Return what tells one summary's material from another's: facts with their values, and how many messages."""
     told = repr(sorted((f.id, f.value, bool(f.contested)) for f in facts))
     return {
@@ -94,27 +96,27 @@ def profile_of(
         return None
     key_facts: dict[str, dict[str, Any]] = {}
     for fact in ranked:
-        told = {"value": fact.value, "confidence": round(fact.confidence, 4), "sources": _cited(fact)}
+        told = {"value": fact.value, "confidence": round(fact.confidence, 4), "sources": _source_ids(fact)}
         known = key_facts.setdefault(fact.predicate, told)
         if fact.contested and known is not told:
             known.setdefault("contested_by", []).append(fact.value)
     sources = (*(r.id for r in episodes), *(f.id for f in facts))
-    return Profile(entity, text, key_facts, sources, made_of(episodes, facts))
+    return Profile(entity, text, key_facts, sources, source_digest(episodes, facts))
 
 
-def _cited(fact: FactLine) -> list[str]:
+def _source_ids(fact: FactLine) -> list[str]:
     return [fact.id, *dict.fromkeys(memory for memory, _ in fact.sources)]
 
 
 def _facts(facts: Sequence[FactLine]) -> list[str]:
     return [
-        f"{f.predicate.replace('_', ' ')}: {f.value} ({_sure(f.confidence)}"
+        f"{f.predicate.replace('_', ' ')}: {f.value} ({_confidence_word(f.confidence)}"
         f"{f', said {f.confirmations} times' if f.confirmations > 1 else ''})"
         for f in facts
     ]
 
 
-def _sure(confidence: float) -> str:
+def _confidence_word(confidence: float) -> str:
     """Return a confidence, 0 to 1, in a word."""
     return next((word for least, word in _WORDS if confidence >= least), "doubtful")
 
@@ -148,10 +150,10 @@ def _contested(facts: Sequence[FactLine]) -> list[str]:
 
 def _recent(episodes: Sequence[Record]) -> list[str]:
     latest = sorted(episodes, key=lambda r: (r.state.created_ms, r.id))[-_EVENTS:]
-    return [f"{_day(r.state.created_ms)}: {_cut(r.content.text)}" for r in reversed(latest)]
+    return [f"{_day(r.state.created_ms)}: {_shorten(r.content.text)}" for r in reversed(latest)]
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     plain = " ".join(text.split())
     if len(plain) <= _EVENT_CHARACTERS:
         return plain

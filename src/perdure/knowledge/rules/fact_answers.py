@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.knowledge.extraction.entity_names import names_in, normal
+from perdure.knowledge.extraction.entity_names import names_in, normal_name
 from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.extraction.references import FIRST_PERSON
 from perdure.knowledge.records.fact_results import FactLine
 from perdure.knowledge.records.facts import Entity
 from perdure.rules.language.words import listed, query_words
 
-Meant = Callable[[Iterable[str]], frozenset[str]]
+MeaningOf = Callable[[Iterable[str]], frozenset[str]]
 """Words of a question -> words of the predicates that they may mean (``Predicates.asked``)."""
 
 _BESIDE: Final = 2
@@ -36,7 +36,7 @@ _OWNED: Final = re.compile(r"['’]s?\s+((?:[^\W\d_][\w-]*\s+){0,2}[^\W\d_][\w-]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SheetQuestion:
     """What a question asks for.
 
     Attributes:
@@ -61,7 +61,9 @@ class Asked:
     beside: bool = False
 
 
-def asked_of(query: str, names: Mapping[str, Collection[str]], user: str | None, meant: Meant) -> Asked:
+def parse_question(
+    query: str, names: Mapping[str, Collection[str]], user: str | None, meant: MeaningOf
+) -> SheetQuestion:
     """Return what a question asks for.
 
     Args:
@@ -73,7 +75,7 @@ def asked_of(query: str, names: Mapping[str, Collection[str]], user: str | None,
     forms = frozenset(form for some in names.values() for form in some)
     spoken = _WORD.findall(query.casefold())
     speaker = None if _OWN.isdisjoint(spoken) else user
-    return Asked(
+    return SheetQuestion(
         query=query,
         named=frozenset(names) if names or speaker is None else frozenset([speaker]),
         strict=bool(names),
@@ -93,7 +95,7 @@ def stems(text: str) -> frozenset[str]:
 # --- facts
 
 
-def answers(fact: FactLine, asked: Asked) -> bool:
+def answers(fact: FactLine, asked: SheetQuestion) -> bool:
     """Whether a fact holds what is asked for: in its predicate, its value, or the words that said it.
 
     Where the question names nobody, or only who speaks, words beside the value are no sign.
@@ -103,12 +105,12 @@ def answers(fact: FactLine, asked: Asked) -> bool:
     return not own.isdisjoint(asked.words) or not _predicate(fact).isdisjoint(asked.predicates)
 
 
-def names_one(text: str, asked: Asked) -> bool:
+def names_one(text: str, asked: SheetQuestion) -> bool:
     """Whether a text names one of those whom the question names."""
     return not asked.forms.isdisjoint(names_in(text))
 
 
-def chosen(believed: Sequence[FactLine], hits: Sequence[str], asked: Asked) -> list[FactLine]:
+def select_facts(believed: Sequence[FactLine], hits: Sequence[str], asked: SheetQuestion) -> list[FactLine]:
     """Return the facts that belong on a sheet, best first, each with what contradicts it.
 
     Where the question names somebody: their facts that answer it; then those of others that name them and answer it.
@@ -136,8 +138,8 @@ def chosen(believed: Sequence[FactLine], hits: Sequence[str], asked: Asked) -> l
     return sorted(there, key=lambda f: (grade[f.id], rank.get(f.id, len(rank)), f.id))
 
 
-def others(
-    believed: Sequence[FactLine], hits: Sequence[str], shown: Sequence[FactLine], asked: Asked
+def facts_of_others(
+    believed: Sequence[FactLine], hits: Sequence[str], shown: Sequence[FactLine], asked: SheetQuestion
 ) -> list[FactLine]:
     """Return what recall found about others that holds what is asked for, where nothing about whom it names does."""
     if not asked.strict or any(answers(f, asked) for f in shown):
@@ -148,8 +150,8 @@ def others(
     return sorted(found, key=lambda f: rank[f.id])[:_MOST_ALSO]
 
 
-def past(
-    over: Sequence[FactLine], shown: Sequence[FactLine], asked: Asked, *, everybody: bool | None = None
+def outdated_facts(
+    over: Sequence[FactLine], shown: Sequence[FactLine], asked: SheetQuestion, *, everybody: bool | None = None
 ) -> list[FactLine]:
     """Return what is not believed any longer and belongs beside what is shown, or answers by itself; latest first.
 
@@ -164,13 +166,13 @@ def past(
     linked = {i for f in shown for i in (*f.supersedes, *f.superseded_by)}
 
     def belongs(f: FactLine) -> bool:
-        own = wide or f.subject in asked.named or names_one(_told(f), asked)
+        own = wide or f.subject in asked.named or names_one(_fact_words(f), asked)
         return (f.subject, f.predicate) in keys or f.id in linked or (own and answers(f, asked))
 
     return sorted((f for f in over if belongs(f)), key=lambda f: (f.believed_to, f.valid_from, f.id), reverse=True)
 
 
-def _grade(fact: FactLine, found: bool, asked: Asked) -> int | None:
+def _grade(fact: FactLine, found: bool, asked: SheetQuestion) -> int | None:
     """Return how near a fact is to a question, 0 is nearest; None for one that does not belong on its sheet."""
     answer = answers(fact, asked)
     if not asked.named:
@@ -182,12 +184,12 @@ def _grade(fact: FactLine, found: bool, asked: Asked) -> int | None:
         return 0 if answer else 2 if found else None
     if asked.beside and fact.subject == asked.speaker:
         return 1 if found and _is_asked_for(fact, asked) else None
-    if names_one(_told(fact), asked):
+    if names_one(_fact_words(fact), asked):
         return 1 if answer else 2 if found else None
     return 3 if found and not _is_asked_for(fact, asked) and not stems(fact.value).isdisjoint(asked.words) else None
 
 
-def _is_asked_for(fact: FactLine, asked: Asked) -> bool:
+def _is_asked_for(fact: FactLine, asked: SheetQuestion) -> bool:
     """Whether a fact's predicate is what is asked for."""
     return not _predicate(fact).isdisjoint(asked.words | asked.predicates)
 
@@ -196,11 +198,11 @@ def _predicate(fact: FactLine) -> frozenset[str]:
     return stems(fact.predicate.replace("_", " "))
 
 
-def _told(fact: FactLine) -> str:
+def _fact_words(fact: FactLine) -> str:
     return " | ".join([fact.value, *(words for _, words in fact.sources)])
 
 
-def says_more(text: str, quoted: str | None, asked: Asked) -> bool:
+def says_more(text: str, quoted: str | None, asked: SheetQuestion) -> bool:
     """Whether a message belongs beside the words of it that facts quote: it holds more of what is asked for.
 
     Args:
@@ -216,7 +218,9 @@ def says_more(text: str, quoted: str | None, asked: Asked) -> bool:
 # --- what is not known
 
 
-def nothing_about(entity: Entity, asked: Asked, predicates: Iterable[str], meant: Meant) -> tuple[str, frozenset[str]]:
+def describe_gap(
+    entity: Entity, asked: SheetQuestion, predicates: Iterable[str], meant: MeaningOf
+) -> tuple[str, frozenset[str]]:
     """Return the sentence that nothing is known of what is asked about somebody, and the words it speaks of.
 
     Args:
@@ -227,14 +231,14 @@ def nothing_about(entity: Entity, asked: Asked, predicates: Iterable[str], meant
     """
     owned = _OWNED.search(asked.query)
     if owned and not stems(owned[1]).isdisjoint(asked.words) and _ends_with(asked.query[: owned.start()], entity):
-        return f"Nothing is known about {_of(entity.name)} {owned[1]}.", frozenset(query_words(owned[1]))
+        return f"Nothing is known about {_possessive(entity.name)} {owned[1]}.", frozenset(query_words(owned[1]))
     words = [w for w in query_words(asked.query) if not asked.words.isdisjoint(stems(w))][:_MOST_WORDS]
     table = list(predicates)
     for word in words:
         known = meant([word]) | {singular(word)}
         nouns = sorted(p.replace("_", " ") for p in table if set(p.split("_")) <= known)
         if 0 < len(nouns) <= _MOST_NOUNS:  # "want" may mean so much that naming some of it says nothing
-            return f"Nothing is known about {_of(entity.name)} {' or '.join(nouns)}.", frozenset([word])
+            return f"Nothing is known about {_possessive(entity.name)} {' or '.join(nouns)}.", frozenset([word])
     if not words:
         return f"No fact is known about {entity.name}.", frozenset()
     return f"Nothing that is known about {entity.name} holds the words: {', '.join(words)}.", frozenset(words)
@@ -242,14 +246,14 @@ def nothing_about(entity: Entity, asked: Asked, predicates: Iterable[str], meant
 
 def _ends_with(text: str, entity: Entity) -> bool:
     last = text.split()[-_LONGEST_NAME:]
-    return any(normal(" ".join(last[start:])) in entity.aliases for start in range(len(last)))
+    return any(normal_name(" ".join(last[start:])) in entity.aliases for start in range(len(last)))
 
 
-def _of(name: str) -> str:
+def _possessive(name: str) -> str:
     return f"{name}'" if name.endswith("s") else f"{name}'s"
 
 
-def missing(asked: Asked, texts: Iterable[str], shown: Iterable[FactLine], meant: Meant) -> list[str]:
+def missing_words(asked: SheetQuestion, texts: Iterable[str], shown: Iterable[FactLine], meant: MeaningOf) -> list[str]:
     """Return a question's words that nothing on its sheet covers, in their order; at most ten.
 
     A word is covered where a text has it in any form, where a fact's predicate is what it asks for, and where it is a

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.fact_records import learned_word
+from perdure.knowledge.rules.fact_records import describe_origin
 from perdure.knowledge.rules.fact_states import FactState, state_of
 from perdure.records.document import Document
 from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
@@ -27,7 +27,7 @@ _WINS: Final = {
 """How a conflict was decided -> in words."""
 
 
-def reasons(
+def explain_fact(
     memory: MemoryItem,
     fact: Fact,
     *,
@@ -53,21 +53,23 @@ def reasons(
     return FactReasons(
         says=memory.content,
         state=state_of(memory.state, policy, now).value,
-        learned=learned_word(fact.learned),
+        learned=describe_origin(fact.learned),
         trust=fact.trust.value,
         valid_from=_when(fact.valid_from),
         valid_to=_when(fact.valid_to),
         believed_from=text_of(memory.state.recorded_ms),
         believed_to=_when(believed_until(fact, memory.state)),
-        sources=tuple(_said(fact, sources)),
-        confidence=tuple(_surer(memory.id, history, f"it {learned_word(fact.learned)}")),
-        conflicts=tuple(_clash(memory.id, d) for d in sorted(conflicts, key=lambda d: (d.data["at_ms"], d.id, d.name))),
-        checks=tuple(_checked(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
-        next=tuple(foretold(memory.state, policy, now, muted=fact.asked_not)),
+        sources=tuple(_sources(fact, sources)),
+        confidence=tuple(_confidence_changes(memory.id, history, f"it {describe_origin(fact.learned)}")),
+        conflicts=tuple(
+            _conflict(memory.id, d) for d in sorted(conflicts, key=lambda d: (d.data["at_ms"], d.id, d.name))
+        ),
+        checks=tuple(_check(d) for d in sorted(checks, key=lambda d: (int(d.data.get("at_ms", 0)), d.name))),
+        next=tuple(foretell(memory.state, policy, now, muted=fact.asked_not)),
     )
 
 
-def foretold(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool = False) -> list[str]:
+def foretell(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool = False) -> list[str]:
     """Return what will happen to a fact if nobody says anything, and when.
 
     Args:
@@ -96,7 +98,7 @@ def foretold(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool
     return [*told, f"Without an answer it is archived at {text_of(gone)}."]
 
 
-def _said(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
+def _sources(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
     for source in fact.sources:
         span, record = source.span, sources.get(source.memory)
         yield Said(
@@ -110,7 +112,7 @@ def _said(fact: Fact, sources: Mapping[str, Record]) -> Iterable[Said]:
         )
 
 
-def _surer(identity: str, history: Iterable[Entry], born: str) -> Iterable[Surer]:
+def _confidence_changes(identity: str, history: Iterable[Entry], born: str) -> Iterable[Surer]:
     """Yield each change of the stored confidence: time lowers what is read, never what is stored.
 
     Args:
@@ -127,7 +129,7 @@ def _surer(identity: str, history: Iterable[Entry], born: str) -> Iterable[Surer
             yield Surer(entry.at, entry.operation_id, before, after, entry.because if before is not None else born)
 
 
-def _clash(identity: str, document: Document) -> Clash:
+def _conflict(identity: str, document: Document) -> Clash:
     sides: Sequence[Mapping[str, object]] = document.data.get("sides", ())
     of = {str(side.get("memory", side.get("id", ""))): side for side in sides}  # an authority's conflict says "id"
     other = document.name if document.id == identity else document.id
@@ -143,11 +145,11 @@ def _clash(identity: str, document: Document) -> Clash:
         strategy=strategy,
         outcome=outcome,
         at=text_of(int(document.data["at_ms"])),
-        told=_decided(strategy, outcome, str(lost.get("value", ""))),
+        told=_describe_decision(strategy, outcome, str(lost.get("value", ""))),
     )
 
 
-def _decided(strategy: str, outcome: str, lost: str) -> str:
+def _describe_decision(strategy: str, outcome: str, lost: str) -> str:
     """Return how a conflict was decided, in words."""
     if outcome == "open":
         return "nobody has said yet which is right"
@@ -157,7 +159,7 @@ def _decided(strategy: str, outcome: str, lost: str) -> str:
     return f"{_WINS.get(strategy, strategy.replace('_', ' '))}; {lost} {became}"
 
 
-def _checked(document: Document) -> Checked:
+def _check(document: Document) -> Checked:
     known = document.data.get("known", document.data.get("value"))
     values = known if isinstance(known, list | tuple) else [] if known is None else [known]
     return Checked(

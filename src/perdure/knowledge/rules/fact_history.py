@@ -14,7 +14,7 @@ from perdure.rules.point_in_time import believed_until
 BELIEVED = (FactState.ACTIVE.value, FactState.AGING.value)
 
 
-def as_then(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple[FactLine, bool] | None:
+def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple[FactLine, bool] | None:
     """Return a fact as it looks from another time and whether it holds there; None where there was no such fact.
 
     How sure it is stays as of today, and nobody is asked whether it is still right.

@@ -9,7 +9,7 @@ from perdure.records.recall import Pool, Query, Ranked
 from perdure.rules.language.words import query_words
 
 
-def with_facts(
+def rank_with_facts(
     order: Sequence[Ranked],
     facts: Mapping[str, str],
     query: Query,

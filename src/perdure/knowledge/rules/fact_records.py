@@ -21,7 +21,7 @@ def fact_text(name: str, predicate: str, value: Value) -> str:
     return f"{name}: {predicate.replace('_', ' ')}: {value.text}"
 
 
-def draft_of(
+def draft_fact(
     name: str, predicate: str, claim: Claim, *, said_at: Instant, scope: Scope, session: str | None, policy: Policy
 ) -> Draft:
     """Return the memory that a claim becomes.
@@ -47,7 +47,7 @@ def draft_of(
     )
 
 
-def fact_of(identity: str, subject: str, predicate: str, claim: Claim, *, said_at: Instant, trust: Trust) -> Fact:
+def new_fact(identity: str, subject: str, predicate: str, claim: Claim, *, said_at: Instant, trust: Trust) -> Fact:
     """Return what a new fact's document says; its sources are added by ``learned_from``."""
     return Fact(
         identity,
@@ -62,12 +62,12 @@ def fact_of(identity: str, subject: str, predicate: str, claim: Claim, *, said_a
     )
 
 
-def link(kind: str, source: str, target: str, because: str) -> Change:
+def link_change(kind: str, source: str, target: str, because: str) -> Change:
     """Return the change that links two memories."""
     return Change(Target.LINK, source, None, {"kind": kind, "other": target, "weight": 1.0}, because)
 
 
-def learned_word(learned: Learned) -> str:
+def describe_origin(learned: Learned) -> str:
     """Return how a fact was learned, for people."""
     return {
         Learned.EXPLICIT: "was asked to be remembered",

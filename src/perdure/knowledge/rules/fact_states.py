@@ -27,7 +27,7 @@ class FactState(StrEnum):
     ARCHIVED = "archived"
 
 
-class Event(StrEnum):
+class FactEvent(StrEnum):
     """What may happen to a fact."""
 
     REINFORCED = "reinforced"
@@ -46,37 +46,35 @@ class Event(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class FactTransition:
     """One row of the table."""
 
     source: FactState
-    event: Event
+    event: FactEvent
     target: FactState
     when: str
 
 
+_S, _E = FactState, FactEvent
 TABLE: Final = (
-    Transition(FactState.ACTIVE, Event.REINFORCED, FactState.ACTIVE, "said again: confidence + 0.15, 0.10, 0.05, 0.02"),
-    Transition(FactState.ACTIVE, Event.VALIDATED, FactState.ACTIVE, "confirmed: confidence + 0.02"),
-    Transition(
-        FactState.ACTIVE,
-        Event.AGED,
-        FactState.AGING,
-        "aging_days since validation, confirmed fewer than aging_reinforcements times",
+    FactTransition(_S.ACTIVE, _E.REINFORCED, _S.ACTIVE, "said again: confidence + 0.15, 0.10, 0.05, 0.02"),
+    FactTransition(_S.ACTIVE, _E.VALIDATED, _S.ACTIVE, "confirmed: confidence + 0.02"),
+    FactTransition(
+        _S.ACTIVE, _E.AGED, _S.AGING, "aging_days since validation, confirmed fewer than aging_reinforcements times"
     ),
-    Transition(FactState.AGING, Event.REINFORCED, FactState.ACTIVE, "said again"),
-    Transition(FactState.AGING, Event.VALIDATED, FactState.ACTIVE, "confirmed: the truth clock starts anew"),
-    Transition(FactState.AGING, Event.UNANSWERED, FactState.ARCHIVED, "unanswered_days more without an answer"),
+    FactTransition(_S.AGING, _E.REINFORCED, _S.ACTIVE, "said again"),
+    FactTransition(_S.AGING, _E.VALIDATED, _S.ACTIVE, "confirmed: the truth clock starts anew"),
+    FactTransition(_S.AGING, _E.UNANSWERED, _S.ARCHIVED, "unanswered_days more without an answer"),
     *(
-        Transition(source, event, target, when)
-        for source in (FactState.ACTIVE, FactState.AGING)
+        FactTransition(source, event, target, when)
+        for source in (_S.ACTIVE, _S.AGING)
         for event, target, when in (
-            (Event.REPLACED, FactState.SUPERSEDED, "corrected, or another value won the conflict"),
-            (Event.ENDED, FactState.SUPERSEDED, "said not to hold any longer"),
-            (Event.DENIED, FactState.INVALIDATED, "denied without another value, or an authority disagrees"),
+            (_E.REPLACED, _S.SUPERSEDED, "corrected, or another value won the conflict"),
+            (_E.ENDED, _S.SUPERSEDED, "said not to hold any longer"),
+            (_E.DENIED, _S.INVALIDATED, "denied without another value, or an authority disagrees"),
         )
     ),
-    Transition(FactState.ARCHIVED, Event.RESTORED, FactState.ACTIVE, "brought back by hand, or said again"),
+    FactTransition(_S.ARCHIVED, _E.RESTORED, _S.ACTIVE, "brought back by hand, or said again"),
 )
 _NEXT: Final = {(row.source, row.event): row.target for row in TABLE}
 TERMINAL: Final = frozenset(FactState) - {row.source for row in TABLE}
@@ -92,12 +90,12 @@ def state_of(state: State, policy: KnowledgePolicy, now: Instant) -> FactState:
     return FactState(state.status.value)
 
 
-def allowed(state: FactState, event: Event) -> bool:
+def allowed(state: FactState, event: FactEvent) -> bool:
     """Whether an event means anything to a fact in a state."""
     return (state, event) in _NEXT
 
 
-def status_after(state: FactState, event: Event) -> Status:
+def status_after(state: FactState, event: FactEvent) -> Status:
     """Return the status that is stored after an event.
 
     Raises:

@@ -24,7 +24,7 @@ def floor(mark: Mapping[str, Any]) -> str:
     return str(mark.get("floor", ""))
 
 
-def marked(mark: Mapping[str, Any], learned: Iterable[str], recent: Sequence[str]) -> dict[str, Any]:
+def advance(mark: Mapping[str, Any], learned: Iterable[str], recent: Sequence[str]) -> dict[str, Any]:
     """Return what is written down after more messages were learned from.
 
     Args:

@@ -42,7 +42,7 @@ def lessons_of(documents: Iterable[Document]) -> list[Lesson]:
     ]
 
 
-def several(lessons: Sequence[Lesson], subject: str, least: int, *, otherwise: bool) -> bool:
+def has_several_values(lessons: Sequence[Lesson], subject: str, least: int, *, otherwise: bool) -> bool:
     """Return whether a predicate has several values at once.
 
     Whoever was last said to have several has several. For everybody it takes several answers, and none against.
@@ -60,15 +60,15 @@ def several(lessons: Sequence[Lesson], subject: str, least: int, *, otherwise: b
     return said.pop() if len(lessons) >= least and len(said) == 1 else otherwise
 
 
-def taught(documents: Iterable[Document], least: int) -> tuple[Taught, ...]:
+def learned_cardinalities(documents: Iterable[Document], least: int) -> tuple[Taught, ...]:
     """Return what was taught, by predicate, for people."""
     by: dict[str, list[Document]] = {}
     for document in (d for d in documents if d.name.startswith(VALUES)):
         by.setdefault(document.id, []).append(document)
-    return tuple(_taught(predicate, lessons_of(by[predicate]), least) for predicate in sorted(by))
+    return tuple(_learned_cardinality(predicate, lessons_of(by[predicate]), least) for predicate in sorted(by))
 
 
-def _taught(predicate: str, lessons: Sequence[Lesson], least: int) -> Taught:
+def _learned_cardinality(predicate: str, lessons: Sequence[Lesson], least: int) -> Taught:
     many = sum(lesson.many for lesson in lessons)
     one = len(lessons) - many
     if many and one:

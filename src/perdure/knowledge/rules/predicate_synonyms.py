@@ -21,7 +21,7 @@ SAME: Final = "same:"
 _ROUNDING: Final = 1e-6
 
 
-class Said(StrEnum):
+class SynonymAnswer(StrEnum):
     """What a person said of two names."""
 
     OPEN = "open"
@@ -30,7 +30,7 @@ class Said(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SynonymPair:
     """Two names of predicates, and what was said of them.
 
     Attributes:
@@ -45,7 +45,7 @@ class Pair:
 
     goes: str
     stays: str
-    said: Said
+    said: SynonymAnswer
     cosine: float
     fact: str
     other: str
@@ -62,24 +62,24 @@ class Pair:
         return Document(Shelf.LESSON, self.goes, SAME + self.stays, {**data, "fact": self.fact, "other": self.other})
 
 
-def pairs_of(documents: Iterable[Document]) -> list[Pair]:
+def pairs_of(documents: Iterable[Document]) -> list[SynonymPair]:
     """Return the pairs of names among documents of the shelf LESSON."""
     return [_pair(d.id, d.name.removeprefix(SAME), d.data) for d in documents if d.name.startswith(SAME)]
 
 
-def _pair(goes: str, stays: str, data: Mapping[str, Any]) -> Pair:
-    said, fact, other = Said(data["said"]), str(data["fact"]), str(data["other"])
-    return Pair(goes, stays, said, float(data["cosine"]), fact, other, int(data["at_ms"]))
+def _pair(goes: str, stays: str, data: Mapping[str, Any]) -> SynonymPair:
+    said, fact, other = SynonymAnswer(data["said"]), str(data["fact"]), str(data["other"])
+    return SynonymPair(goes, stays, said, float(data["cosine"]), fact, other, int(data["at_ms"]))
 
 
-def alike(documents: Iterable[Document]) -> tuple[Alike, ...]:
+def asked_pairs(documents: Iterable[Document]) -> tuple[Alike, ...]:
     """Return the pairs that were asked about, for people."""
     return tuple(Alike(p.goes, p.stays, p.said.value, p.cosine) for p in pairs_of(documents))
 
 
-def renamed(name: str, pairs: Iterable[Pair]) -> str:
+def canonical_name(name: str, pairs: Iterable[SynonymPair]) -> str:
     """Return the name of a predicate that a person said is the same; itself if there is none."""
-    same, seen = {p.goes: p.stays for p in pairs if p.said is Said.SAME}, {name}
+    same, seen = {p.goes: p.stays for p in pairs if p.said is SynonymAnswer.SAME}, {name}
     while (name := same.get(name, name)) not in seen:
         seen.add(name)
     return name
@@ -103,13 +103,13 @@ def comparable(one: Fact, other: Fact, predicates: Predicates) -> bool:
     return not (one.predicate in predicates.table and other.predicate in predicates.table)
 
 
-def paired(new: Fact, other: Fact, cosine: float, at: Instant, predicates: Predicates) -> Pair:
+def new_pair(new: Fact, other: Fact, cosine: float, at: Instant, predicates: Predicates) -> SynonymPair:
     """Return the question about two names: the one that a table has stays, else the one that was there before."""
     rank = {f.id: (f.predicate in predicates.table, predicates.has(f.predicate), f is other) for f in (new, other)}
     stays, goes = sorted((new, other), key=lambda f: rank[f.id], reverse=True)
-    return Pair(goes.predicate, stays.predicate, Said.OPEN, cosine, new.id, other.id, at)
+    return SynonymPair(goes.predicate, stays.predicate, SynonymAnswer.OPEN, cosine, new.id, other.id, at)
 
 
-def words(predicate: str) -> str:
+def readable_name(predicate: str) -> str:
     """Return a predicate as it is read, and as its vector is made."""
     return predicate.replace("_", " ")

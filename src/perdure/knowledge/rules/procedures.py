@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Final
 
 from perdure.knowledge.formulas.chance import at_least, discoveries, follows_within
-from perdure.knowledge.rules.topics import ENTITY, Said, folded
+from perdure.knowledge.rules.topics import ENTITY, TopicMessage, fold_plural
 from perdure.records.document import Document
 from perdure.records.policy_knowledge import KnowledgePolicy
 
@@ -125,8 +125,8 @@ class Conversations:
         least: Pairs of topics of fewer sessions are not looked for.
     """
 
-    def __init__(self, said: Iterable[Said], least: int) -> None:
-        sessions: dict[str, list[Said]] = {}
+    def __init__(self, said: Iterable[TopicMessage], least: int) -> None:
+        sessions: dict[str, list[TopicMessage]] = {}
         for one in said:
             sessions.setdefault(one.session, []).append(one)
         self.sessions = list(sessions.values())
@@ -219,7 +219,7 @@ def _mean(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-def found_in(talk: Conversations, policy: KnowledgePolicy) -> list[Procedure]:
+def find_procedures(talk: Conversations, policy: KnowledgePolicy) -> list[Procedure]:
     """Return what follows what in some conversations, clearly more often than by accident, the surest first.
 
     Two things must not be accidents: that the second topic comes up at all where the first did (so common topics make
@@ -234,15 +234,15 @@ def found_in(talk: Conversations, policy: KnowledgePolicy) -> list[Procedure]:
     tested = talk.different * (talk.different - 1)
     pairs = [talk.pair(a, b) for a, b in talk.pairs(least)]
     telling = [p for p in pairs if p.by_lift * tested <= level and p.lift >= LIFT]
-    groups = _grouped(telling)
+    groups = _group_pairs(telling)
     if not groups:
         return []
     kept = discoveries([group[0].by_order for group in groups], level)
-    made = [_made(talk, group) for group, keep in zip(groups, kept.tolist(), strict=True) if keep]
+    made = [_procedure(talk, group) for group, keep in zip(groups, kept.tolist(), strict=True) if keep]
     return sorted(made, key=lambda p: (-p.support, p.key))
 
 
-def _grouped(pairs: Sequence[_Pair]) -> list[list[_Pair]]:
+def _group_pairs(pairs: Sequence[_Pair]) -> list[list[_Pair]]:
     """Return pairs that have the same messages as evidence together, the most telling first."""
     groups: list[list[_Pair]] = []
     for pair in sorted(pairs, key=lambda p: (p.by_lift, p.by_order, p.trigger, p.then)):
@@ -257,7 +257,7 @@ def _grouped(pairs: Sequence[_Pair]) -> list[list[_Pair]]:
     return groups
 
 
-def _made(talk: Conversations, group: Sequence[_Pair]) -> Procedure:
+def _procedure(talk: Conversations, group: Sequence[_Pair]) -> Procedure:
     head = group[0]
     messages = [(talk.sessions[s], places) for s, places in head.evidence.items()]
     return Procedure(
@@ -274,7 +274,7 @@ def _made(talk: Conversations, group: Sequence[_Pair]) -> Procedure:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ProcedureChange:
     """What becomes of one procedure.
 
     Attributes:
@@ -290,7 +290,9 @@ class Verdict:
     because: str
 
 
-def decided(talk: Conversations, known: Iterable[Procedure], policy: KnowledgePolicy) -> list[Verdict]:
+def decide_procedures(
+    talk: Conversations, known: Iterable[Procedure], policy: KnowledgePolicy
+) -> list[ProcedureChange]:
     """Return what becomes of procedures in the light of recent conversations; those that stay as they are have none.
 
     Args:
@@ -298,29 +300,29 @@ def decided(talk: Conversations, known: Iterable[Procedure], policy: KnowledgePo
         known: What was learned before, also what was retired.
         policy: In how many sessions it must be so.
     """
-    found = found_in(talk, policy)
-    verdicts = []
+    found = find_procedures(talk, policy)
+    changes = []
     for old in known:
-        recent = counted_again(talk, old)
+        recent = recount(talk, old)
         holds_still = holds(recent, policy)
         again = [new for new in found if new.same(old)]
+        counts = _describe_support(recent)
         if old.retired and again and holds_still:
-            verdicts.append(Verdict("back", old, replace(recent, retired=False), f"it holds again: {_told(recent)}"))
+            changes.append(ProcedureChange("back", old, replace(recent, retired=False), f"it holds again: {counts}"))
         elif not old.retired and not holds_still:
-            verdicts.append(
-                Verdict("retired", old, replace(recent, retired=True), f"it stopped holding: {_told(recent)}")
-            )
-        elif not old.retired and _news(old, recent, policy):
-            verdicts.append(Verdict("changed", old, recent, _told(recent)))
+            because = f"it stopped holding: {counts}"
+            changes.append(ProcedureChange("retired", old, replace(recent, retired=True), because))
+        elif not old.retired and _has_changed(old, recent, policy):
+            changes.append(ProcedureChange("changed", old, recent, counts))
         if holds_still:
             found = [new for new in found if new not in again]
-    return [
-        *verdicts,
-        *(Verdict("learned", None, new, f"{_told(new)}, {new.lift:g} times as often as otherwise") for new in found),
-    ]
+    for new in found:
+        because = f"{_describe_support(new)}, {new.lift:g} times as often as otherwise"
+        changes.append(ProcedureChange("learned", None, new, because))
+    return changes
 
 
-def counted_again(talk: Conversations, known: Procedure) -> Procedure:
+def recount(talk: Conversations, known: Procedure) -> Procedure:
     """Return a procedure with what recent sessions say of it."""
     pair = talk.pair(known.trigger[0], known.then[0])
     return replace(known, support=len(pair.evidence), sessions=pair.sessions, lift=round(pair.lift, 2))
@@ -331,12 +333,12 @@ def holds(recent: Procedure, policy: KnowledgePolicy) -> bool:
     return recent.sessions < policy.procedure_sessions or recent.support >= STILL * recent.sessions
 
 
-def _news(old: Procedure, recent: Procedure, policy: KnowledgePolicy) -> bool:
+def _has_changed(old: Procedure, recent: Procedure, policy: KnowledgePolicy) -> bool:
     counts = recent.support, recent.sessions
     return recent.sessions >= policy.procedure_sessions and counts != (old.support, old.sessions)
 
 
-def _told(procedure: Procedure) -> str:
+def _describe_support(procedure: Procedure) -> str:
     return f"it followed in {procedure.support} of {procedure.sessions} recent sessions"
 
 
@@ -352,7 +354,7 @@ def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Proc
         words: The query's words, lower case (rules/language/words.py).
         procedures: All that are known; those that hold no more are passed over.
     """
-    there = {folded(w) for w in words}
+    there = {fold_plural(w) for w in words}
     found = [
         p for p in procedures if not p.retired and 2 * sum(_words(p, t) <= there for t in p.trigger) >= len(p.trigger)
     ]
@@ -367,7 +369,7 @@ def widen(words: Sequence[str], procedures: Iterable[Procedure], most: int = TOP
         procedures: All that are known.
         most: So many words at most.
     """
-    there = {folded(w) for w in words}
+    there = {fold_plural(w) for w in words}
     added = (w for p in applying(words, procedures) for t in p.then for w in sorted(_words(p, t)))
     return tuple(dict.fromkeys(w for w in added if w not in there))[:most]
 
@@ -377,4 +379,4 @@ def _words(procedure: Procedure, topic: str) -> frozenset[str]:
     if not topic.startswith(ENTITY):
         return frozenset((topic,))
     name = procedure.names.get(topic, topic.removeprefix(ENTITY).replace("-", " "))
-    return frozenset(folded(w) for w in name.lower().split())
+    return frozenset(fold_plural(w) for w in name.lower().split())

@@ -22,7 +22,7 @@ _IDLE: Final = listed("""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TopicMessage:
     """One message of a session.
 
     Attributes:
@@ -45,11 +45,11 @@ def topics_of(text: str, entities: Iterable[str] = ()) -> frozenset[str]:
         text: Its words; numbers, short ones and those that are said whatever it is about are no topics.
         entities: Ids of entities that it names.
     """
-    words = {folded(w) for w in query_words(text) if len(w) >= _SHORTEST and w.isalpha() and w not in _IDLE}
+    words = {fold_plural(w) for w in query_words(text) if len(w) >= _SHORTEST and w.isalpha() and w not in _IDLE}
     return frozenset(words | {ENTITY + identity for identity in entities})
 
 
-def folded(word: str) -> str:
+def fold_plural(word: str) -> str:
     """Return a word without the ending of its plural, so that one and several are one topic."""
     if len(word) <= _SHORTEST or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word

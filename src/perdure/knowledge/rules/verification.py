@@ -43,7 +43,7 @@ USUAL: Final = Values(same_value, value_of)
 """Numbers, dates, plurals and case are known."""
 
 
-def believed(fact: Fact, now: Instant) -> bool:
+def is_believed(fact: Fact, now: Instant) -> bool:
     """Whether a fact is held to be true now, as far as its document says."""
     return fact.retired is None and (fact.valid_to is None or fact.valid_to > now)
 
@@ -62,7 +62,7 @@ def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]
     return Question(fact.predicate, fact.subject, name, names, fact.value.text)
 
 
-def deciding(heard: Sequence[tuple[str, Answer]]) -> tuple[str, Answer]:
+def deciding_answer(heard: Sequence[tuple[str, Answer]]) -> tuple[str, Answer]:
     """Return the answer that counts: the first authority, in the order of the file, that is not silent.
 
     One that cannot be reached is not silent: what it would have said outranks those after it.
@@ -72,11 +72,11 @@ def deciding(heard: Sequence[tuple[str, Answer]]) -> tuple[str, Answer]:
 
 def verdict_of(fact: Fact, authority: str, answer: Answer, values: Values, now: Instant) -> Verdict:
     """Return what comes of comparing one fact with an answer."""
-    outcome, told = _compared(fact, answer, values, now)
+    outcome, told = _compare(fact, answer, values, now)
     return Verdict(fact.id, fact.key, authority, outcome, fact.value.text, answer.values, told or answer.evidence, now)
 
 
-def _compared(fact: Fact, answer: Answer, values: Values, now: Instant) -> tuple[Outcome, str]:
+def _compare(fact: Fact, answer: Answer, values: Values, now: Instant) -> tuple[Outcome, str]:
     if answer.standing is not Standing.KNOWN:
         return Outcome(answer.standing.value), ""
     known: list[Value] = []
@@ -95,13 +95,13 @@ def _compared(fact: Fact, answer: Answer, values: Values, now: Instant) -> tuple
 # --- what becomes of a fact
 
 
-def counts(before: Document | None, now: Instant) -> bool:
+def counts_as_validation(before: Document | None, now: Instant) -> bool:
     """Whether an agreement validates: not if the same authority's did so within twelve hours."""
     last = None if before is None else before.data.get("validated_ms")
     return not isinstance(last, int) or now - last >= AGAIN_MS
 
 
-def agreed(state: State, policy: Policy, now: Instant, authority: str) -> tuple[State, str]:
+def validate_by(state: State, policy: Policy, now: Instant, authority: str) -> tuple[State, str]:
     """Return a fact's state after an authority agreed: as validated, and not above the cap."""
     outcome = validated(state, now)
     capped = max(state.confidence, min(policy.knowledge.cap, outcome.state.confidence))
@@ -117,7 +117,7 @@ def fact_text(name: str, predicate: str, value: str) -> str:
     return f"{name}: {predicate.replace('_', ' ')}: {value}"
 
 
-def successor(old: Record, fact: Fact, question: Question, verdict: Verdict, policy: Policy) -> Draft:
+def successor_draft(old: Record, fact: Fact, question: Question, verdict: Verdict, policy: Policy) -> Draft:
     """Return the memory of a fact with the authority's value: it stands where the old one stood."""
     text = fact_text(question.name, fact.predicate, verdict.known[0])
     return Draft(
@@ -134,7 +134,7 @@ def successor(old: Record, fact: Fact, question: Question, verdict: Verdict, pol
     )
 
 
-def new_fact(identity: str, fact: Fact, verdict: Verdict, values: Values) -> Fact:
+def fact_from_authority(identity: str, fact: Fact, verdict: Verdict, values: Values) -> Fact:
     """Return what a new memory is about: the old fact's subject and predicate, the authority's value."""
     return Fact(
         id=identity,
@@ -148,7 +148,7 @@ def new_fact(identity: str, fact: Fact, verdict: Verdict, values: Values) -> Fac
     )
 
 
-def retired(fact: Fact, now: Instant) -> Fact:
+def retire(fact: Fact, now: Instant) -> Fact:
     """Return a fact that is no longer believed, and no longer held to be true."""
     return replace(fact, retired=now, valid_to=now if fact.valid_to is None else min(fact.valid_to, now))
 

@@ -11,7 +11,7 @@ from perdure.records.memory import MemoryItem
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.digest import digest_of
 from perdure.rules.lifecycle.signals import views
-from perdure.rules.updates.update_detection import compared
+from perdure.rules.updates.update_detection import find_updates
 
 CONSIDERED: Final = 2000
 WATCHED: Final = 400
@@ -61,6 +61,6 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> f
     """
     gone: set[str] = set()
     if ctx.policy.knowledge.watch:
-        gone |= compared(sorted(memories, key=lambda m: (-m.value, m.id))[:WATCHED]).updates.keys()
+        gone |= find_updates(sorted(memories, key=lambda m: (-m.value, m.id))[:WATCHED]).updates.keys()
     gone.update(ctx.extension.outdated(ctx, namespace, memories))
     return frozenset(gone.difference(m.id for m in memories if m.pinned))

@@ -10,7 +10,7 @@ from typing import Final
 from perdure.rules.language.verbs import IRREGULAR_PASTS
 from perdure.rules.language.words import listed
 from perdure.rules.updates.statement_words import FAMILY, stem
-from perdure.rules.updates.statements import Clause, Said, Stems, names_in, stems
+from perdure.rules.updates.statements import Assertion, AssertionClause, Stems, names_in, stems
 
 _ADVERBS: Final = (
     r"(?:(?:actually|ever|really|even|yet|before|personally|just|recently|already|finally|also|always|only|been|managed"
@@ -54,12 +54,12 @@ _SLIGHT: Final = listed(
 """Words that say nothing of what was done; "first" and "final" do."""
 
 
-def deeds(clause: Clause) -> Iterator[Said]:
+def activities(clause: AssertionClause) -> Iterator[Assertion]:
     """Return what a clause says that its speaker has never done, or has done."""
     denial = _NEVER.search(clause.text)
     if denial:
         if not _NOT_REAL.search(clause.text[max(0, denial.start() - _REACH) : denial.start()]):
-            yield from _denied(clause, denial)
+            yield from _denials(clause, denial)
         return
     if clause.asks and not clause.before and re.match(r"(?:have|did|do|am|should|can)\b", clause.text, re.IGNORECASE):
         return
@@ -67,18 +67,18 @@ def deeds(clause: Clause) -> Iterator[Said]:
         if not _NOT_REAL.search(clause.text[max(0, found.start() - _REACH) : found.start()]):
             before = clause.text[max(0, found.start() - _REACH) : found.start()]
             rest = clause.text[found.end() : found.end() + _REACH]
-            yield from _done(clause, found["verb"].lower(), before, rest)
+            yield from _activity(clause, found["verb"].lower(), before, rest)
 
 
-def _denied(clause: Clause, found: re.Match[str]) -> Iterator[Said]:
+def _denials(clause: AssertionClause, found: re.Match[str]) -> Iterator[Assertion]:
     verb, rest = found["verb"].lower(), _ADJUNCT.sub("", found["rest"][:_REACH])
     if clause.before and re.match(r"(?:which|that)\b", clause.text, re.IGNORECASE):
         rest = " " + _LIMIT.split(" " + clause.before)[-1]
     named, *examples = _EXAMPLE.split(rest)
-    core, limit = _parted(named)
+    core, limit = _object_and_limit(named)
     for alternative in [*_OR.split(core), *(e for example in examples for e in _OR.split(example))]:
         if need := stems(alternative, _SLIGHT):
-            yield Said(
+            yield Assertion(
                 "denied",
                 "",
                 frozenset({_family(verb)}),
@@ -90,18 +90,18 @@ def _denied(clause: Clause, found: re.Match[str]) -> Iterator[Said]:
             )
 
 
-def _done(clause: Clause, verb: str, before: str, rest: str) -> Iterator[Said]:
+def _activity(clause: AssertionClause, verb: str, before: str, rest: str) -> Iterator[Assertion]:
     if verb in _BEGINS and (began := _BEGAN.match(rest)):
         verb, rest = began["verb"].lower(), rest[began.end() :]
     if not (verb.endswith(("ed", "ing")) or verb in IRREGULAR_PASTS or verb in _HABITS):
         return
     rest = _ADJUNCT.sub("", rest)
-    core, limit = _parted(rest)
+    core, limit = _object_and_limit(rest)
     objects = stems(core, _SLIGHT)
     if core.rstrip().endswith(" one"):  # "missed the April 5 one": what was spoken of before
         objects += stems(before, _SLIGHT)
     if objects:
-        yield Said(
+        yield Assertion(
             "done",
             "",
             frozenset({_family(verb)}),
@@ -113,7 +113,7 @@ def _done(clause: Clause, verb: str, before: str, rest: str) -> Iterator[Said]:
         )
 
 
-def _parted(text: str) -> tuple[str, str]:
+def _object_and_limit(text: str) -> tuple[str, str]:
     """Return what was done, and what limits it: "a draft | of any screenplay"."""
     plain = _LEADING.sub(" ", text)
     cut = _LIMIT.search(plain)
@@ -125,7 +125,7 @@ def _family(verb: str) -> str:
     return FAMILY.get(base, base)
 
 
-def never_or_done(denied: Said, done: Said, *, strict: bool = False) -> bool:
+def denies_activity(denied: Assertion, done: Assertion, *, strict: bool = False) -> bool:
     """Return whether a deed is one of those that were denied."""
     if denied.about != done.about or not denied.objects:
         return False

@@ -21,7 +21,7 @@ from perdure.rules.updates.statement_words import (
     UNITS,
     stem,
 )
-from perdure.rules.updates.statements import Clause, Said, Stems, stems, words_of
+from perdure.rules.updates.statements import Assertion, AssertionClause, Stems, stems, words_of
 
 _MONTH: Final = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"
 _DATE: Final = (
@@ -103,7 +103,7 @@ class _Place(NamedTuple):
     after: str
 
 
-def quantities(clause: Clause) -> Iterator[Said]:
+def quantities(clause: AssertionClause) -> Iterator[Assertion]:
     """Return the quantities that a clause states: what has one value, or a number of things."""
     text, since = clause.text, ""
     if found := _SINCE.search(text):
@@ -127,7 +127,7 @@ def quantities(clause: Clause) -> Iterator[Said]:
             yield replace(said, since=since, was=before, change=said.change or bool(before))
 
 
-def _quantity(clause: Clause, place: _Place, begins: str) -> Said | None:
+def _quantity(clause: AssertionClause, place: _Place, begins: str) -> Assertion | None:
     if place.sort not in ("date", "time") and (_DIFFERENCE.search(place.own) or _PART.match(place.after)):
         return None
     before = f"{clause.before} " if clause.before and _GOES_ON.match(clause.text) else ""
@@ -140,7 +140,7 @@ def _quantity(clause: Clause, place: _Place, begins: str) -> Said | None:
     topic = {*stems(whole), *_frame(begins, noun, about)}
     per = _PER.search(place.after[:25]) or _PER.search(whole)
     whose = _WHOSE.search(place.own)
-    return Said(
+    return Assertion(
         f"{place.sort}:{unit}" if unit else place.sort,
         _normal(place.sort, place.text),
         about,

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from perdure.records.memory import Kind
 from perdure.records.recall import Hit
-from perdure.rules.updates.statements import Said, Stems, stems
+from perdure.rules.updates.statements import Assertion, Stems, stems
 from perdure.rules.updates.update_detection import speaks
 from perdure.rules.updates.update_pairs import statements
 
@@ -28,7 +28,7 @@ class _Read(NamedTuple):
     hit: Hit
     shared: int
     """Words of the question in it."""
-    values: tuple[Said, ...]
+    values: tuple[Assertion, ...]
 
 
 def latest_first(hits: Sequence[Hit], question: str) -> list[Hit]:
@@ -59,7 +59,7 @@ def latest_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     return [reads[i].hit for i in placed]
 
 
-def replaced_after(hits: Sequence[Hit]) -> list[Hit]:
+def replaced_last(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits, a fact directly before the first message that says otherwise and that it took the place of.
 
     Who reads only the first hit reads what is believed. The same hits, with the same scores, are returned.
@@ -97,7 +97,7 @@ def _said_at(read: _Read) -> tuple[int, str]:
     return read.hit.memory.state.created_ms, read.hit.memory.id
 
 
-def _differ(older: Said, newer: Said, asked: Stems) -> bool:
+def _differ(older: Assertion, newer: Assertion, asked: Stems) -> bool:
     """Return whether two values are of one measure of one person, for the same time, and not the same."""
     if older.sort != newer.sort or older.value == newer.value or older.whose != newer.whose:
         return False

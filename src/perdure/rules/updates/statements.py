@@ -20,7 +20,7 @@ Stems = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Assertion:
     """One thing that a text asserts.
 
     Attributes:
@@ -65,7 +65,7 @@ class Said:
         return frozenset(w for w in self.about.union(self.topic, self.kind, self.objects) if w[0] != "=")
 
 
-class Clause(NamedTuple):
+class AssertionClause(NamedTuple):
     """A part of a sentence."""
 
     text: str
@@ -89,7 +89,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _NAME: Final = re.compile(r"\b[A-Z][\w'-]+")
 
 
-def clauses(text: str) -> Iterator[Clause]:
+def clauses(text: str) -> Iterator[AssertionClause]:
     """Cut a text into clauses, blocks of code left out."""
     plain = _CODE.sub("\n", text).replace("’", "'")  # noqa: RUF001  # the typographic apostrophe is meant
     for start, end in sentences(plain):
@@ -98,7 +98,7 @@ def clauses(text: str) -> Iterator[Clause]:
         before = ""
         for part in _BREAK.split(sentence):
             if stripped := part.strip():
-                yield Clause(stripped, before, context, sentence.endswith("?"))
+                yield AssertionClause(stripped, before, context, sentence.endswith("?"))
                 before = stripped
 
 

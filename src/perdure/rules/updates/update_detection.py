@@ -9,7 +9,7 @@ from typing import Final
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.recall import Hit
 from perdure.rules.language.words import may_answer
-from perdure.rules.updates.statements import Said, Stems, stems
+from perdure.rules.updates.statements import Assertion, Stems, stems
 from perdure.rules.updates.update_pairs import relation, statements
 
 WATCHED: Final = 20
@@ -24,7 +24,7 @@ _DEEDS: Final = ("denied", "done")
 
 
 @dataclass(slots=True)
-class Found:
+class Updates:
     """What the statements of some memories are to each other; with each the words that they are about.
 
     Attributes:
@@ -40,13 +40,13 @@ class Found:
         return next(reversed(self.updates[identity])) if identity in self.updates else None
 
 
-def compared(memories: Sequence[MemoryItem]) -> Found:
+def find_updates(memories: Sequence[MemoryItem]) -> Updates:
     """Return which memories update or contradict which: only those of one speaker, and only people's.
 
     Time grows with their statements, and with the square of those about one thing.
     """
-    found = Found()
-    told: dict[tuple[str | None, str, str], list[tuple[MemoryItem, Said]]] = {}
+    found = Updates()
+    told: dict[tuple[str | None, str, str], list[tuple[MemoryItem, Assertion]]] = {}
     for newer in sorted(filter(speaks, memories), key=lambda m: (m.state.created_ms, m.id)):
         said = [(key, statement) for statement in statements(newer.content) for key in _keys(statement)]
         for key, statement in said:  # first all of them, so that a message is compared with itself
@@ -62,13 +62,13 @@ def speaks(memory: MemoryItem) -> bool:
     return memory.kind in _KINDS and memory.status in _STATUSES and may_answer(memory.speaker)
 
 
-def _keys(said: Said) -> Iterator[tuple[str, str]]:
+def _keys(said: Assertion) -> Iterator[tuple[str, str]]:
     """Return where statements are kept that this one may be about."""
     sort = "deed" if said.sort in _DEEDS else said.sort
     return ((sort, stem) for stem in said.about)
 
 
-def _note(found: Found, older: MemoryItem, earlier: Said, newer: MemoryItem, later: Said) -> None:
+def _note(found: Updates, older: MemoryItem, earlier: Assertion, newer: MemoryItem, later: Assertion) -> None:
     alone = older.id == newer.id
     related = relation(earlier, later) if not alone or later.sort in _DEEDS else ""
     if not related:
@@ -83,7 +83,7 @@ def _note(found: Found, older: MemoryItem, earlier: Said, newer: MemoryItem, lat
         updates[newer.id] = updates.get(newer.id, frozenset()) | earlier.words
 
 
-def watched(hits: Sequence[Hit], others: Sequence[Hit], limit: int, question: str) -> list[Hit]:
+def mark_updates(hits: Sequence[Hit], others: Sequence[Hit], limit: int, question: str) -> list[Hit]:
     """Return hits that say what has changed since and what contradicts them, in an order that heeds it.
 
     Where the question has two words of what has changed or is contested, the update stands directly before what it
@@ -97,7 +97,7 @@ def watched(hits: Sequence[Hit], others: Sequence[Hit], limit: int, question: st
         question: As asked.
     """
     pool = {h.memory.id: h for h in [*others, *hits]}
-    found = compared([h.memory for h in pool.values()])
+    found = find_updates([h.memory for h in pool.values()])
     if not found.updates and not found.contested:
         return list(hits)
     order = _placed([h.memory.id for h in hits], found, frozenset(stems(question)))
@@ -107,7 +107,7 @@ def watched(hits: Sequence[Hit], others: Sequence[Hit], limit: int, question: st
     ]
 
 
-def _placed(hits: Sequence[str], found: Found, asked: Stems) -> list[str]:
+def _placed(hits: Sequence[str], found: Updates, asked: Stems) -> list[str]:
     """Return ids in their new order, those brought in among them."""
     there, placed = set(hits), dict[str, None]()
     for hit in hits:
@@ -134,7 +134,7 @@ def _asks(asked: Stems, words: Stems) -> bool:
     return len(words & asked) >= min(ASKED, len(words))
 
 
-def _within(order: Sequence[str], found: Found, hits: set[str], limit: int) -> list[str]:
+def _within(order: Sequence[str], found: Updates, hits: set[str], limit: int) -> list[str]:
     """Cut an order to its limit: from its end, first the hits that nothing was found about."""
     spare = [i for i in reversed(order) if i in hits and i not in found.updates and i not in found.contested]
     gone = set(spare[: max(0, len(order) - limit)])
