@@ -22,7 +22,7 @@ import made
 from made import SPACE, identity
 from perdure.compose import migrate
 from perdure.stores.postgres.local import local_server
-from perdure.stores.postgres.server import Address, Session
+from perdure.stores.postgres.server import Address, PostgresSession
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from report import say
@@ -186,7 +186,7 @@ def statement_times(call: Callable[[int], Any], rounds: int) -> tuple[float, dic
     spent: dict[str, float] = {}
 
     def timed(run: Callable[..., Any]) -> Callable[..., Any]:
-        def around(session: Session, name: str, /, *given: Any, **bindings: Any) -> Any:
+        def around(session: PostgresSession, name: str, /, *given: Any, **bindings: Any) -> Any:
             start = time.perf_counter()
             found = run(session, name, *given, **bindings)
             session.settle()
@@ -195,8 +195,8 @@ def statement_times(call: Callable[[int], Any], rounds: int) -> tuple[float, dic
 
         return around
 
-    before = Session.run, Session.run_with
-    Session.run, Session.run_with = timed(Session.run), timed(Session.run_with)
+    before = PostgresSession.run, PostgresSession.run_with
+    PostgresSession.run, PostgresSession.run_with = timed(PostgresSession.run), timed(PostgresSession.run_with)
     times: dict[str, list[float]] = defaultdict(list)
     whole = []
     try:
@@ -208,7 +208,7 @@ def statement_times(call: Callable[[int], Any], rounds: int) -> tuple[float, dic
             for name, seconds in spent.items():
                 times[name].append(seconds * 1e3)
     finally:
-        Session.run, Session.run_with = before
+        PostgresSession.run, PostgresSession.run_with = before
     return statistics.median(whole), {name: sum(values) / rounds for name, values in times.items()}
 
 

@@ -106,7 +106,7 @@ def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], No
     """Open the store that an address names; numpy and the drivers load on first use."""
     if isinstance(url, str) and is_server(url):
         store: PostgresStore = _postgres().PostgresStore(address_of(url), log_entries=policy.recall.log_entries)
-        if store.standing.unfenced:
+        if store.schema.unfenced:
             warn(
                 "The role bypasses row-level security, so only the statements keep namespaces apart. "
                 "Use a role that is no superuser."

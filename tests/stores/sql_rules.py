@@ -17,7 +17,7 @@ from importlib.resources import files
 import sqlglot
 from sqlglot import exp
 
-from perdure.stores.rows import CONTENT_COLUMNS, STATE_COLUMNS
+from perdure.stores.rows import CONTENT_COLUMNS, MEMORY_COLUMNS
 from perdure.stores.statements import filled, migrations, registry, with_columns
 
 FOLDER = files("perdure.stores") / "sql"
@@ -88,9 +88,9 @@ def statements(engine: str) -> dict[str, tuple[str, str]]:
         sql = statement.sql
         if "{filters}" in sql:
             sql = filled(engine, name, filters)
-        elif "{sets:" in sql:
-            types = tuple((column, "text") for column in STATE_COLUMNS)
-            chosen = CONTENT_WRITTEN if name == "update_content" else STATE_COLUMNS
+        elif "{sets:" in sql or "{after:" in sql:
+            types = tuple((column, "text") for column in MEMORY_COLUMNS)
+            chosen = CONTENT_WRITTEN if name == "update_content" else MEMORY_COLUMNS
             told = news[0] if news and name == "update_memory" else ""
             sql = with_columns(engine, name, chosen, chosen, told, types)
         for slot, sample in SAMPLES.items():

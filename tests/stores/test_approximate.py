@@ -11,7 +11,7 @@ from conftest import Clock
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Query
 from perdure.records.vector import Space
-from perdure.stores.postgres.server import Session, _text
+from perdure.stores.postgres.server import PostgresSession, _text
 from servers import drop_database, fresh_database, reader
 
 pytestmark = pytest.mark.xdist_group("approximate")  # they share one large namespace
@@ -108,8 +108,8 @@ def test_the_index_is_what_a_switched_namespace_is_searched_by(filled, given, pa
             plans.append((name, "\n".join(line for (line,) in rows)))
         return right(self, name, text, bindings)
 
-    right = Session._run
-    monkeypatch.setattr(Session, "_run", explained)
+    right = PostgresSession._run
+    monkeypatch.setattr(PostgresSession, "_run", explained)
     found(filled, given, "large", LARGE)
     found(filled, given, "small", LARGE)
     (first, by_index), (second, exactly) = plans

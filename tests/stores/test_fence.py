@@ -23,6 +23,7 @@ from perdure.records.plan import Plan
 from perdure.stores.postgres.arrays import Halfvecs, array_of, array_types, prepare
 from perdure.stores.postgres.inserting import TYPES
 from perdure.stores.postgres.server import _text
+from perdure.stores.rows import MEMORY_COLUMNS
 from perdure.stores.statements import filled, registry, with_columns
 from servers import drop_database, fresh_database, with_prefix
 
@@ -195,8 +196,9 @@ def _vector():
 def filled_out(name):
     """A statement of the registry with every slot filled."""
     text = filled("postgres", name, PARTS).replace("{dimensions}", "64")
-    if "{sets:" in STATEMENTS[name].sql:
-        text = with_columns("postgres", name, ("tier", "due_ms"), ("status",), "", TYPES)
+    if "{after:" in STATEMENTS[name].sql:
+        columns = MEMORY_COLUMNS if name == "insert_memory" else ("tier", "due_ms")
+        text = with_columns("postgres", name, columns, ("status",), "", TYPES)
     return _text(text)
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import sqlglot
 
 import perdure.stores
 from perdure.stores.statements import migrations, registry
@@ -19,9 +20,24 @@ ALL = [(engine, name) for engine in ENGINES for name in statements(engine)]
 def test_there_is_a_registry_of_every_engine():
     assert "sqlite" in ENGINES
     for engine in ENGINES:
-        text = (FOLDER / engine / "statements.sql").read_text("utf-8")
-        assert re.findall(r"^-- name: (.*)$", text, re.MULTILINE) == list(registry(engine))
+        files = (FOLDER / "common.sql", FOLDER / engine / "statements.sql")
+        text = "".join(file.read_text("utf-8") for file in files)
+        assert re.findall(r"^-- name: (.*)$", text, re.MULTILINE) == list(registry(engine))  # none stands twice
         assert len(namespaced(engine)) >= 10
+
+
+def own_texts(engine, common):
+    """What an engine's own statements say, whatever their names, lines, comments and capitals."""
+    own = {name: statement.sql for name, statement in registry(engine).items() if name not in common}
+    return {tuple(t.text.casefold() for t in sqlglot.tokenize(sql, read=engine)): name for name, sql in own.items()}
+
+
+def test_what_both_engines_say_stands_once():
+    common = set(re.findall(r"^-- name: (.*)$", (FOLDER / "common.sql").read_text("utf-8"), re.MULTILINE))
+    one, other = (own_texts(engine, common) for engine in ENGINES)
+    assert len(common) > 40
+    assert {one[text]: other[text] for text in one.keys() & other.keys()} == {}
+    assert len(own_texts(ENGINES[0], set()).keys() & own_texts(ENGINES[1], set()).keys()) == len(common)
 
 
 @pytest.mark.parametrize(("engine", "name"), ALL)

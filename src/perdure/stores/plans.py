@@ -1,20 +1,47 @@
-"""Writing a plan, in every store: which statement a change needs. A store brings the statements."""
+"""Writing a plan, in every store: which statement a change needs, with which values. A store says how it is run."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import groupby
+from typing import Any
 
-from perdure.records.errors import StoreError
-from perdure.records.plan import Change, Plan, Target
-from perdure.stores.rows import Shape, shape_of
+import numpy as np
+
+from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
+from perdure.records.plan import Change, Plan, Row, Target
+from perdure.stores.codes import quantize
+from perdure.stores.rows import (
+    BY_HAND,
+    CONTENT_COLUMNS,
+    FIXED,
+    UNCHECKED,
+    Shape,
+    document_text,
+    journal_form,
+    plain,
+    present,
+    shape_of,
+)
+from perdure.stores.session import Session
 
 
 class PlanWriter(ABC):
-    """Writes one plan inside a transaction; neighbouring changes of one shape are written together."""
+    """Writes one plan inside a transaction; neighbouring changes of one shape are written together.
 
-    plan: Plan
+    Args:
+        session: Of the plan's namespace.
+        plan: What to write.
+    """
+
+    def __init__(self, session: Session, plan: Plan) -> None:
+        self.plan = plan
+        self.rows: dict[str, int] = {}
+        """Memory -> its row, as far as they are known."""
+        self._statements = session
+        self._spaces: dict[str, int] = {}
 
     def write_all(self) -> None:
         """Write the plan's changes in their order.
@@ -48,29 +75,180 @@ class PlanWriter(ABC):
             raise StoreError(f"A plan cannot {action} a {target.value}.", remedy="Report this; nothing was written.")
         handlers[target, action](changes)
 
+    # --- what a store brings
+
     @abstractmethod
     def _insert_memories(self, changes: list[Change]) -> None: ...
     @abstractmethod
     def _delete_memories(self, changes: list[Change]) -> None: ...
     @abstractmethod
-    def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None: ...
+    def _update_states(self, columns: Sequence[str], checked: Sequence[str], changes: list[Change]) -> None: ...
+    @abstractmethod
+    def _update_content(self, columns: Sequence[str], changes: list[Change]) -> None: ...
     @abstractmethod
     def _insert_vectors(self, changes: list[Change]) -> None: ...
     @abstractmethod
     def _delete_vectors(self, changes: list[Change]) -> None: ...
+
     @abstractmethod
-    def _insert_links(self, changes: list[Change]) -> None: ...
+    def _insert_rows(self, name: str, rows: Sequence[Row]) -> None:
+        """Run an insert once for each row."""
+
     @abstractmethod
-    def _delete_links(self, changes: list[Change]) -> None: ...
-    @abstractmethod
-    def _insert_accesses(self, changes: list[Change]) -> None: ...
-    @abstractmethod
-    def _delete_accesses(self, changes: list[Change]) -> None: ...
-    @abstractmethod
-    def _update_namespace(self, changes: list[Change]) -> None: ...
-    @abstractmethod
-    def _insert_documents(self, changes: list[Change]) -> None: ...
-    @abstractmethod
-    def _update_documents(self, changes: list[Change]) -> None: ...
-    @abstractmethod
-    def _delete_documents(self, changes: list[Change]) -> None: ...
+    def _match_rows(self, name: str, rows: Sequence[Row], changes: Sequence[Change]) -> None:
+        """Run an update or a delete once for each change; each must hit one stored row, or the plan is out of date."""
+
+    # --- memories
+
+    def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None:
+        if set(columns) & FIXED:
+            raise StoreError("A plan cannot rewrite what a memory says.", remedy="Report this; nothing was written.")
+        hot = tuple(c for c in columns if c not in CONTENT_COLUMNS)
+        checked = tuple(c for c in hot if c not in UNCHECKED)
+        content = tuple(c for c in columns if c in CONTENT_COLUMNS)
+        for turn in turns([change.id for change in changes], changes):
+            self._update_states(hot, checked, turn)
+            if content:
+                self._update_content(content, turn)
+
+    def _space(self, name: str) -> int:
+        """Return the number of an embedding space."""
+        if name not in self._spaces:
+            number = self._statements.value("space_of", name=name)
+            if number is None:
+                raise SpaceMismatch(f"The store knows no embedding space {name}.", remedy="Run `perdure reembed`.")
+            self._spaces[name] = int(number)
+        return self._spaces[name]
+
+    # --- the narrow tables
+
+    def _insert_links(self, changes: list[Change]) -> None:
+        self._insert_rows("insert_link", [{**present(c.after), "id": c.id} for c in changes])
+
+    def _delete_links(self, changes: list[Change]) -> None:
+        self._match_rows("delete_link", [{**present(c.before), "id": c.id} for c in changes], changes)
+
+    def _insert_accesses(self, changes: list[Change]) -> None:
+        times = Counter[tuple[str, int]]()  # one statement may count a memory once at each instant
+        for c in changes:
+            times[c.id, present(c.after)["at_ms"]] += present(c.after)["times"]
+        self._insert_rows("insert_access", [{"id": i, "at_ms": at, "times": n} for (i, at), n in times.items()])
+
+    def _delete_accesses(self, changes: list[Change]) -> None:
+        self._match_rows("delete_access", [{**present(c.before), "id": c.id} for c in changes], changes)
+
+    def _update_namespace(self, changes: list[Change]) -> None:
+        policies = [{"before": present(c.before)["policy"], "after": present(c.after)["policy"]} for c in changes]
+        self._match_rows("namespace_policy", policies, changes)
+
+    def _insert_documents(self, changes: list[Change]) -> None:
+        rows = [{**_place(c), "data": document_text(present(c.after))} for c in changes]
+        self._insert_rows("insert_document", rows)
+
+    def _update_documents(self, changes: list[Change]) -> None:
+        rows = [
+            {**_place(c), "before": document_text(present(c.before)), "after": document_text(present(c.after))}
+            for c in changes
+        ]
+        self._match_rows("update_document", rows, changes)
+
+    def _delete_documents(self, changes: list[Change]) -> None:
+        rows = [{**_place(c), "before": document_text(present(c.before))} for c in changes]
+        self._match_rows("delete_document", rows, changes)
+
+    # --- what has moved on
+
+    def _out_of_date(self, changes: Sequence[Change]) -> ConflictError:
+        """Return the error for changes that fit no longer; it names the memories that another operation changed."""
+        ops = dict(self._statements.rows("ops_of", ids=[c.id for c in changes]))
+        found = dict.fromkeys(c.id for c in changes if not _fits(c, ops.get(c.id)))
+        return ConflictError(
+            "The store has moved on since the plan was made; nothing was written.",
+            tuple(found),
+            remedy="Read again and make a new plan.",
+        )
+
+
+def _place(change: Change) -> dict[str, Any]:
+    """Return where a change's document is."""
+    row = present(change.after if change.before is None else change.before)
+    return {"shelf": plain(row["shelf"]), "id": change.id, "name": row["name"]}
+
+
+def _fits(change: Change, op: str | None) -> bool:
+    """Whether a memory's last operation is the one before a change or, where it is written already, the one after."""
+    if op is None:  # a memory that was gone before is refused earlier
+        return change.target is Target.MEMORY and change.after is None
+    return op in ((change.before or {}).get("op"), (change.after or {}).get("op"))
+
+
+def turns(keys: Sequence[Any], changes: Sequence[Change]) -> list[list[Change]]:
+    """Return changes in groups that name each key once: one statement changes a row once."""
+    groups: list[list[Change]] = []
+    seen = Counter[Any]()
+    for key, change in zip(keys, changes, strict=True):
+        if seen[key] == len(groups):
+            groups.append([])
+        groups[seen[key]].append(change)
+        seen[key] += 1
+    return groups
+
+
+def int8_vectors(changes: Sequence[Change]) -> list[bytes]:
+    """Return the vectors that memories or vector changes carry, on the grid of int8 that every store keeps."""
+    stored = [present(c.after) for c in changes]
+    data: list[bytes] = [after.get("int8") or b"" for after in stored]
+    fresh = [i for i, after in enumerate(stored) if after.get("vector")]
+    if fresh:
+        floats = np.frombuffer(b"".join(stored[i]["vector"] for i in fresh), dtype="<f4").reshape(len(fresh), -1)
+        for i, vector in zip(fresh, quantize(floats), strict=True):
+            data[i] = vector.tobytes()
+    return data
+
+
+def operation_row(plan: Plan) -> dict[str, Any]:
+    """Return what the journal says about a plan as a whole."""
+    return {
+        "id": plan.id,
+        "operation": plan.operation,
+        "at_ms": plan.at,
+        "changes": len(plan.changes),
+        "hides": 0 if plan.operation == BY_HAND else plan.hides,
+        "policy": plan.policy,
+        "note": plan.note,
+        "undoes": plan.undoes,
+    }
+
+
+def journal_lines(plan: Plan) -> list[Row]:
+    """Return the journal's lines of a plan, each with its columns in the order of the table."""
+    lines: list[Row] = []
+    for position, change in enumerate(plan.changes):
+        before, after = journal_form(change)
+        line = {"operation": plan.id, "position": position, "target": change.target.value, "id": change.id}
+        lines.append({**line, "before": before, "after": after, "because": change.because})
+    return lines
+
+
+# --- conflicts that every store tells alike
+
+
+def applied_before(plan: Plan) -> ConflictError:
+    """Return the error for a plan whose id is in the journal."""
+    return ConflictError(f"The plan {plan.id} was applied before.", remedy="Nothing was written.")
+
+
+def stored_meanwhile(what: str, ids: Sequence[str]) -> ConflictError:
+    """Return the error for what another process has stored since the plan was made."""
+    return ConflictError(
+        f"The same {what} was stored by another process just now.", tuple(ids), remedy="Read again and retry."
+    )
+
+
+def memory_gone(ids: Sequence[str]) -> ConflictError:
+    """Return the error for memories that a plan changes and that are gone."""
+    return ConflictError(
+        "A memory that the plan changes is gone; nothing was written.",
+        tuple(ids),
+        remedy="Read again and make a new plan.",
+    )

@@ -69,19 +69,20 @@ def record_of(namespace: str, values: Sequence[Any]) -> Record:
     text, tags, source, task, metadata, shown, pack = values[5 + states :]
     content = Content(
         text=unpacked(text, pack),
-        tags=() if tags == "[]" else tuple(_parsed(tags)),
+        tags=() if tags == "[]" else tuple(json_value(tags)),
         source=source,
         speaker=speaker,
         session=session,
         task=task,
         turn=turn,
-        metadata={} if metadata == "{}" else _parsed(metadata),
+        metadata={} if metadata == "{}" else json_value(metadata),
         shown=shown,
     )
     return Record(namespace, identity, state_of(values[5 : 5 + states]), content, op)
 
 
-def _parsed(value: Any) -> Any:
+def json_value(value: Any) -> Any:
+    """Return what JSON text stands for; what a driver has parsed already stays as it is."""
     return json.loads(value) if isinstance(value, str) else value
 
 

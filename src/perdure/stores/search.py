@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import Fusion, fused
+from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Filters, Pool, Query
+from perdure.stores.packing import unpacked
+from perdure.stores.session import Session
 from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds
 
 NEIGHBOURS_OF: Final = 25
@@ -35,12 +38,13 @@ class Search(ABC):
     """One search in one namespace; made for each recall.
 
     Args:
+        session: Of the namespace.
         policy: How memories are found.
         stemmer: Splits words as the store's index has them.
     """
 
-    def __init__(self, policy: RecallPolicy, stemmer: Stemmer) -> None:
-        self.policy, self.stemmer = policy, stemmer
+    def __init__(self, session: Session, policy: RecallPolicy, stemmer: Stemmer) -> None:
+        self.session, self.policy, self.stemmer = session, policy, stemmer
 
     def pool(self, query: Query, filters: Filters) -> Pool:
         """Return the candidates for a query."""
@@ -92,15 +96,22 @@ class Search(ABC):
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
 
-    @abstractmethod
+    # --- what is the same in every store
+
     def texts(self, rows: Sequence[int]) -> dict[int, str]:
         """Return row -> searchable text, in the order of the rows."""
+        if not rows:
+            return {}
+        stored = self.session.rows("texts", rows=list(rows))
+        found = {row: searchable(unpacked(text, pack), speaker) for row, text, pack, speaker in stored}
+        return {row: found[row] for row in rows if row in found}
 
-    @abstractmethod
     def shown(self, rows: Sequence[int]) -> dict[int, str]:
         """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""
-
-    # --- what is the same in every store
+        if not rows:
+            return {}
+        found = self.session.rows("shown", rows=list(rows))
+        return {row: searchable(text, speaker) for row, text, speaker in found}
 
     def _says_any(self, text: str, terms: Sequence[Term]) -> bool:
         """Whether a text has one of the query's words."""

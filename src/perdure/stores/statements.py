@@ -1,7 +1,9 @@
 """Named SQL statements, read from the .sql files beside the stores: the registry of everything a store may run.
 
-A statement may hold slots, ``{filters}``, which are filled with other named texts of the registry (kind ``part``) or
-with column names: never with a value. So every text that can reach a database can be listed and checked.
+``sql/common.sql`` holds what every engine takes as it is, ``sql/ENGINE/statements.sql`` what is its own. A statement
+may hold slots: ``{state}`` is the list of a state's columns; ``{filters}`` is filled with other named texts of the
+registry (kind ``part``), the slots of ``with_columns`` with column names: never with a value. So every text that can
+reach a database can be listed and checked.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from importlib.resources import files
 from typing import Final, Literal, cast
 
 from perdure.records.recall import Filters
+from perdure.stores.rows import STATE_COLUMNS
 
 Kind = Literal["routed", "fan-out", "admin", "part"]
 
@@ -39,10 +42,11 @@ class Statement:
 
 @cache
 def registry(engine: str) -> dict[str, Statement]:
-    """Return the statements of an engine by name."""
-    text = (files("perdure.stores") / "sql" / engine / "statements.sql").read_text("utf-8")
+    """Return the statements of an engine by name: those of every engine, and its own."""
+    folder = files("perdure.stores") / "sql"
+    text = (folder / "common.sql").read_text("utf-8") + (folder / engine / "statements.sql").read_text("utf-8")
     found = {}
-    for m in _STATEMENT.finditer(text):
+    for m in _STATEMENT.finditer(text.replace("{state}", ", ".join(f"m.{column}" for column in STATE_COLUMNS))):
         sql = m["sql"].rstrip(";") if m["kind"] == "part" else m["sql"]
         found[m["name"]] = Statement(m["name"], cast("Kind", m["kind"]), sql)
     return found

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from abc import ABC, abstractmethod
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from perdure.records.errors import ConflictError
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.transfer import COLUMNS, Cursor, Line
+from perdure.records.vector import Space
 from perdure.stores.packing import unpacked
+from perdure.stores.rows import json_value
 
 LARGE: Final = 4_000_000
 """Bytes of text that one page holds, about: a page is one transaction, and in memory at once."""
@@ -38,6 +40,36 @@ _TARGETS: Final = {
 }
 
 
+class SqlTransfer(ABC):
+    """Rows of one store, page by page. See operations/store_protocol.py.
+
+    Args:
+        rows: Returns all rows of a routed statement: (namespace, name, **bindings).
+        shared: Returns all rows of a statement about no namespace: (name, **bindings).
+    """
+
+    def __init__(
+        self, rows: Callable[..., list[tuple[Any, ...]]], shared: Callable[..., list[tuple[Any, ...]]]
+    ) -> None:
+        self._rows, self._global = rows, shared
+
+    def spaces(self) -> list[tuple[Space, bool]]:
+        """Return (space, whether searches use it), in the order in which they became known."""
+        return [(Space(*values), bool(active)) for *values, active in self._global("all_spaces")]
+
+    def count(self, namespace: str, part: str) -> int:
+        """Return how many rows a part has."""
+        return int(self._rows(namespace, f"size_of_{part}")[0][0])
+
+    @abstractmethod
+    def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
+        """Return the next rows of a part."""
+
+    @abstractmethod
+    def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:
+        """Append rows to a part."""
+
+
 def place(part: str, after: Cursor | None) -> dict[str, int | str]:
     """Return the bindings that say where to go on."""
     keys = _KEYS[part]
@@ -56,19 +88,15 @@ def line_of(part: str, values: Sequence[Any]) -> tuple[Cursor, Line]:
     row = dict(zip(COLUMNS[part], values[keys:], strict=True))
     if part == "memory":
         row |= {name: bool(row[name]) for name in ("pinned", "held", "firm")}
-        row |= {name: _parsed(row[name]) for name in ("tags", "metadata")}
-        row["keys"] = sorted(_parsed(row["keys"]))
+        row |= {name: json_value(row[name]) for name in ("tags", "metadata")}
+        row["keys"] = sorted(json_value(row["keys"]))
     elif part == "recall":
-        row["hits"] = _parsed(row["hits"])
+        row["hits"] = json_value(row["hits"])
     elif part == "document":
-        row["data"] = _parsed(row["data"])
+        row["data"] = json_value(row["data"])
     elif part == "vector":
         row["data"] = b64encode(row["data"]).decode()
     return tuple(values[:keys]), row
-
-
-def _parsed(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
 
 
 def size_of(values: Sequence[Any]) -> int:

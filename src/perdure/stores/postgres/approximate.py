@@ -9,7 +9,7 @@ import psycopg
 from psycopg import sql
 
 from perdure.stores.postgres.faults import translated
-from perdure.stores.postgres.searching import Standing
+from perdure.stores.postgres.searching import SearchStatistics
 from perdure.stores.postgres.server import Address, Server, connect
 from perdure.stores.statements import registry
 
@@ -26,17 +26,17 @@ def build_index(address: Address, server: Server, namespace: str, above: int) ->
     Returns:
         ``vectors`` of the namespace, and ``indexed``: 1 if it is searched by the index from now on.
     """
-    standing = server.read(namespace, Standing.of)
-    if standing.space is None or standing.vectors < above:
-        return {"vectors": standing.vectors, "indexed": 0}
+    statistics = server.read(namespace, SearchStatistics.of)
+    if statistics.space is None or statistics.vectors < above:
+        return {"vectors": statistics.vectors, "indexed": 0}
     place = address.prefix + namespace
-    digest = blake2b(f"{place}\x00{standing.space}".encode(), digest_size=8).hexdigest()
+    digest = blake2b(f"{place}\x00{statistics.space}".encode(), digest_size=8).hexdigest()
     name = f"embedding_near_{digest}"
     slots = {
         "index": sql.Identifier(name),
-        "dimensions": sql.Literal(int(standing.dimensions)),
+        "dimensions": sql.Literal(int(statistics.dimensions)),
         "place": sql.Literal(place),
-        "space": sql.Literal(int(standing.space)),
+        "space": sql.Literal(int(statistics.space)),
     }
     with connect(address) as connection:
         try:
@@ -45,8 +45,8 @@ def build_index(address: Address, server: Server, namespace: str, above: int) ->
             connection.execute(_text("create_near_index", **slots))
         except psycopg.Error as error:
             raise translated(error) from error
-    server.write(namespace, lambda s, _: s.run("set_approximate", space=standing.space).rowcount)
-    return {"vectors": standing.vectors, "indexed": 1}
+    server.write(namespace, lambda s, _: s.run("set_approximate", space=statistics.space).rowcount)
+    return {"vectors": statistics.vectors, "indexed": 1}
 
 
 def _text(name: str, **slots: sql.Composable) -> sql.Composed:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import psycopg
-from psycopg.adapt import Dumper
+from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
@@ -129,6 +129,14 @@ def prepare(connection: psycopg.Connection[Any]) -> None:
             return _halfvecs(one, obj.rows)
 
     connection.adapters.register_dumper(Halfvecs, _HalfvecsDumper)
+    connection.adapters.register_loader(one, _HalfvecLoader)
+
+
+class _HalfvecLoader(Loader):
+    """A vector on the grid of int8, as its bytes."""
+
+    def load(self, data: Buffer) -> bytes:
+        return np.fromstring(bytes(data)[1:-1], dtype=np.float32, sep=",").astype(np.int8).tobytes()
 
 
 def _halfvecs(oid: int, rows: Sequence[np.ndarray[Any, np.dtype[np.int8]]]) -> bytes:

@@ -8,16 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any, Final
 
-import numpy as np
-
-from perdure.records.errors import ConflictError
 from perdure.records.memory import Kind
 from perdure.records.plan import Change
-from perdure.stores.codes import quantize
 from perdure.stores.packing import packed, unpacked
-from perdure.stores.postgres.arrays import Halfvecs
+from perdure.stores.plans import stored_meanwhile
 from perdure.stores.postgres.postings import Document, postings
-from perdure.stores.postgres.server import Session
+from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain, present
 
 LARGE: Final = 8_000_000
@@ -43,7 +39,7 @@ TYPES: Final = tuple((c, _sql_type(c)) for c in MEMORY_COLUMNS)
 """SQL types of the hot table's columns."""
 
 
-def refuse_twins(session: Session, changes: Sequence[Change], plan_id: str) -> None:
+def refuse_twins(session: PostgresSession, changes: Sequence[Change], plan_id: str) -> None:
     """Refuse words that another process has stored since the plan was made.
 
     Raises:
@@ -64,15 +60,11 @@ def refuse_twins(session: Session, changes: Sequence[Change], plan_id: str) -> N
         **bindings,
     )
     if found:
-        raise ConflictError(
-            "The same words were stored by another process just now.",
-            tuple(i for (i,) in found),
-            remedy="Read again and retry.",
-        )
+        raise stored_meanwhile("text", [i for (i,) in found])
 
 
 def insert_memories(
-    session: Session, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
+    session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
 ) -> None:
     """Insert memories with their words, tags and keys; their rows follow each other."""
     afters = [present(c.after) for c in changes]
@@ -80,7 +72,7 @@ def insert_memories(
     columns: dict[str, list[Any]] = {c: [a[c] for a in afters] for c in MEMORY_COLUMNS}
     columns |= {"row": numbers, "id": [c.id for c in changes], "asks": ["?" in a["text"] for a in afters]}
     keyed = [(a["key"], c.id) for c, a in zip(changes, afters, strict=True) if a.get("key")]
-    session.run("insert_memory", **columns)
+    session.run_with("insert_memory", MEMORY_COLUMNS, (), TYPES, **columns)
     if keyed:
         session.run("insert_key", key=[k for k, _ in keyed], id=[i for _, i in keyed])
     _insert_content(session, changes, rows, documents)
@@ -101,7 +93,7 @@ def insert_memories(
 
 
 def _insert_content(
-    session: Session, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
+    session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
 ) -> None:
     for group in chunks(changes, lambda c: len(present(c.after)["text"]) + 200):
         afters = [present(c.after) for c in group]
@@ -122,22 +114,23 @@ def _insert_content(
         )
 
 
-def update_content(session: Session, changes: Sequence[Change], rows: Mapping[str, int], columns: set[str]) -> None:
+def update_content(
+    session: PostgresSession, changes: Sequence[Change], numbers: Sequence[int], columns: set[str]
+) -> None:
     """Change what is shown of memories, and their labels; each memory once."""
-    numbers = [rows[c.id] for c in changes]
     if "shown" in columns:
-        texts = {row: unpacked(text, pack) for row, text, pack in session.rows("content_texts", rows=numbers)}
+        texts = {row: unpacked(text, pack) for row, text, pack in session.rows("content_texts", rows=list(numbers))}
         shown = [present(c.after)["shown"] for c in changes]
         kept = [
             (texts[row], None) if form is None else packed(texts[row]) for row, form in zip(numbers, shown, strict=True)
         ]
         packs = [_base64(pack) for _, pack in kept]
-        session.run("show_content", row=numbers, text=[text for text, _ in kept], shown=shown, packed=packs)
+        session.run("show_content", row=list(numbers), text=[text for text, _ in kept], shown=shown, packed=packs)
     if columns - {"shown"}:
         _update_labels(session, changes, numbers)
 
 
-def _update_labels(session: Session, changes: Sequence[Change], numbers: Sequence[int]) -> None:
+def _update_labels(session: PostgresSession, changes: Sequence[Change], numbers: Sequence[int]) -> None:
     stored = {row: values for row, *values in session.rows("content_labels", rows=list(numbers))}
     labels = []
     for change, row in zip(changes, numbers, strict=True):
@@ -159,29 +152,6 @@ def _update_labels(session: Session, changes: Sequence[Change], numbers: Sequenc
 
 def _base64(data: bytes | None) -> str | None:
     return None if data is None else b64encode(data).decode()
-
-
-def insert_vectors(session: Session, changes: Sequence[Change], rows: Mapping[str, int], spaces: Sequence[int]) -> None:
-    """Insert the vectors that memories or vector changes carry, on the grid of int8."""
-    stored = [present(c.after) for c in changes]
-    fresh = [i for i, after in enumerate(stored) if after.get("vector")]
-    data = [np.frombuffer(after.get("int8") or b"", np.int8) for after in stored]
-    if fresh:
-        floats = np.frombuffer(b"".join(stored[i]["vector"] for i in fresh), dtype="<f4").reshape(len(fresh), -1)
-        for i, vector in zip(fresh, quantize(floats), strict=True):
-            data[i] = vector
-    session.run("insert_vector", space=list(spaces), row=[rows[c.id] for c in changes], data=Halfvecs(data))
-
-
-def insert_accesses(session: Session, changes: Sequence[Change]) -> None:
-    """Append accesses to their log."""
-    afters = [present(c.after) for c in changes]
-    session.run(
-        "insert_access",
-        id=[c.id for c in changes],
-        at_ms=[a["at_ms"] for a in afters],
-        times=[a["times"] for a in afters],
-    )
 
 
 def chunks(items: Sequence[Any], size: Callable[[Any], int]) -> Iterator[list[Any]]:

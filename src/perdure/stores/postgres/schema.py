@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SchemaStatus:
     """What was found when the store was opened.
 
     Attributes:
@@ -42,7 +42,7 @@ def newest() -> int:
     return migrations("postgres")[-1][0]
 
 
-def examined(address: Address) -> Standing:
+def check_schema(address: Address) -> SchemaStatus:
     """Look at the tables, and refuse those that this version cannot use.
 
     A newer schema is accepted if it says that this version may go on with it, so that a service can be upgraded one
@@ -54,8 +54,8 @@ def examined(address: Address) -> Standing:
     """
     with connect(address) as connection:
         try:
-            version, oldest = _found(connection)
-            read_only, unfenced = connection.execute(_text("standing_of_server")).fetchone() or (True, True)
+            version, oldest = _versions(connection)
+            read_only, unfenced = connection.execute(_text("server_status")).fetchone() or (True, True)
         except psycopg.Error as error:
             raise _refusal(error) from error
     if version == 0:
@@ -72,7 +72,7 @@ def examined(address: Address) -> Standing:
             f"{address.shown} has schema {version}; this Perdure knows {newest()}.",
             remedy="Upgrade with `pip install -U perdure`; the tables are left as they are.",
         )
-    return Standing(version, bool(read_only), bool(unfenced))
+    return SchemaStatus(version, bool(read_only), bool(unfenced))
 
 
 def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = False) -> int:
@@ -94,11 +94,11 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
         try:
             _check_server(connection)
             _check_vector(connection)
-            done = _brought_up(connection, address, say)
-            if (connection.execute(_text("standing_of_server")).fetchone() or (False, False))[1]:
+            done = _run_migrations(connection, address, say)
+            if (connection.execute(_text("server_status")).fetchone() or (False, False))[1]:
                 say("Note: this role bypasses row-level security. Migrate and serve with one that is no superuser.")
             if distribute:
-                _distributed(connection, say)
+                _distribute(connection, say)
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
                 f"The role may not make or change tables ({plain(error)}).",
@@ -123,7 +123,7 @@ def _not_ours() -> NotAStore:
     )
 
 
-def _brought_up(connection: Connection, address: Address, say: Say) -> int:
+def _run_migrations(connection: Connection, address: Address, say: Say) -> int:
     """Run the migrations that are missing in one transaction; the row of `meta` keeps other processes waiting."""
     for _ in range(20):
         try:
@@ -134,7 +134,7 @@ def _brought_up(connection: Connection, address: Address, say: Say) -> int:
     with connection.transaction():
         connection.execute(_text("seed_meta"))
         connection.execute(_text("lock_meta"))
-        found, oldest = _found(connection)
+        found, oldest = _versions(connection)
         if found > newest() and oldest > newest():
             raise StoreTooNew(
                 f"{address.shown} has schema {found}; this Perdure knows {newest()}.",
@@ -148,7 +148,7 @@ def _brought_up(connection: Connection, address: Address, say: Say) -> int:
     return len(missing)
 
 
-def _found(connection: Connection) -> tuple[int, int]:
+def _versions(connection: Connection) -> tuple[int, int]:
     """Return the schema's number, 0 for none, and the oldest version of the schema that its users may know."""
     if connection.execute(_text("has_meta")).fetchone() != (True,):
         return 0, 0
@@ -204,7 +204,7 @@ def undistributed(done: set[str]) -> list[str]:
     return [s for named, s in tables if named is None or named[1] not in done]
 
 
-def _distributed(connection: Connection, say: Say) -> None:
+def _distribute(connection: Connection, say: Say) -> None:
     if connection.execute(_text("has_citus")).fetchone() != (True,):
         raise StoreError(
             "The extension citus is not in this database, so there is nothing to distribute over.",

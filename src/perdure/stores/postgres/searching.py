@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import idf
-from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.records.vector import Vector
-from perdure.stores.packing import unpacked
 from perdure.stores.postgres.postings import term_of
-from perdure.stores.postgres.server import Session
+from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.statements import filter_parts
 from perdure.stores.words import Stemmer, Term, worth_searching
@@ -26,7 +24,7 @@ MOST_EXPLORED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SearchStatistics:
     """What a search must know of its namespace first."""
 
     documents: int
@@ -37,9 +35,9 @@ class Standing:
     dimensions: int
 
     @classmethod
-    def of(cls, session: Session) -> Standing:
-        """Read it."""
-        row = session.run("standing").fetchone()
+    def of(cls, session: PostgresSession) -> SearchStatistics:
+        """Read them."""
+        row = session.run("search_statistics").fetchone()
         if row is None:
             return cls(0, 0, 0, approximate=False, space=None, dimensions=0)
         documents, length, vectors, indexed, space, dimensions = row
@@ -49,14 +47,14 @@ class Standing:
 class PostgresSearch(Search):
     """One search over one transaction; see stores/search.py for the story."""
 
-    def __init__(self, session: Session, policy: RecallPolicy, stemmer: Stemmer) -> None:
-        super().__init__(policy, stemmer)
-        self.session = session
-        self.standing = Standing.of(session)
+    def __init__(self, session: PostgresSession, policy: RecallPolicy, stemmer: Stemmer) -> None:
+        super().__init__(session, policy, stemmer)
+        self.postgres = session
+        self.statistics = SearchStatistics.of(session)
 
     def has_vectors(self) -> bool:
         """Whether the namespace has vectors in the active space."""
-        return self.standing.space is not None and self.standing.vectors > 0
+        return self.statistics.space is not None and self.statistics.vectors > 0
 
     def terms(self, words: Sequence[str]) -> tuple[list[Term], int]:
         """Return the query's words, rarest first, and how many memories the counts are of."""
@@ -67,7 +65,7 @@ class PostgresSearch(Search):
                 stems.setdefault(found[0], word)
         counts = dict(self.session.rows("document_counts", terms=[term_of(s) for s in stems])) if stems else {}
         listed = [Term(word, stem, int(counts.get(term_of(stem), 0))) for stem, word in stems.items()]
-        return sorted(listed, key=lambda t: t.documents), self.standing.documents
+        return sorted(listed, key=lambda t: t.documents), self.statistics.documents
 
     def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
         """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters."""
@@ -77,14 +75,14 @@ class PostgresSearch(Search):
         parts, bindings = self._filters(filters)
         narrowed = filters != Filters(include_archived=filters.include_archived)
         wide = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
-        weights = idf(np.array([t.documents for t in searched], dtype=np.float64), self.standing.documents)
+        weights = idf(np.array([t.documents for t in searched], dtype=np.float64), self.statistics.documents)
         while True:
             rows = self.session.rows(
                 "best_by_words",
                 parts,
                 terms=[term_of(t.stem) for t in searched],
                 weights=weights.tolist(),
-                average=self.standing.length / max(1, self.standing.documents),
+                average=self.statistics.length / max(1, self.statistics.documents),
                 wide=wide,
                 **bindings,
             )
@@ -113,7 +111,7 @@ class PostgresSearch(Search):
         """Return row -> cosine of those rows that have a vector."""
         if not rows:
             return {}
-        found = self.session.rows("cosines", rows=list(rows), query=_text(vector), space=self.standing.space)
+        found = self.session.rows("cosines", rows=list(rows), query=_text(vector), space=self.statistics.space)
         return {row: float(cosine) for row, cosine in found}
 
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
@@ -124,33 +122,22 @@ class PostgresSearch(Search):
         )
         return {row[0]: row for row in rows}
 
-    def texts(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return row -> searchable text, in the order of the rows."""
-        if not rows:
-            return {}
-        rows_ = self.session.rows("texts", rows=list(rows))
-        found = {row: searchable(unpacked(text, pack), speaker) for row, text, pack, speaker in rows_}
-        return {row: found[row] for row in rows if row in found}
-
-    def shown(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""
-        found = self.session.rows("shown", rows=list(rows))
-        return {row: searchable(text, speaker) for row, text, speaker in found}
-
     def _nearest(self, vector: Float32s, filters: Filters, wide: int, limit: int) -> list[tuple[Any, ...]]:
         """The nearest that pass the filters: first among the nearest of all, then, if too few do, among what passes."""
         parts, bindings = self._filters(filters)
-        key = {"query": _text(vector), "space": self.standing.space, "limit": limit, **bindings}
-        if self.standing.approximate:
-            self.session.set_local("hnsw.ef_search", min(MOST_EXPLORED, max(wide, 100)))
-            self.session.set_local("hnsw.iterative_scan", "strict_order")
-            self.session.set_local("plan_cache_mode", "force_custom_plan")  # the index is of one namespace: by its name
-            self.session.set_local("enable_sort", "off")  # inside one namespace the planner underrates the index
-            slots = {"dimensions": str(int(self.standing.dimensions))}
-            rows = self.session.rows("nearest_approximate", parts, slots, wide=wide, **key)
+        key = {"query": _text(vector), "space": self.statistics.space, "limit": limit, **bindings}
+        if self.statistics.approximate:
+            self.postgres.set_local("hnsw.ef_search", min(MOST_EXPLORED, max(wide, 100)))
+            self.postgres.set_local("hnsw.iterative_scan", "strict_order")
+            self.postgres.set_local(
+                "plan_cache_mode", "force_custom_plan"
+            )  # the index is of one namespace: by its name
+            self.postgres.set_local("enable_sort", "off")  # inside one namespace the planner underrates the index
+            slots = {"dimensions": str(int(self.statistics.dimensions))}
+            rows = self.postgres.rows("nearest_approximate", parts, slots, wide=wide, **key)
         else:
             rows = self.session.rows("nearest", parts, wide=wide, **key)
-        if len(rows) >= min(limit, self.standing.vectors) or wide >= self.standing.vectors:
+        if len(rows) >= min(limit, self.statistics.vectors) or wide >= self.statistics.vectors:
             return rows
         return self.session.rows("nearest_fitting", parts, **key)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final, Literal, TypeVar
@@ -43,7 +43,7 @@ def _text(statement: str) -> str:
     return _NAMED.sub(r"%(\1)b", statement.replace("%", "%%")).rstrip(";\n")
 
 
-class Session:
+class PostgresSession:
     """One open transaction and what it may see. Runs statements of the registry, and nothing else."""
 
     def __init__(self, connection: Connection, reach: Reach, place: str) -> None:
@@ -75,15 +75,21 @@ class Session:
     def run_with(
         self,
         name: str,
-        columns: tuple[str, ...],
-        checked: tuple[str, ...],
+        columns: Sequence[str],
+        checked: Sequence[str],
         types: tuple[tuple[str, str], ...],
         /,
         **bindings: Any,
     ) -> psycopg.Cursor[tuple[Any, ...]]:
         """Run a named statement for some columns."""
-        text = with_columns("postgres", name, columns, checked, "", types)
+        text = with_columns("postgres", name, tuple(columns), tuple(checked), "", types)
         return self._run(name, text, bindings)
+
+    def run_rows(self, name: str, rows: Sequence[Mapping[str, Any]]) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a named statement once for all rows: their values go out as one array for each column that it takes."""
+        lists = [binding for binding, _ in array_types(_text(registry("postgres")[name].sql))]
+        bindings = {binding: [row[binding] for row in rows] for binding in lists}
+        return self.run(name, **(bindings or rows[0]))
 
     def _run(self, name: str, text: str, bindings: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
         kind = registry("postgres")[name].kind
@@ -142,11 +148,11 @@ class Server:
         self.address = address
         self._connections = Connections(address.dsn, address.connections)
 
-    def read(self, namespace: str, work: Callable[[Session], T]) -> T:
+    def read(self, namespace: str, work: Callable[[PostgresSession], T]) -> T:
         """Run reads of one namespace on one consistent view."""
         return self._whole("routed", namespace, "ISOLATION LEVEL REPEATABLE READ READ ONLY", lambda s, _: work(s))
 
-    def write(self, namespace: str, work: Callable[[Session, bool], T], *, flush: bool = True) -> T:
+    def write(self, namespace: str, work: Callable[[PostgresSession, bool], T], *, flush: bool = True) -> T:
         """Run a transaction that writes to one namespace.
 
         Args:
@@ -158,11 +164,11 @@ class Server:
         mode = "" if flush else "; SET LOCAL synchronous_commit = off"
         return self._whole("routed", namespace, mode, work, piped=True)
 
-    def everywhere(self, work: Callable[[Session], list[T]]) -> list[T]:
+    def everywhere(self, work: Callable[[PostgresSession], list[T]]) -> list[T]:
         """Run reads that may see every namespace with the connection's prefix; the answers of all servers in a row."""
         return self._whole("fan-out", "", "ISOLATION LEVEL REPEATABLE READ READ ONLY", lambda s, _: work(s))
 
-    def admin(self, work: Callable[[Session], T]) -> T:
+    def admin(self, work: Callable[[PostgresSession], T]) -> T:
         """Run statements about what belongs to no namespace."""
         return self._whole("admin", "", "", lambda s, _: work(s))
 
@@ -171,7 +177,13 @@ class Server:
         self._connections.close()
 
     def _whole(
-        self, reach: Reach, namespace: str, mode: str, work: Callable[[Session, bool], T], *, piped: bool = False
+        self,
+        reach: Reach,
+        namespace: str,
+        mode: str,
+        work: Callable[[PostgresSession, bool], T],
+        *,
+        piped: bool = False,
     ) -> T:
         """Run a transaction, and again where the server was lost or two transactions met."""
         place = self.address.prefix + namespace if reach == "routed" else ""
@@ -182,7 +194,7 @@ class Server:
             connection: Connection | None = None
             try:
                 connection = self._connections.take(POOL_SECONDS)
-                session = Session(connection, reach, place)
+                session = PostgresSession(connection, reach, place)
                 return self._once(connection, opening, session, work, again=again, piped=piped)
             except psycopg.errors.UniqueViolation:
                 raise  # the caller knows what it means
@@ -205,8 +217,8 @@ class Server:
         self,
         connection: Connection,
         opening: sql.Composed,
-        session: Session,
-        work: Callable[[Session, bool], T],
+        session: PostgresSession,
+        work: Callable[[PostgresSession, bool], T],
         *,
         again: bool,
         piped: bool,
@@ -252,4 +264,4 @@ def connect(address: Address) -> Connection:
         raise translated(error) from error
 
 
-__all__ = ["Address", "Connection", "PerdureError", "Server", "Session", "connect"]
+__all__ = ["Address", "Connection", "PerdureError", "PostgresSession", "Server", "connect"]

@@ -30,9 +30,9 @@ from perdure.records.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
-from perdure.stores.sqlite.checking import faults
-from perdure.stores.sqlite.connection import APPLICATION_ID, BUSY_MS, snapshot, translated
-from perdure.stores.sqlite.reading import fetched, single
+from perdure.stores.sqlite.checking import find_faults
+from perdure.stores.sqlite.connection import APPLICATION_ID, BUSY_MS, snapshot, translate_errors
+from perdure.stores.sqlite.session import fetch_all, fetch_value
 from perdure.stores.statements import migrations
 
 _PAGES: Final = 2048
@@ -90,7 +90,7 @@ def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: b
     like = Path(name) if name else None
     if like is not None and target.exists() and target.samefile(like):
         raise InvalidInput(f"{target} is the store itself.", remedy="Name another file.")
-    with translated(name or "The store"):
+    with translate_errors(name or "The store"):
         _check_identity(source, name)
     with _appearing(target) as growing:
         done = _copied(source, name or "The store", growing, target)
@@ -138,7 +138,7 @@ def _opened(path: Path, flags: int) -> Iterator[apsw.Connection]:
     # A file alone is read without the files that SQLite would else leave beside it, also from a read-only disk.
     if flags == apsw.SQLITE_OPEN_READONLY and not any(Path(name + end).exists() for end in _BESIDE):
         name, flags = path.absolute().as_uri() + "?immutable=1", flags | apsw.SQLITE_OPEN_URI
-    with translated(str(path)), closing(apsw.Connection(name, flags=flags)) as connection:
+    with translate_errors(str(path)), closing(apsw.Connection(name, flags=flags)) as connection:
         connection.set_busy_timeout(BUSY_MS)
         _check_identity(connection, str(path))
         yield connection
@@ -156,7 +156,7 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
 
 def _copied(source: apsw.Connection, name: str, growing: Path, target: Path) -> Copied:
     """Copy one moment of a store into a new file, check it there, and flush it."""
-    with translated(name), snapshot(source):
+    with translate_errors(name), snapshot(source):
         wanted = _counts(source)  # also begins the read transaction that the copy runs in
         with closing(apsw.Connection(str(growing))) as made:
             made.execute("PRAGMA synchronous = OFF")  # flushed once, when it is whole
@@ -166,7 +166,7 @@ def _copied(source: apsw.Connection, name: str, growing: Path, target: Path) -> 
                         going.step(_PAGES)
             except (apsw.FullError, apsw.IOError) as error:
                 raise DiskFull(f"{target} could not be written ({error}).", remedy="Free some space.") from error
-    with translated(name), closing(apsw.Connection(str(growing))) as made:
+    with translate_errors(name), closing(apsw.Connection(str(growing))) as made:
         made.execute("PRAGMA journal_mode = DELETE")
         made.execute("PRAGMA trusted_schema = OFF")
         found = _faults(made)
@@ -183,9 +183,9 @@ def _copied(source: apsw.Connection, name: str, growing: Path, target: Path) -> 
 
 def _counts(connection: apsw.Connection) -> tuple[int, int]:
     """Return (memories, operations)."""
-    memories = sum(row[-1] for row in fetched(connection, "tally", {"namespace": None}))
-    places = [n for (n,) in fetched(connection, "namespaces")]
-    return memories, sum(int(single(connection, "moved_operation", {"namespace": n})) for n in places)
+    memories = sum(row[-1] for row in fetch_all(connection, "tally"))
+    places = [n for (n,) in fetch_all(connection, "namespaces")]
+    return memories, sum(int(fetch_value(connection, "size_of_operation", {"namespace": n})) for n in places)
 
 
 def _faults(connection: apsw.Connection) -> list[str]:
@@ -199,7 +199,7 @@ def _faults(connection: apsw.Connection) -> list[str]:
         for number, sql in migrations("sqlite"):
             if number > version:
                 connection.execute(sql)
-        return faults(connection)
+        return find_faults(connection)
     except apsw.Error as error:  # the file is ours alone: nothing but damage is left
         return [f"SQLite: {error}."]
     finally:

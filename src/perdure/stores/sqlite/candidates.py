@@ -7,19 +7,17 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import Final
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.stores.codes import similarities
-from perdure.stores.packing import unpacked
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary, best_by_words, holding_text, match_text
-from perdure.stores.sqlite.reading import fetched, filtered, json_list, run
+from perdure.stores.sqlite.session import SqliteSession
+from perdure.stores.statements import filter_parts
 from perdure.stores.words import Term, worth_searching
 
 MOST_HOLDING: Final = 5000
@@ -31,16 +29,15 @@ class SqliteSearch(Search):
 
     def __init__(
         self,
-        connection: apsw.Connection,
-        namespace: str,
+        session: SqliteSession,
         *,
         index: SearchIndex | None,
         vocabulary: Vocabulary,
         policy: RecallPolicy,
         majority: bool,
     ) -> None:
-        super().__init__(policy, vocabulary.stemmer)
-        self.connection, self.namespace, self.index = connection, namespace, index
+        super().__init__(session, policy, vocabulary.stemmer)
+        self.namespace, self.index = session.namespace, index
         self.vocabulary, self.majority = vocabulary, majority
 
     def nearest(self, vector: Float32s, limit: int) -> list[tuple[str, float]]:
@@ -68,7 +65,8 @@ class SqliteSearch(Search):
         cosine = dict(nlargest(wanted, cosine.items(), key=itemgetter(1)))
         passed = self._narrow(cosine, filters)
         if late and among is None and len(passed) < min(self.policy.candidates, len(cosine)):
-            rows = filtered(self.connection, "passing", filters, {"namespace": self.namespace})
+            parts, bindings = filter_parts(filters)
+            rows = self.session.rows("passing", parts, **bindings)
             cosine |= self._near(vector, filters, np.array([row for (row,) in rows], np.int64))
             passed = self._narrow(cosine, filters)
         narrow |= passed
@@ -78,8 +76,7 @@ class SqliteSearch(Search):
         """Return row -> cosine of those rows that have a vector."""
         if self.index is None or not rows:
             return {}
-        key = {"namespace": self.namespace, "space": self.index.space, "rows": json_list(rows)}
-        data: dict[int, bytes] = dict(fetched(self.connection, "vectors_at", key))
+        data: dict[int, bytes] = dict(self.session.rows("vectors_at", space=self.index.space, rows=list(rows)))
         if not data:
             return {}
         matrix = np.frombuffer(b"".join(data.values()), np.int8).reshape(len(data), -1)
@@ -96,8 +93,8 @@ class SqliteSearch(Search):
 
     def _holding(self, entity: str) -> NDArray[np.int64] | None:
         """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
-        key = {"query": holding_text(entity, self.namespace), "limit": MOST_HOLDING + 1}
-        rows = [row for (row,) in run(self.connection, "holding", key)]
+        query = holding_text(entity, self.namespace)
+        rows = [row for (row,) in self.session.rows("holding", query=query, limit=MOST_HOLDING + 1)]
         return None if len(rows) > MOST_HOLDING else np.array(rows, np.int64)
 
     # --- by words
@@ -119,7 +116,7 @@ class SqliteSearch(Search):
         narrowed = filters != open_
         limit = (self.policy.candidates + SLACK) * (SELECTIVE if narrowed else 1)
         while True:
-            found = best_by_words(self.connection, query, limit)
+            found = best_by_words(self.session, query, limit)
             narrow = self._first_passing(self._likely(found, filters), filters)
             if len(narrow) >= self.policy.candidates or len(found) < limit:
                 return found, narrow
@@ -151,28 +148,13 @@ class SqliteSearch(Search):
 
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
-        key = {"namespace": self.namespace, "places": json_list(places)}
-        return {values[0]: values for values in filtered(self.connection, "beside", filters, key)}
-
-    def texts(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return row -> searchable text, in the order of the rows."""
-        if not rows:
-            return {}
-        key = {"namespace": self.namespace, "rows": json_list(rows)}
-        return {
-            row: searchable(unpacked(text, pack), speaker)
-            for row, text, pack, speaker in run(self.connection, "texts", key)
-        }
-
-    def shown(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return row -> what is shown, with its speaker, of those rows that show less than their whole text."""
-        key = {"namespace": self.namespace, "rows": json_list(rows)}
-        return {row: searchable(text, speaker) for row, text, speaker in run(self.connection, "shown", key)}
+        parts, bindings = filter_parts(filters)
+        return {values[0]: values for values in self.session.rows("beside", parts, places=list(places), **bindings)}
 
     def _narrow(self, rows: Collection[int], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of those rows that pass every filter, exactly."""
         if not rows:
             return {}
-        key = {"namespace": self.namespace, "rows": json_list(rows)}
-        found: dict[int, Narrow] = {v[0]: v for v in filtered(self.connection, "narrow", filters, key)}
+        parts, bindings = filter_parts(filters)
+        found: dict[int, Narrow] = {v[0]: v for v in self.session.rows("narrow", parts, rows=list(rows), **bindings)}
         return self.naming(found, filters.entity)

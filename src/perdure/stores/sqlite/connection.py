@@ -47,7 +47,7 @@ def open_file(path: str) -> apsw.Connection:
         )
     if path != MEMORY:
         _check_place(Path(path))
-    with translated(path):
+    with translate_errors(path):
         connection = apsw.Connection(path)
         connection.set_busy_timeout(BUSY_MS)
         _check_identity(connection, path)
@@ -130,7 +130,7 @@ def _prepare(connection: apsw.Connection) -> None:
 
 
 @contextmanager
-def unhurried(connection: apsw.Connection) -> Iterator[None]:
+def without_waiting(connection: apsw.Connection) -> Iterator[None]:
     """Write without waiting for a lock and without a flush of its own: for counting accesses."""
     connection.set_busy_timeout(0)
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -166,12 +166,12 @@ def snapshot(connection: apsw.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def translated(path: str) -> Iterator[None]:
+def translate_errors(path: str) -> Iterator[None]:
     """Turn SQLite's errors into ours, which say whose fault it is and what to do."""
     try:
         yield
     except apsw.Error as error:
-        raise _ours(error, path) from error
+        raise _own_error(error, path) from error
 
 
 _NO_ACCESS: Final = "Check the file's and the folder's permissions."
@@ -212,7 +212,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
 """SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
 
 
-def _ours(error: apsw.Error, path: str) -> PerdureError:
+def _own_error(error: apsw.Error, path: str) -> PerdureError:
     text = str(error) or type(error).__name__
     _, ours, message, remedy = next(row for row in _OURS if isinstance(error, row[0]))
     return ours(message.format(path=path, text=text), remedy=remedy)

@@ -18,7 +18,7 @@ from perdure.records.recall import Filters
 from perdure.stores.cells import CellLists, Cells
 from perdure.stores.codes import Codes, encode
 from perdure.stores.sqlite.attributes import GONE, PACKED, SCOPES, STATUSES, Attributes, packed, tag_bits
-from perdure.stores.sqlite.reading import fetched, json_list, run, single
+from perdure.stores.sqlite.session import fetch_all, fetch_value, json_list, run
 
 SEGMENT: Final = 4096
 SAMPLE: Final = 100_000
@@ -49,7 +49,7 @@ class SearchIndex:
 
     def refresh(self, connection: apsw.Connection) -> None:
         """Take in what the file has and this index has not; a no-op of one lookup where nothing changed."""
-        version = single(connection, "namespace_version", {"namespace": self.namespace})
+        version = fetch_value(connection, "namespace_version", {"namespace": self.namespace})
         if version is None or version == self.version:
             return
         key = {"namespace": self.namespace, "space": self.space}
@@ -68,9 +68,9 @@ class SearchIndex:
         oldest: int | None = None
         assigned: list[NDArray[np.uint16]] = []
         rows: list[Positions] = []
-        expected = single(connection, "vector_count", {"namespace": self.namespace}) or 0
+        expected = fetch_value(connection, "vector_count", {"namespace": self.namespace}) or 0
         self.codes = Codes(self.dimensions, expected=int(expected))
-        for _, seq, version, row_bytes, codes, attributes, cells in fetched(connection, "segments", key):
+        for _, seq, version, row_bytes, codes, attributes, cells in fetch_all(connection, "segments", key):
             numbers = np.frombuffer(row_bytes, "<i8")
             rows.append(numbers)
             self.codes.extend(np.frombuffer(codes, "<u8").reshape(len(numbers), -1))
@@ -92,7 +92,7 @@ class SearchIndex:
             self.lists = CellLists(np.concatenate(assigned), len(self.cells))
 
     def _append(self, connection: apsw.Connection, key: dict[str, object]) -> None:
-        new = fetched(connection, "new_vectors", key)
+        new = fetch_all(connection, "new_vectors", key)
         if not new:
             return
         rows = np.array([values[0] for values in new], np.int64)
@@ -114,7 +114,7 @@ class SearchIndex:
     def _follow(self, connection: apsw.Connection, seen: int) -> None:
         """Take over changed statuses, scopes, tags and dates, and take out what is gone."""
         key = {"namespace": self.namespace, "seen": seen}
-        changed = fetched(connection, "changed_rows", key)
+        changed = fetch_all(connection, "changed_rows", key)
         if changed:
             positions = self.positions(np.array([row for row, *_ in changed], np.int64))
             known = positions >= 0
@@ -179,8 +179,8 @@ class SearchIndex:
 def pack(connection: apsw.Connection, namespace: str, space: int, version: int) -> None:
     """Pack the vectors that no segment holds yet, once there are 4,096; runs in the writer's transaction."""
     key = {"namespace": namespace, "space": space}
-    number, seq = fetched(connection, "last_segment", key)[0]
-    new = fetched(connection, "new_vectors", {**key, "seen": seq})
+    number, seq = fetch_all(connection, "last_segment", key)[0]
+    new = fetch_all(connection, "new_vectors", {**key, "seen": seq})
     if len(new) < SEGMENT:
         return
     rows = np.array([values[0] for values in new], "<i8")
@@ -220,7 +220,7 @@ def trained_cells(
     """
     segments = [
         (number, np.frombuffer(rows, "<i8"))
-        for number, _, _, rows, *_ in fetched(connection, "segments", {"namespace": namespace, "space": space})
+        for number, _, _, rows, *_ in fetch_all(connection, "segments", {"namespace": namespace, "space": space})
     ]
     if not segments:
         return None
@@ -249,6 +249,6 @@ def _vectors(connection: apsw.Connection, namespace: str, space: int, rows: NDAr
     """Return the vectors of some rows, in their order; zeros where a memory was taken back."""
     wanted = rows.tolist()
     key = {"namespace": namespace, "space": space, "rows": json_list(wanted)}
-    found = dict(fetched(connection, "vectors_at", key))
+    found = dict(fetch_all(connection, "vectors_at", key))
     size = max((len(data) for data in found.values()), default=0)
     return np.frombuffer(b"".join(found.get(r, bytes(size)) for r in wanted), np.int8).reshape(len(wanted), -1)

@@ -7,7 +7,8 @@ from hashlib import blake2b
 
 import apsw
 
-from perdure.stores.sqlite.reading import run, single
+from perdure.stores.session import Session
+from perdure.stores.sqlite.session import fetch_value
 from perdure.stores.words import MOST_MATCHES, Stemmer, Term
 
 
@@ -31,14 +32,14 @@ class Vocabulary:
         return sorted(found.values(), key=lambda t: t.documents)
 
     def _grow(self) -> None:
-        total = int(single(self.connection, "total_rows"))
+        total = int(fetch_value(self.connection, "total_rows"))
         if not self.total * 0.9 <= total <= self.total * 1.1 or total < MOST_MATCHES:
             self._counts.clear()
             self.total = total
 
     def _count(self, stem: str) -> int:
         if stem not in self._counts:
-            self._counts[stem] = int(single(self.connection, "document_frequency", {"term": stem}) or 0)
+            self._counts[stem] = int(fetch_value(self.connection, "document_frequency", {"term": stem}) or 0)
         return self._counts[stem]
 
 
@@ -68,6 +69,6 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""').replace("\x00", " ") + '"'
 
 
-def best_by_words(connection: apsw.Connection, query: str, limit: int) -> dict[int, float]:
+def best_by_words(session: Session, query: str, limit: int) -> dict[int, float]:
     """Return row -> BM25 score (higher is better) of the best matches."""
-    return {row: -score for row, score in run(connection, "best_by_words", {"query": query, "limit": limit})}
+    return {row: -score for row, score in session.rows("best_by_words", query=query, limit=limit)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import apsw
@@ -11,11 +10,11 @@ import numpy as np
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
-from perdure.stores.sqlite import reading as read
-from perdure.stores.sqlite import spaces
+from perdure.stores.reading import active_space
 from perdure.stores.sqlite.candidates import SqliteSearch
 from perdure.stores.sqlite.index import SearchIndex
 from perdure.stores.sqlite.lexical import Vocabulary
+from perdure.stores.sqlite.session import SqliteSession, fetch_value
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
@@ -32,7 +31,7 @@ class Searches:
     def pool(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         """Return the candidates for a query."""
         index = self._index(namespace)
-        total = int(read.single(self.connection, "total_rows"))
+        total = int(fetch_value(self.connection, "total_rows"))
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
@@ -47,20 +46,8 @@ class Searches:
     def _search(
         self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool
     ) -> SqliteSearch:
-        return SqliteSearch(
-            self.connection, namespace, index=index, vocabulary=self.vocabulary, policy=policy, majority=majority
-        )
-
-    def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
-        """Return id -> unit vector for those memories that have one in the active space."""
-        found = spaces.active_number(self.connection)
-        if found is None:
-            return {}
-        result: dict[str, Vector] = {}
-        for identity, data in read.vectors_of(self.connection, namespace, found[0], ids).items():
-            values = np.frombuffer(data, np.int8).astype(np.float32)
-            result[identity] = (values / np.linalg.norm(values)).astype("<f4").tobytes()
-        return result
+        session = SqliteSession(self.connection, namespace)
+        return SqliteSearch(session, index=index, vocabulary=self.vocabulary, policy=policy, majority=majority)
 
     def forget(self, namespace: str) -> None:
         """Drop a namespace's index, so that the next search reads it anew."""
@@ -73,7 +60,7 @@ class Searches:
         return sum(index.nbytes for index in self._indexes.values())
 
     def _index(self, namespace: str) -> SearchIndex | None:
-        found = spaces.active_number(self.connection)
+        found = active_space(SqliteSession(self.connection, namespace))
         if found is None:
             return None
         number, space = found

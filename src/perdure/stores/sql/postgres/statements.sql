@@ -1,11 +1,7 @@
--- Every statement of the PostgreSQL store, by name. `kind` is routed (names one namespace), fan-out (may see several, and
--- only reads), admin (the database itself) or part (a condition that fills a slot). See stores/statements.py for slots.
+-- The statements that are PostgreSQL's own, by name; the others are in ../common.sql, which says what `kind` means. Lists
+-- are bound as arrays. See stores/statements.py for slots.
 
 -- --- conditions over memory AS m
-
--- name: filter_active
--- kind: part
-m.status = 'active';
 
 -- name: filter_kinds
 -- kind: part
@@ -14,38 +10,6 @@ m.kind = ANY(CAST(:kinds AS text[]));
 -- name: filter_scopes
 -- kind: part
 m.scope = ANY(CAST(:scopes AS text[]));
-
--- name: filter_session
--- kind: part
-m.session = :session;
-
--- name: filter_shared
--- kind: part
-m.scope = 'long_term';
-
--- name: filter_inside
--- kind: part
-(m.scope = 'long_term' OR m.session = :inside);
-
--- name: filter_since
--- kind: part
-m.created_ms >= :since;
-
--- name: filter_until
--- kind: part
-m.created_ms < :until;
-
--- name: filter_as_of
--- kind: part
-(m.kind = 'fact' OR m.recorded_ms <= :as_of);
-
--- name: filter_known_at
--- kind: part
-m.recorded_ms <= :known_at;
-
--- name: filter_confidence
--- kind: part
-m.confidence >= :min_confidence;
 
 -- As arrays: the planner makes them once, whatever it knows of the tables; a plain IN may be run again for each memory.
 -- name: filter_tags
@@ -58,10 +22,6 @@ m.row = ANY(ARRAY(SELECT t.row FROM tag AS t WHERE t.namespace = :namespace AND 
 m.row = ANY(ARRAY(SELECT p.first + (e.entry >> 40) FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
   WHERE p.namespace = :namespace AND p.term = ANY(CAST(:entity AS text[]))
   GROUP BY p.first + (e.entry >> 40) HAVING count(*) = :entity_count));
-
--- name: before_page
--- kind: part
-(m.created_ms, m.id) < (:before_ms, :before_id);
 
 -- --- writing
 
@@ -78,33 +38,15 @@ RETURNING version, last_row;
 -- kind: routed
 UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace;
 
--- name: namespace_policy
--- kind: routed
-UPDATE namespace SET policy = :after WHERE namespace = :namespace AND policy = :before;
-
 -- name: operation_exists
 -- kind: routed
 SELECT EXISTS (SELECT 1 FROM operation WHERE namespace = :namespace AND id = :id);
 
 -- name: insert_memory
 -- kind: routed
-INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness, created_ms, recorded_ms, anchor_ms,
-  access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms, reinforcements, boosted, boost_day,
-  validated_ms, tier_ms, status_ms, due_ms, held, strength, level, strength_ms, stability, difficulty, form, form_ms, firm,
-  tokens, decayed, decayed_ms, session, turn, speaker, op, asks)
-SELECT :namespace, i.* FROM unnest(
-  CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:kind AS text[]), CAST(:scope AS text[]), CAST(:tier AS text[]),
-  CAST(:status AS text[]), CAST(:pinned AS boolean[]), CAST(:importance AS double precision[]), CAST(:confidence AS
-  double precision[]), CAST(:uniqueness AS double precision[]), CAST(:created_ms AS bigint[]), CAST(:recorded_ms AS
-  bigint[]), CAST(:anchor_ms AS bigint[]), CAST(:access_count AS bigint[]), CAST(:access_mass AS double precision[]),
-  CAST(:tier_accesses AS bigint[]), CAST(:accessed_ms AS bigint[]), CAST(:access2_ms AS bigint[]), CAST(:access3_ms AS
-  bigint[]), CAST(:reinforcements AS bigint[]), CAST(:boosted AS double precision[]), CAST(:boost_day AS bigint[]),
-  CAST(:validated_ms AS bigint[]), CAST(:tier_ms AS bigint[]), CAST(:status_ms AS bigint[]), CAST(:due_ms AS
-  bigint[]), CAST(:held AS boolean[]), CAST(:strength AS double precision[]), CAST(:level AS double precision[]),
-  CAST(:strength_ms AS bigint[]), CAST(:stability AS double precision[]), CAST(:difficulty AS double precision[]),
-  CAST(:form AS text[]), CAST(:form_ms AS bigint[]), CAST(:firm AS boolean[]), CAST(:tokens AS bigint[]),
-  CAST(:decayed AS double precision[]), CAST(:decayed_ms AS bigint[]), CAST(:session AS text[]), CAST(:turn AS bigint[]), CAST(:speaker AS text[]),
-  CAST(:op AS text[]), CAST(:asks AS boolean[])) AS i;
+INSERT INTO memory (namespace, row, id{after:, COLUMN}, asks)
+SELECT :namespace, i.* FROM unnest(CAST(:row AS bigint[]), CAST(:id AS text[]){after:, CAST(:COLUMN AS TYPE[])},
+  CAST(:asks AS boolean[])) AS i;
 
 -- name: insert_content
 -- kind: routed
@@ -267,53 +209,30 @@ WHERE a.namespace = :namespace AND a.id = i.id AND a.at_ms = i.at_ms AND a.times
 -- name: insert_recall
 -- kind: routed
 INSERT INTO recall_log (namespace, id, at_ms, query, hits)
-VALUES (:namespace, :id, :at, :query, CAST(:hits AS text[])) ON CONFLICT DO NOTHING;
+VALUES (:namespace, :id, :at_ms, :query, CAST(:hits AS text[])) ON CONFLICT DO NOTHING;
 
 -- name: trim_recalls
 -- kind: routed
 DELETE FROM recall_log WHERE namespace = :namespace AND id <= (
   SELECT id FROM recall_log WHERE namespace = :namespace ORDER BY id DESC OFFSET :kept LIMIT 1);
 
--- name: insert_operation
--- kind: routed
-INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes)
-VALUES (:namespace, :id, :number, :operation, :at, :changes, :hides, :policy, :note, :undoes);
-
 -- name: insert_journal
 -- kind: routed
 INSERT INTO journal (namespace, operation, position, target, id, before, after, because)
-SELECT :namespace, :operation, i.* FROM unnest(CAST(:position AS integer[]), CAST(:target AS text[]), CAST(:id AS text[]),
-  CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i;
-
--- name: release_held
--- kind: routed
-UPDATE memory SET held = false WHERE namespace = :namespace AND held AND due_ms IS NOT NULL;
+SELECT :namespace, i.* FROM unnest(CAST(:operation AS text[]), CAST(:position AS integer[]), CAST(:target AS text[]),
+  CAST(:id AS text[]), CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i;
 
 -- --- reading records
 
 -- name: records
 -- kind: routed
-SELECT m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence,
-  m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses,
-  m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms,
-  m.status_ms, m.due_ms, m.held,
-  m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form, m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
-  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
+SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
 FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row
 WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 
--- name: listed
--- kind: routed
-SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
-ORDER BY m.created_ms DESC, m.id DESC LIMIT :limit;
-
 -- name: states
 -- kind: routed
-SELECT m.id, m.op, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence, m.uniqueness, m.created_ms, m.recorded_ms,
-  m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms,
-  m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
-  m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form, m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms
-FROM memory AS m WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
+SELECT m.id, m.op, {state} FROM memory AS m WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[]));
 
 -- name: accesses
 -- kind: routed
@@ -329,33 +248,6 @@ SELECT id, min(key) FROM idempotency WHERE namespace = :namespace AND id = ANY(C
 SELECT m.id, v.data FROM memory AS m JOIN embedding AS v ON v.namespace = m.namespace AND v.row = m.row
 WHERE m.namespace = :namespace AND m.id = ANY(CAST(:ids AS text[])) AND v.space = :space;
 
--- name: at_hand
--- kind: routed
-SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
-ORDER BY m.pinned DESC, CASE m.tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, m.anchor_ms DESC,
-  m.row
-LIMIT :limit;
-
--- name: sampled
--- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND status = 'active' AND mod(row, :step) = 0 ORDER BY row LIMIT :limit;
-
--- name: fading
--- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND NOT held AND due_ms IS NOT NULL AND due_ms <= :until AND tier = 'cold'
-  AND status = 'active' ORDER BY due_ms, row LIMIT :limit;
-
--- name: links_of
--- kind: routed
-SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
-UNION ALL
-SELECT kind, id, weight FROM link WHERE namespace = :namespace AND other = :id
-ORDER BY 1, 2;
-
--- name: links_to
--- kind: routed
-SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
-
 -- name: find_digests
 -- kind: routed
 SELECT id FROM content WHERE namespace = :namespace AND digest = ANY(CAST(:digests AS bigint[])) ORDER BY row;
@@ -364,41 +256,7 @@ SELECT id FROM content WHERE namespace = :namespace AND digest = ANY(CAST(:diges
 -- kind: routed
 SELECT key, id FROM idempotency WHERE namespace = :namespace AND key = ANY(CAST(:keys AS text[]));
 
--- name: last_turn
--- kind: routed
-SELECT turn FROM memory WHERE namespace = :namespace AND session = :session AND turn IS NOT NULL ORDER BY turn DESC LIMIT 1;
-
--- name: locate
--- kind: fan-out
-SELECT namespace FROM memory WHERE id = :id ORDER BY namespace;
-
--- --- what is due
-
--- name: namespaces
--- kind: fan-out
-SELECT namespace FROM namespace ORDER BY namespace;
-
--- name: due_namespaces
--- kind: fan-out
-SELECT n.namespace, n.policy FROM namespace AS n
-WHERE NOT starts_with(n.policy, :policy)
-  OR EXISTS (SELECT 1 FROM access AS a JOIN memory AS m ON m.namespace = a.namespace AND m.id = a.id
-             WHERE a.namespace = n.namespace AND a.at_ms <= :now)
-  OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND NOT m.held AND m.due_ms IS NOT NULL
-             AND m.due_ms <= :now)
-ORDER BY n.namespace;
-
--- name: due_ids
--- kind: routed
-SELECT id, due_ms, row FROM memory
-WHERE namespace = :namespace AND NOT held AND due_ms IS NOT NULL AND due_ms <= :now AND (due_ms, row) > (:due, :row)
-ORDER BY due_ms, row LIMIT :limit;
-
--- name: accessed_ids
--- kind: routed
-SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AND id > :after ORDER BY id LIMIT :limit;
-
--- name: gauges
+-- name: importance_rows
 -- kind: routed
 SELECT m.id, m.op, m.tier, m.pinned, m.importance, m.access_count, m.anchor_ms, m.decayed, m.decayed_ms,
   substr(coalesce(c.shown, c.text), 1, CAST(:width AS integer))
@@ -406,42 +264,7 @@ FROM memory AS m JOIN content AS c ON c.namespace = m.namespace AND c.row = m.ro
 WHERE m.namespace = :namespace AND m.id > :after AND m.status = 'active'
 ORDER BY m.id LIMIT :limit;
 
--- Facts that nobody has spoken of since an instant, longest first: all rows of the namespace are looked at, none is read.
-
--- name: unsaid
--- kind: routed
-SELECT id FROM memory
-WHERE namespace = :namespace AND kind = 'fact' AND status = 'active' AND reinforcements < :times
-  AND coalesce(validated_ms, created_ms) < :until
-ORDER BY coalesce(validated_ms, created_ms), id LIMIT :limit;
-
--- name: all_ids
--- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit;
-
--- name: visible_count
--- kind: routed
-SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace)
-     - (SELECT count(*) FROM memory WHERE namespace = :namespace AND status <> 'active');
-
--- name: hidden_since
--- kind: routed
-SELECT coalesce(sum(o.hides), 0) FROM operation AS o WHERE o.namespace = :namespace AND o.at_ms >= :since
-  AND NOT EXISTS (SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id);
-
 -- --- the journal
-
--- name: operation
--- kind: fan-out
-SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
-FROM operation AS o WHERE o.id = :id;
-
--- name: operations_of
--- kind: routed
-SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id)
-FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT :limit;
 
 -- name: operations
 -- kind: fan-out
@@ -449,27 +272,12 @@ SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id), o.number
 FROM operation AS o ORDER BY o.id DESC LIMIT :limit;
 
--- name: journal_of_operation
--- kind: routed
-SELECT target, id, before, after, because FROM journal WHERE namespace = :namespace AND operation = :operation
-ORDER BY position;
-
--- name: journal_of_memory
--- kind: routed
-SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
-FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
-WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
-
--- name: recalls
--- kind: routed
-SELECT id, at_ms, query, hits FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT :limit;
-
 -- --- searching
 --
 -- Memories are looked up one by one (LATERAL ... LIMIT 1): the planner thinks that a namespace is small, because it takes
 -- the fence and the statement for two independent conditions, and would rather compare everything with everything.
 
--- name: standing
+-- name: search_statistics
 -- kind: routed
 SELECT n.documents, n.length, n.vectors, n.approximate, s.number, s.dimensions
 FROM namespace AS n LEFT JOIN space AS s ON s.active WHERE n.namespace = :namespace;
@@ -547,32 +355,7 @@ WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[]));
 SELECT c.row, c.shown, m.speaker FROM content AS c JOIN memory AS m ON m.namespace = c.namespace AND m.row = c.row
 WHERE c.namespace = :namespace AND c.row = ANY(CAST(:rows AS bigint[])) AND c.shown IS NOT NULL;
 
--- --- embedding spaces
-
--- name: linked
--- kind: routed
-SELECT id, other, weight FROM link
-WHERE namespace = :namespace AND kind = :kind AND (id, other) > (:id_after, :other_after)
-ORDER BY id, other LIMIT :limit;
-
--- name: active_space
--- kind: admin
-SELECT number, model, dimensions, version FROM space WHERE active;
-
--- name: spaces
--- kind: admin
-SELECT name, number FROM space;
-
--- name: insert_space
--- kind: admin
-INSERT INTO space (number, name, model, dimensions, version, active)
-SELECT coalesce(max(number), 0) + 1, CAST(:name AS text), CAST(:model AS text), CAST(:dimensions AS integer),
-  CAST(:version AS text), false FROM space
-ON CONFLICT DO NOTHING;
-
--- name: activate_space
--- kind: admin
-UPDATE space SET active = (name = :name);
+-- --- vectors that are missing
 
 -- name: without_vector
 -- kind: routed
@@ -593,29 +376,11 @@ SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = '
 
 -- --- statistics
 
--- name: tally
--- kind: fan-out
-SELECT namespace, kind, tier, status, count(*) FROM memory GROUP BY namespace, kind, tier, status
-ORDER BY namespace, kind, tier, status;
-
--- name: tally_of
--- kind: routed
-SELECT namespace, kind, tier, status, count(*) FROM memory WHERE namespace = :namespace GROUP BY namespace, kind, tier, status
-ORDER BY namespace, kind, tier, status;
-
--- name: count_due
--- kind: fan-out
-SELECT count(*) FROM memory WHERE due_ms IS NOT NULL AND due_ms <= :now;
-
--- name: count_due_of
--- kind: routed
-SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL AND due_ms <= :now;
-
 -- name: set_approximate
 -- kind: routed
 UPDATE namespace SET approximate = :space WHERE namespace = :namespace;
 
--- --- documents beside memories: memberships of hyperedges, reviews, outcomes, sessions, upkeep (records/document.py)
+-- --- documents beside memories
 
 -- name: insert_document
 -- kind: routed
@@ -637,11 +402,6 @@ USING unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]),
   AS i(shelf, id, name, before)
 WHERE d.namespace = :namespace AND d.shelf = i.shelf AND d.id = i.id AND d.name = i.name AND d.data = i.before;
 
--- name: documents
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND (id, name) > (:id, :name) ORDER BY id, name LIMIT :limit;
-
 -- name: documents_of
 -- kind: routed
 SELECT shelf, id, name, data FROM document
@@ -652,98 +412,28 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = ANY(CAST(:ids AS text[]
 SELECT shelf, id, name, data FROM document
 WHERE namespace = :namespace AND shelf = :shelf AND name = ANY(CAST(:names AS text[])) ORDER BY id, name;
 
--- name: documents_about
--- kind: routed
-SELECT shelf, id, name, data FROM document WHERE namespace = :namespace AND id = :id ORDER BY shelf, name;
-
--- name: of_task
--- kind: routed
-SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND c.task = :task AND c.task IS NOT NULL
-  AND c.id > :after ORDER BY c.id LIMIT :limit;
-
--- name: of_session
--- kind: routed
-SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND m.session = :session AND m.session IS NOT NULL
-  AND m.id > :after ORDER BY m.id LIMIT :limit;
-
--- name: visible_tokens
--- kind: routed
-SELECT CAST(coalesce(sum(tokens), 0) AS bigint) FROM memory WHERE namespace = :namespace AND status = 'active';
-
--- --- leases
-
--- name: take_lease
--- kind: routed
-INSERT INTO lease AS l (namespace, owner, until_ms, epoch) VALUES (:namespace, :owner, :until, 1)
-ON CONFLICT (namespace) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms, epoch = l.epoch + 1
-WHERE l.until_ms <= :now OR l.owner = excluded.owner
-RETURNING epoch;
-
--- name: hold_lease
--- kind: routed
-UPDATE lease SET until_ms = greatest(until_ms, :until)
-WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
-
--- name: release_lease
--- kind: routed
-UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
-
 -- --- looking for damage
 
--- name: check_content
--- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE NOT EXISTS (
-  SELECT 1 FROM content AS c WHERE c.namespace = m.namespace AND c.row = m.row AND c.id = m.id);
-
--- name: check_memory
--- kind: fan-out
-SELECT count(*) FROM content AS c WHERE NOT EXISTS (
-  SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
-
--- name: check_words
+-- name: memories_without_words
 -- kind: fan-out
 SELECT count(*) FROM content AS c LEFT JOIN (
   SELECT DISTINCT p.namespace, p.first + (e.entry >> 40) AS row
   FROM posting AS p CROSS JOIN LATERAL unnest(p.entries) AS e(entry)) AS w ON w.namespace = c.namespace AND w.row = c.row
 WHERE c.length > 1 AND w.row IS NULL;
 
--- name: check_documents
+-- name: wrong_word_counts
 -- kind: fan-out
 SELECT count(*) FROM namespace AS n WHERE (n.documents, n.length) <> (
   SELECT count(*), coalesce(sum(c.length), 0) FROM content AS c WHERE c.namespace = n.namespace);
 
--- name: check_vectors
+-- name: vectors_without_memory
 -- kind: fan-out
 SELECT count(*) FROM embedding AS v WHERE NOT EXISTS (
   SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.row = v.row);
 
--- name: check_sizes
+-- name: vectors_of_wrong_size
 -- kind: fan-out
 SELECT count(*) FROM embedding AS v JOIN space AS s ON s.number = v.space WHERE vector_dims(v.data) <> s.dimensions;
-
--- name: check_journal
--- kind: fan-out
-SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
-  SELECT 1 FROM operation AS o WHERE o.namespace = j.namespace AND o.id = j.operation);
-
--- name: check_operations
--- kind: fan-out
-SELECT count(*) FROM operation AS o WHERE o.changes <> (
-  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
-
--- name: check_accesses
--- kind: fan-out
-SELECT count(*) FROM access AS a WHERE NOT EXISTS (
-  SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id);
-
--- name: check_keys
--- kind: fan-out
-SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS (
-  SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.id = i.id);
-
--- name: check_namespaces
--- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
 
 -- --- the schema itself
 
@@ -772,7 +462,7 @@ SELECT key, value FROM meta;
 -- kind: admin
 UPDATE meta SET value = :number WHERE key = 'schema';
 
--- name: standing_of_server
+-- name: server_status
 -- kind: admin
 SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
   (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user);
@@ -807,17 +497,8 @@ DROP INDEX CONCURRENTLY IF EXISTS {index};
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON embedding
 USING hnsw ((CAST(data AS halfvec({dimensions}))) halfvec_cosine_ops) WHERE namespace = {place} AND space = {space};
 
--- --- moving a store: the cursor's columns first, then those of the part (records/transfer.py); each page is read off
--- an index in its order, for which stores/postgres/transfer.py sets the planner's switches
-
--- name: all_spaces
--- kind: admin
-SELECT model, dimensions, version, active FROM space ORDER BY number;
-
--- name: move_namespace
--- kind: routed
-SELECT n.namespace, n.created_ms, n.policy FROM namespace AS n
-WHERE n.namespace = :namespace AND n.namespace > :namespace_after LIMIT :limit;
+-- --- moving a store: each page is read off an index in its order, for which stores/postgres/transfer.py sets the
+-- planner's switches
 
 -- name: move_memory_sizes
 -- kind: routed
@@ -827,11 +508,7 @@ SELECT octet_length(text) + coalesce(octet_length(packed), 0) * 4 FROM content W
 -- kind: routed
 WITH page AS MATERIALIZED (
   SELECT * FROM memory WHERE namespace = :namespace AND row > :row_after ORDER BY row LIMIT :limit)
-SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
-  m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
-  m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
-  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held,
-  m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form, m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
+SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, {state},
   c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed,
   ARRAY(SELECT k.key FROM idempotency AS k WHERE k.namespace = :namespace AND k.id = m.id ORDER BY k.key)
 FROM page AS m JOIN content AS c ON c.namespace = :namespace AND c.row = m.row ORDER BY m.row;
@@ -842,28 +519,6 @@ SELECT v.space, v.row, (SELECT m.id FROM memory AS m WHERE m.namespace = :namesp
   (SELECT s.name FROM space AS s WHERE s.number = v.space), v.data
 FROM embedding AS v
 WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after) ORDER BY v.space, v.row LIMIT :limit;
-
--- name: move_link
--- kind: routed
-SELECT id, kind, other, id, kind, other, weight FROM link
-WHERE namespace = :namespace AND (id, kind, other) > (:id_after, :kind_after, :other_after)
-ORDER BY id, kind, other LIMIT :limit;
-
--- name: move_access
--- kind: routed
-SELECT id, at_ms, id, at_ms, times FROM access
-WHERE namespace = :namespace AND (id, at_ms) > (:id_after, :at_ms_after) ORDER BY id, at_ms LIMIT :limit;
-
--- name: move_recall
--- kind: routed
-SELECT id, id, at_ms, query, hits FROM recall_log
-WHERE namespace = :namespace AND id > :id_after ORDER BY id LIMIT :limit;
-
--- name: move_document
--- kind: routed
-SELECT shelf, id, name, shelf, id, name, data FROM document
-WHERE namespace = :namespace AND (shelf, id, name) > (:shelf_after, :id_after, :name_after)
-ORDER BY shelf, id, name LIMIT :limit;
 
 -- name: move_operation
 -- kind: routed
@@ -888,44 +543,6 @@ ORDER BY o.number, j.position LIMIT :limit;
 -- kind: routed
 UPDATE namespace SET version = version + :more WHERE namespace = :namespace RETURNING version;
 
--- name: insert_moved_journal
--- kind: routed
-INSERT INTO journal (namespace, operation, position, target, id, before, after, because)
-SELECT :namespace, i.* FROM unnest(CAST(:operation AS text[]), CAST(:position AS integer[]), CAST(:target AS text[]),
-  CAST(:id AS text[]), CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i;
-
--- name: moved_namespace
--- kind: routed
-SELECT count(*) FROM namespace WHERE namespace = :namespace;
-
--- name: moved_memory
--- kind: routed
-SELECT count(*) FROM memory WHERE namespace = :namespace;
-
--- name: moved_vector
+-- name: size_of_vector
 -- kind: routed
 SELECT count(*) FROM embedding WHERE namespace = :namespace;
-
--- name: moved_link
--- kind: routed
-SELECT count(*) FROM link WHERE namespace = :namespace;
-
--- name: moved_access
--- kind: routed
-SELECT count(*) FROM access WHERE namespace = :namespace;
-
--- name: moved_recall
--- kind: routed
-SELECT count(*) FROM recall_log WHERE namespace = :namespace;
-
--- name: moved_document
--- kind: routed
-SELECT count(*) FROM document WHERE namespace = :namespace;
-
--- name: moved_operation
--- kind: routed
-SELECT count(*) FROM operation WHERE namespace = :namespace;
-
--- name: moved_journal
--- kind: routed
-SELECT count(*) FROM journal WHERE namespace = :namespace;

@@ -1,7 +1,6 @@
--- Every statement of the SQLite store, by name. `kind` is routed (names one namespace), fan-out (may see several and
--- only reads), admin (the file itself) or part (fills a slot of the others). Lists are bound as JSON text. Only
--- statements that run once for each of many rows bind by position: names would cost them time.
---
+-- SQLite's own statements, by name; the others are in ../common.sql, which says what `kind` means. Lists are bound as JSON
+-- text. Only statements that run once for each of many rows bind by position: names would cost them time. See
+-- stores/statements.py for slots.
 -- CROSS JOIN fixes the order of the loops: from the short list to the rows, whatever the planner thinks of the list.
 -- NOT INDEXED makes it look rows up by their address: else it reads a whole namespace through an index.
 
@@ -19,10 +18,6 @@ RETURNING version;
 -- kind: routed
 SELECT version FROM namespace WHERE namespace = :namespace;
 
--- name: namespace_policy
--- kind: routed
-UPDATE namespace SET policy = :after WHERE namespace = :namespace AND policy = :before;
-
 -- name: count_vectors
 -- kind: routed
 UPDATE namespace SET vectors = vectors + :more WHERE namespace = :namespace RETURNING vectors - packed;
@@ -37,13 +32,7 @@ SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory';
 
 -- name: insert_memory
 -- kind: routed
-INSERT INTO memory (namespace, row, id, kind, scope, tier, status, pinned, importance, confidence, uniqueness,
-  created_ms, recorded_ms, anchor_ms, access_count, access_mass, tier_accesses, accessed_ms, access2_ms, access3_ms,
-  reinforcements, boosted, boost_day, validated_ms, tier_ms, status_ms, due_ms, held, strength,
-  level, strength_ms, stability, difficulty, form, form_ms, firm, tokens, decayed, decayed_ms, session, turn, speaker,
-  op, asks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-  ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO memory (namespace, row, id, {after:COLUMN, }asks) VALUES (?, ?, ?, {after:?, }?);
 
 -- name: twin
 -- kind: routed
@@ -92,9 +81,9 @@ INSERT INTO gone (namespace, seq, row) VALUES (:namespace, :seq, :row);
 -- kind: routed
 SELECT row FROM memory WHERE namespace = :namespace AND id = :id;
 
--- name: op_of
+-- name: ops_of
 -- kind: routed
-SELECT op FROM memory WHERE namespace = :namespace AND id = :id;
+SELECT m.id, m.op FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value;
 
 -- name: update_memory
 -- kind: routed
@@ -162,10 +151,6 @@ DELETE FROM recall_log WHERE namespace = :namespace AND id IN (
 -- kind: routed
 UPDATE namespace SET recalls = recalls - :many WHERE namespace = :namespace;
 
--- name: recalls
--- kind: routed
-SELECT id, at_ms, query, hits FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT :limit;
-
 -- name: insert_key
 -- kind: routed
 INSERT INTO idempotency (namespace, key, id) VALUES (?, ?, ?);
@@ -176,40 +161,23 @@ DELETE FROM idempotency WHERE namespace = :namespace AND key = :key AND id = :id
 
 -- name: keys_of
 -- kind: routed
-SELECT key FROM idempotency WHERE namespace = :namespace AND id = :id;
-
--- name: insert_operation
--- kind: routed
-INSERT INTO operation (namespace, id, operation, at_ms, changes, hides, policy, note, undoes)
-VALUES (:namespace, :id, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes);
+SELECT id, min(key) FROM idempotency
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids)) GROUP BY id;
 
 -- name: insert_journal
 -- kind: routed
 INSERT INTO journal (namespace, operation, position, target, id, before, after, because)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: release_held
--- kind: routed
-UPDATE memory SET held = 0 WHERE namespace = :namespace AND held = 1 AND due_ms IS NOT NULL;
-
 -- name: records
 -- kind: routed
-SELECT m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
-  m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
-  m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
-  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held, m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form,
-  m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
-  c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
+SELECT m.id, m.op, m.session, m.turn, m.speaker, {state}, c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN content AS c ON c.namespace = m.namespace AND c.row = m.row;
 
 -- name: states
 -- kind: routed
-SELECT m.id, m.op, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance, m.confidence, m.uniqueness,
-  m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass, m.tier_accesses, m.accessed_ms,
-  m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day, m.validated_ms, m.tier_ms, m.status_ms,
-  m.due_ms, m.held, m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form,
-  m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms
+SELECT m.id, m.op, {state}
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value;
 
 -- name: accesses
@@ -223,40 +191,7 @@ SELECT m.id, v.data
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN vector AS v ON v.namespace = m.namespace AND v.space = :space AND v.row = m.row;
 
--- name: listed
--- kind: routed
-SELECT m.id FROM memory AS m
-WHERE m.namespace = :namespace AND {filters} AND (m.created_ms, m.id) < (:before_ms, :before_id)
-ORDER BY m.created_ms DESC, m.id DESC LIMIT :limit;
-
--- name: locate
--- kind: fan-out
-SELECT namespace FROM memory WHERE id = :id;
-
--- name: namespaces
--- kind: fan-out
-SELECT namespace FROM namespace ORDER BY namespace;
-
--- name: due_namespaces
--- kind: fan-out
-SELECT n.namespace, n.policy FROM namespace AS n
-WHERE substr(n.policy, 1, length(:policy)) <> :policy
-  OR EXISTS (SELECT 1 FROM access AS a WHERE a.namespace = n.namespace AND a.at_ms <= :now)
-  OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = 0 AND m.due_ms IS NOT NULL
-             AND m.due_ms <= :now)
-ORDER BY n.namespace;
-
--- name: due_ids
--- kind: routed
-SELECT id, due_ms, row FROM memory
-WHERE namespace = :namespace AND held = 0 AND due_ms IS NOT NULL AND due_ms <= :now AND (due_ms, row) > (:due, :row)
-ORDER BY due_ms, row LIMIT :limit;
-
--- name: accessed_ids
--- kind: routed
-SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AND id > :after ORDER BY id LIMIT :limit;
-
--- name: gauges
+-- name: importance_rows
 -- kind: routed
 SELECT m.id, m.op, m.tier, m.pinned, m.importance, m.access_count, m.anchor_ms, m.decayed, m.decayed_ms,
   substr(coalesce(c.shown, c.text), 1, :width)
@@ -264,119 +199,20 @@ FROM memory AS m CROSS JOIN content AS c ON c.row = m.row
 WHERE m.namespace = :namespace AND m.id > :after AND m.status = 'active' AND c.namespace = :namespace
 ORDER BY m.id LIMIT :limit;
 
--- Facts that nobody has spoken of since an instant, longest first: all rows of the namespace are looked at, none is read.
-
--- name: unsaid
--- kind: routed
-SELECT id FROM memory
-WHERE namespace = :namespace AND kind = 'fact' AND status = 'active' AND reinforcements < :times
-  AND coalesce(validated_ms, created_ms) < :until
-ORDER BY coalesce(validated_ms, created_ms), id LIMIT :limit;
-
--- name: all_ids
--- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit;
-
--- name: fading
--- kind: routed
-SELECT id FROM memory
-WHERE namespace = :namespace AND held = 0 AND due_ms IS NOT NULL AND due_ms <= :until AND tier = 'cold'
-  AND status = 'active'
-ORDER BY due_ms LIMIT :limit;
-
--- name: sampled
--- kind: routed
-SELECT id FROM memory WHERE namespace = :namespace AND status = 'active' AND row % :step = 0 LIMIT :limit;
-
--- name: at_hand
--- kind: routed
-SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
-ORDER BY m.pinned DESC, CASE m.tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, m.anchor_ms DESC
-LIMIT :limit;
-
--- name: any_access
--- kind: routed
-SELECT EXISTS (SELECT 1 FROM access WHERE namespace = :namespace);
-
--- name: visible_count
--- kind: routed
-SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace)
-     - (SELECT count(*) FROM memory WHERE namespace = :namespace AND status <> 'active');
-
--- name: hidden_since
--- kind: routed
-SELECT coalesce(sum(hides), 0) FROM operation AS o WHERE o.namespace = :namespace AND o.at_ms >= :since
-  AND NOT EXISTS (SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id);
-
 -- name: find_digests
 -- kind: routed
 SELECT c.id FROM json_each(:digests) AS d CROSS JOIN content AS c ON c.namespace = :namespace AND c.digest = d.value
 ORDER BY c.row;
 
--- name: find_key
+-- name: find_keys
 -- kind: routed
-SELECT id FROM idempotency WHERE namespace = :namespace AND key = :key;
-
--- name: last_turn
--- kind: routed
-SELECT turn FROM memory WHERE namespace = :namespace AND session = :session ORDER BY turn DESC LIMIT 1;
-
--- name: operation
--- kind: fan-out
-SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
-  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
-FROM operation AS o WHERE o.id = :id;
+SELECT key, id FROM idempotency WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
 -- name: operations
 -- kind: fan-out
 SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
   (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
-FROM operation AS o WHERE (:namespace IS NULL OR o.namespace = :namespace) ORDER BY o.number DESC LIMIT :limit;
-
--- name: journal_of_operation
--- kind: routed
-SELECT target, id, before, after, because FROM journal
-WHERE namespace = :namespace AND operation = :operation ORDER BY position;
-
--- name: journal_of_memory
--- kind: routed
-SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
-FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
-WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
-
--- name: links_of
--- kind: routed
-SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
-UNION ALL
-SELECT kind, id, weight FROM link WHERE namespace = :namespace AND other = :id
-ORDER BY 1, 2;
-
--- name: links_to
--- kind: routed
-SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
-
--- name: linked
--- kind: routed
-SELECT id, other, weight FROM link
-WHERE namespace = :namespace AND kind = :kind AND (id, other) > (:id_after, :other_after)
-ORDER BY id, other LIMIT :limit;
-
--- name: active_space
--- kind: admin
-SELECT number, model, dimensions, version FROM space WHERE active = 1;
-
--- name: space_of
--- kind: admin
-SELECT number FROM space WHERE name = :name;
-
--- name: insert_space
--- kind: admin
-INSERT INTO space (name, model, dimensions, version, active)
-VALUES (:name, :model, :dimensions, :version, 0);
-
--- name: activate_space
--- kind: admin
-UPDATE space SET active = (number = :number);
+FROM operation AS o ORDER BY o.number DESC LIMIT :limit;
 
 -- name: without_vector
 -- kind: routed
@@ -387,8 +223,13 @@ ORDER BY m.row LIMIT :limit;
 
 -- name: count_without_vector
 -- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE (:namespace IS NULL OR m.namespace = :namespace) AND m.status = 'active'
+SELECT count(*) FROM memory AS m WHERE m.status = 'active'
   AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = m.namespace AND v.space = :space AND v.row = m.row);
+
+-- name: count_without_vector_of
+-- kind: routed
+SELECT count(*) FROM memory AS m WHERE m.namespace = :namespace AND m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.namespace = :namespace AND v.space = :space AND v.row = m.row);
 
 -- name: new_vectors
 -- kind: routed
@@ -442,10 +283,6 @@ SELECT vectors FROM namespace WHERE namespace = :namespace;
 -- kind: admin
 SELECT coalesce(max(row), 0) FROM memory;
 
--- name: filter_active
--- kind: part
-m.status = 'active';
-
 -- name: filter_kinds
 -- kind: part
 m.kind IN (SELECT value FROM json_each(:kinds));
@@ -453,38 +290,6 @@ m.kind IN (SELECT value FROM json_each(:kinds));
 -- name: filter_scopes
 -- kind: part
 m.scope IN (SELECT value FROM json_each(:scopes));
-
--- name: filter_session
--- kind: part
-m.session = :session;
-
--- name: filter_shared
--- kind: part
-m.scope = 'long_term';
-
--- name: filter_inside
--- kind: part
-(m.scope = 'long_term' OR m.session = :inside);
-
--- name: filter_since
--- kind: part
-m.created_ms >= :since;
-
--- name: filter_until
--- kind: part
-m.created_ms < :until;
-
--- name: filter_as_of
--- kind: part
-(m.kind = 'fact' OR m.recorded_ms <= :as_of);
-
--- name: filter_known_at
--- kind: part
-m.recorded_ms <= :known_at;
-
--- name: filter_confidence
--- kind: part
-m.confidence >= :min_confidence;
 
 -- name: filter_tags
 -- kind: part
@@ -545,26 +350,6 @@ INSERT INTO words (words) VALUES ('optimize');
 -- kind: admin
 INSERT INTO words (words, rank) VALUES ('integrity-check', 0);
 
--- name: tally
--- kind: fan-out
-SELECT namespace, kind, tier, status, count(*) FROM memory WHERE :namespace IS NULL OR namespace = :namespace
-GROUP BY namespace, kind, tier, status;
-
--- name: count_due
--- kind: fan-out
-SELECT count(*) FROM memory
-WHERE (:namespace IS NULL OR namespace = :namespace) AND due_ms IS NOT NULL AND due_ms <= :now;
-
--- name: memories_without_content
--- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE NOT EXISTS
-  (SELECT 1 FROM content AS c WHERE c.namespace = m.namespace AND c.row = m.row AND c.id = m.id);
-
--- name: contents_without_memory
--- kind: fan-out
-SELECT count(*) FROM content AS c WHERE NOT EXISTS
-  (SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
-
 -- name: memories_without_words
 -- kind: fan-out
 SELECT count(*) FROM memory AS m WHERE NOT EXISTS
@@ -585,33 +370,6 @@ SELECT count(*) FROM vector AS v WHERE NOT EXISTS
 SELECT count(*) FROM vector AS v JOIN space AS s ON s.number = v.space
 WHERE length(v.data) <> s.dimensions;
 
--- name: lines_without_operation
--- kind: fan-out
-SELECT count(*) FROM journal AS j WHERE NOT EXISTS
-  (SELECT 1 FROM operation AS o WHERE o.namespace = j.namespace AND o.id = j.operation);
-
--- name: short_journals
--- kind: fan-out
-SELECT count(*) FROM operation AS o WHERE o.changes <>
-  (SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
-
--- name: accesses_without_memory
--- kind: fan-out
-SELECT count(*) FROM access AS a WHERE NOT EXISTS
-  (SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id);
-
--- name: keys_without_memory
--- kind: fan-out
-SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS
-  (SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.id = i.id);
-
--- name: memories_without_namespace
--- kind: fan-out
-SELECT count(*) FROM memory AS m WHERE NOT EXISTS
-  (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
-
--- Documents beside memories: memberships of hyperedges, reviews, outcomes, sessions, upkeep (records/document.py).
-
 -- name: insert_document
 -- kind: routed
 INSERT INTO document (namespace, shelf, id, name, data) VALUES (:namespace, :shelf, :id, :name, :data);
@@ -626,11 +384,6 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AN
 DELETE FROM document
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
 
--- name: documents
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND shelf = :shelf AND (id, name) > (:id, :name) ORDER BY id, name LIMIT :limit;
-
 -- name: documents_of
 -- kind: routed
 SELECT shelf, id, name, data FROM document
@@ -641,60 +394,11 @@ WHERE namespace = :namespace AND shelf = :shelf AND id IN (SELECT value FROM jso
 SELECT shelf, id, name, data FROM document
 WHERE namespace = :namespace AND shelf = :shelf AND name IN (SELECT value FROM json_each(:names)) ORDER BY id, name;
 
--- name: documents_about
--- kind: routed
-SELECT shelf, id, name, data FROM document
-WHERE namespace = :namespace AND id = :id ORDER BY shelf, name;
-
--- name: of_task
--- kind: routed
-SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND c.task = :task AND c.task IS NOT NULL
-  AND c.id > :after ORDER BY c.id LIMIT :limit;
-
--- name: of_session
--- kind: routed
-SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND m.session = :session AND m.session IS NOT NULL
-  AND m.id > :after ORDER BY m.id LIMIT :limit;
-
--- name: visible_tokens
--- kind: routed
-SELECT coalesce(sum(tokens), 0) FROM memory WHERE namespace = :namespace AND status = 'active';
-
--- name: take_lease
--- kind: routed
-INSERT INTO lease (namespace, owner, until_ms, epoch) VALUES (:namespace, :owner, :until, 1)
-ON CONFLICT (namespace) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms, epoch = epoch + 1
-WHERE until_ms <= :now OR owner = excluded.owner
-RETURNING epoch;
-
--- name: hold_lease
--- kind: routed
-UPDATE lease SET until_ms = max(until_ms, :until) WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch
-RETURNING epoch;
-
--- name: release_lease
--- kind: routed
-UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
-
--- Moving a store: the cursor's columns first, then those of the part (records/transfer.py). Rows of `memory` and
--- `operation` are found by their address, which is the order: else every page would sort the namespace anew.
-
--- name: all_spaces
--- kind: admin
-SELECT model, dimensions, version, active FROM space ORDER BY number;
-
--- name: move_namespace
--- kind: routed
-SELECT n.namespace, n.created_ms, n.policy FROM namespace AS n
-WHERE n.namespace = :namespace AND n.namespace > :namespace_after LIMIT :limit;
+-- Moving a store: rows of `memory` and `operation` are found by their address, which is the order: else every page would sort the namespace anew.
 
 -- name: move_memory
 -- kind: routed
-SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, m.kind, m.scope, m.tier, m.status, m.pinned, m.importance,
-  m.confidence, m.uniqueness, m.created_ms, m.recorded_ms, m.anchor_ms, m.access_count, m.access_mass,
-  m.tier_accesses, m.accessed_ms, m.access2_ms, m.access3_ms, m.reinforcements, m.boosted, m.boost_day,
-  m.validated_ms, m.tier_ms, m.status_ms, m.due_ms, m.held, m.strength, m.level, m.strength_ms, m.stability, m.difficulty, m.form,
-  m.form_ms, m.firm, m.tokens, m.decayed, m.decayed_ms,
+SELECT m.row, m.id, m.op, m.session, m.turn, m.speaker, {state},
   c.text, c.tags, c.source, c.task, c.metadata, c.shown, c.packed,
   (SELECT json_group_array(k.key) FROM idempotency AS k WHERE k.namespace = m.namespace AND k.id = m.id)
 FROM memory AS m NOT INDEXED
@@ -707,28 +411,6 @@ SELECT v.space, v.row, m.id, s.name, v.data
 FROM vector AS v CROSS JOIN memory AS m NOT INDEXED ON m.namespace = v.namespace AND m.row = v.row
   CROSS JOIN space AS s ON s.number = v.space
 WHERE v.namespace = :namespace AND (v.space, v.row) > (:space_after, :row_after) ORDER BY v.space, v.row LIMIT :limit;
-
--- name: move_link
--- kind: routed
-SELECT id, kind, other, id, kind, other, weight FROM link
-WHERE namespace = :namespace AND (id, kind, other) > (:id_after, :kind_after, :other_after)
-ORDER BY id, kind, other LIMIT :limit;
-
--- name: move_access
--- kind: routed
-SELECT id, at_ms, id, at_ms, times FROM access
-WHERE namespace = :namespace AND (id, at_ms) > (:id_after, :at_ms_after) ORDER BY id, at_ms LIMIT :limit;
-
--- name: move_recall
--- kind: routed
-SELECT id, id, at_ms, query, hits FROM recall_log
-WHERE namespace = :namespace AND id > :id_after ORDER BY id LIMIT :limit;
-
--- name: move_document
--- kind: routed
-SELECT shelf, id, name, shelf, id, name, data FROM document
-WHERE namespace = :namespace AND (shelf, id, name) > (:shelf_after, :id_after, :name_after)
-ORDER BY shelf, id, name LIMIT :limit;
 
 -- name: move_operation
 -- kind: routed
@@ -750,43 +432,6 @@ SELECT coalesce(max(number), 0) FROM operation WHERE namespace = :namespace;
 -- kind: fan-out
 SELECT count(*) FROM operation WHERE number = :number;
 
--- name: insert_numbered_operation
--- kind: routed
-INSERT INTO operation (namespace, number, id, operation, at_ms, changes, hides, policy, note, undoes)
-VALUES (:namespace, :number, :id, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes);
-
--- name: moved_namespace
--- kind: routed
-SELECT count(*) FROM namespace WHERE namespace = :namespace;
-
--- name: moved_memory
--- kind: routed
-SELECT count(*) FROM memory WHERE namespace = :namespace;
-
--- name: moved_vector
+-- name: size_of_vector
 -- kind: routed
 SELECT count(*) FROM vector WHERE namespace = :namespace;
-
--- name: moved_link
--- kind: routed
-SELECT count(*) FROM link WHERE namespace = :namespace;
-
--- name: moved_access
--- kind: routed
-SELECT count(*) FROM access WHERE namespace = :namespace;
-
--- name: moved_recall
--- kind: routed
-SELECT count(*) FROM recall_log WHERE namespace = :namespace;
-
--- name: moved_document
--- kind: routed
-SELECT count(*) FROM document WHERE namespace = :namespace;
-
--- name: moved_operation
--- kind: routed
-SELECT count(*) FROM operation WHERE namespace = :namespace;
-
--- name: moved_journal
--- kind: routed
-SELECT count(*) FROM journal WHERE namespace = :namespace;

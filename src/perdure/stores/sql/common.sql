@@ -1,0 +1,373 @@
+-- Statements that every engine takes as they are, by name. `kind` is routed (names one namespace), fan-out (may see
+-- several and only reads), admin (what belongs to no namespace) or part (a condition that fills a slot of the others).
+-- A statement that binds a list or is tuned for one planner stands in that engine's own file.
+
+-- --- conditions over memory AS m
+
+-- name: filter_active
+-- kind: part
+m.status = 'active';
+
+-- name: filter_session
+-- kind: part
+m.session = :session;
+
+-- name: filter_shared
+-- kind: part
+m.scope = 'long_term';
+
+-- name: filter_inside
+-- kind: part
+(m.scope = 'long_term' OR m.session = :inside);
+
+-- name: filter_since
+-- kind: part
+m.created_ms >= :since;
+
+-- name: filter_until
+-- kind: part
+m.created_ms < :until;
+
+-- name: filter_as_of
+-- kind: part
+(m.kind = 'fact' OR m.recorded_ms <= :as_of);
+
+-- name: filter_known_at
+-- kind: part
+m.recorded_ms <= :known_at;
+
+-- name: filter_confidence
+-- kind: part
+m.confidence >= :min_confidence;
+
+-- name: filter_before
+-- kind: part
+(m.created_ms, m.id) < (:before_ms, :before_id);
+
+-- --- memories
+
+-- name: list_records
+-- kind: routed
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
+ORDER BY m.created_ms DESC, m.id DESC LIMIT :limit;
+
+-- name: records_by_tier
+-- kind: routed
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND {filters}
+ORDER BY m.pinned DESC, CASE m.tier WHEN 'hot' THEN 0 WHEN 'vault' THEN 0 WHEN 'warm' THEN 1 ELSE 2 END, m.anchor_ms DESC,
+  m.row
+LIMIT :limit;
+
+-- name: sample_records
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND status = 'active' AND row % :step = 0 ORDER BY id LIMIT :limit;
+
+-- name: all_ids
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: ids_of_task
+-- kind: routed
+SELECT c.id FROM content AS c WHERE c.namespace = :namespace AND c.task = :task AND c.task IS NOT NULL
+  AND c.id > :after ORDER BY c.id LIMIT :limit;
+
+-- name: ids_of_session
+-- kind: routed
+SELECT m.id FROM memory AS m WHERE m.namespace = :namespace AND m.session = :session AND m.session IS NOT NULL
+  AND m.id > :after ORDER BY m.id LIMIT :limit;
+
+-- name: last_turn
+-- kind: routed
+SELECT turn FROM memory WHERE namespace = :namespace AND session = :session AND turn IS NOT NULL
+ORDER BY turn DESC LIMIT 1;
+
+-- name: locate
+-- kind: fan-out
+SELECT namespace FROM memory WHERE id = :id ORDER BY namespace;
+
+-- All rows of the namespace are looked at, none is read whole.
+-- name: unconfirmed_facts
+-- kind: routed
+SELECT id FROM memory
+WHERE namespace = :namespace AND kind = 'fact' AND status = 'active' AND reinforcements < :times
+  AND coalesce(validated_ms, created_ms) < :until
+ORDER BY coalesce(validated_ms, created_ms), id LIMIT :limit;
+
+-- name: visible_count
+-- kind: routed
+SELECT (SELECT count(*) FROM memory WHERE namespace = :namespace)
+     - (SELECT count(*) FROM memory WHERE namespace = :namespace AND status <> 'active');
+
+-- name: visible_tokens
+-- kind: routed
+SELECT CAST(coalesce(sum(tokens), 0) AS bigint) FROM memory WHERE namespace = :namespace AND status = 'active';
+
+-- name: tally
+-- kind: fan-out
+SELECT namespace, kind, tier, status, count(*) FROM memory GROUP BY namespace, kind, tier, status
+ORDER BY namespace, kind, tier, status;
+
+-- name: tally_of
+-- kind: routed
+SELECT namespace, kind, tier, status, count(*) FROM memory WHERE namespace = :namespace
+GROUP BY namespace, kind, tier, status ORDER BY namespace, kind, tier, status;
+
+-- --- links
+
+-- name: links_of
+-- kind: routed
+SELECT kind, other, weight FROM link WHERE namespace = :namespace AND id = :id
+UNION ALL
+SELECT kind, id, weight FROM link WHERE namespace = :namespace AND other = :id
+ORDER BY 1, 2;
+
+-- name: links_to
+-- kind: routed
+SELECT id, kind, weight FROM link WHERE namespace = :namespace AND other = :id ORDER BY id, kind;
+
+-- name: links_of_kind
+-- kind: routed
+SELECT id, other, weight FROM link
+WHERE namespace = :namespace AND kind = :kind AND (id, other) > (:id_after, :other_after)
+ORDER BY id, other LIMIT :limit;
+
+-- --- documents beside memories: hyperedges, reviews, outcomes, sessions, facts (records/document.py)
+
+-- name: documents
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND shelf = :shelf AND (id, name) > (:id, :name) ORDER BY id, name LIMIT :limit;
+
+-- name: documents_about
+-- kind: routed
+SELECT shelf, id, name, data FROM document WHERE namespace = :namespace AND id = :id ORDER BY shelf, name;
+
+-- --- what is due. `held = false`, not `NOT held`: both planners find their index by it.
+
+-- name: namespaces
+-- kind: fan-out
+SELECT namespace FROM namespace ORDER BY namespace;
+
+-- An access may outlive its memory on a server, where a recall is counted beside an undo: it makes nothing due.
+-- name: due_namespaces
+-- kind: fan-out
+SELECT n.namespace, n.policy FROM namespace AS n
+WHERE substr(n.policy, 1, length(:policy)) <> :policy
+  OR EXISTS (SELECT 1 FROM access AS a JOIN memory AS m ON m.namespace = a.namespace AND m.id = a.id
+             WHERE a.namespace = n.namespace AND a.at_ms <= :now)
+  OR EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = false AND m.due_ms IS NOT NULL
+             AND m.due_ms <= :now)
+ORDER BY n.namespace;
+
+-- name: due_ids
+-- kind: routed
+SELECT id, due_ms, row FROM memory
+WHERE namespace = :namespace AND held = false AND due_ms IS NOT NULL AND due_ms <= :now
+  AND (due_ms, row) > (:due, :row)
+ORDER BY due_ms, row LIMIT :limit;
+
+-- name: records_due_for_archive
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND held = false AND due_ms IS NOT NULL AND due_ms <= :until
+  AND tier = 'cold' AND status = 'active' ORDER BY due_ms, row LIMIT :limit;
+
+-- name: release_held
+-- kind: routed
+UPDATE memory SET held = false WHERE namespace = :namespace AND held = true AND due_ms IS NOT NULL;
+
+-- name: accessed_ids
+-- kind: routed
+SELECT DISTINCT id FROM access WHERE namespace = :namespace AND at_ms <= :now AND id > :after ORDER BY id LIMIT :limit;
+
+-- name: count_due
+-- kind: fan-out
+SELECT count(*) FROM memory WHERE due_ms IS NOT NULL AND due_ms <= :now;
+
+-- name: count_due_of
+-- kind: routed
+SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL AND due_ms <= :now;
+
+-- name: hidden_since
+-- kind: routed
+SELECT coalesce(sum(o.hides), 0) FROM operation AS o WHERE o.namespace = :namespace AND o.at_ms >= :since
+  AND NOT EXISTS (SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id);
+
+-- --- writing
+
+-- name: namespace_policy
+-- kind: routed
+UPDATE namespace SET policy = :after WHERE namespace = :namespace AND policy = :before;
+
+-- name: insert_operation
+-- kind: routed
+INSERT INTO operation (namespace, id, number, operation, at_ms, changes, hides, policy, note, undoes)
+VALUES (:namespace, :id, :number, :operation, :at_ms, :changes, :hides, :policy, :note, :undoes);
+
+-- name: take_lease
+-- kind: routed
+INSERT INTO lease AS l (namespace, owner, until_ms, epoch) VALUES (:namespace, :owner, :until, 1)
+ON CONFLICT (namespace) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms, epoch = l.epoch + 1
+WHERE l.until_ms <= :now OR l.owner = excluded.owner
+RETURNING epoch;
+
+-- name: hold_lease
+-- kind: routed
+UPDATE lease SET until_ms = CASE WHEN until_ms < :until THEN :until ELSE until_ms END
+WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch
+RETURNING epoch;
+
+-- name: release_lease
+-- kind: routed
+UPDATE lease SET until_ms = 0 WHERE namespace = :namespace AND owner = :owner AND epoch = :epoch;
+
+-- --- the journal
+
+-- name: operation
+-- kind: fan-out
+SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = o.namespace AND u.undoes = o.id)
+FROM operation AS o WHERE o.id = :id;
+
+-- name: operations_of
+-- kind: routed
+SELECT o.namespace, o.id, o.operation, o.at_ms, o.changes, o.hides, o.policy, o.note, o.undoes,
+  (SELECT max(u.id) FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id)
+FROM operation AS o WHERE o.namespace = :namespace ORDER BY o.number DESC LIMIT :limit;
+
+-- name: journal_of_operation
+-- kind: routed
+SELECT target, id, before, after, because FROM journal WHERE namespace = :namespace AND operation = :operation
+ORDER BY position;
+
+-- name: journal_of_memory
+-- kind: routed
+SELECT j.operation, o.operation, j.namespace, o.at_ms, j.target, j.id, j.before, j.after, j.because, o.policy
+FROM journal AS j JOIN operation AS o ON o.namespace = j.namespace AND o.id = j.operation
+WHERE j.namespace = :namespace AND j.id = :id ORDER BY o.number, j.position;
+
+-- name: recalls
+-- kind: routed
+SELECT id, at_ms, query, hits FROM recall_log WHERE namespace = :namespace ORDER BY id DESC LIMIT :limit;
+
+-- --- embedding spaces
+
+-- name: active_space
+-- kind: admin
+SELECT number, model, dimensions, version FROM space WHERE active;
+
+-- name: all_spaces
+-- kind: admin
+SELECT model, dimensions, version, active FROM space ORDER BY number;
+
+-- name: space_of
+-- kind: admin
+SELECT number FROM space WHERE name = :name;
+
+-- Two processes may pick the same number at once: one of them finds it taken and asks again.
+-- name: insert_space
+-- kind: admin
+INSERT INTO space (number, name, model, dimensions, version, active)
+SELECT coalesce(max(number), 0) + 1, CAST(:name AS text), CAST(:model AS text), CAST(:dimensions AS integer),
+  CAST(:version AS text), false FROM space WHERE true
+ON CONFLICT DO NOTHING;
+
+-- name: activate_space
+-- kind: admin
+UPDATE space SET active = (name = :name);
+
+-- --- damage: each statement counts what breaks one rule between the tables
+
+-- name: memories_without_content
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE NOT EXISTS (
+  SELECT 1 FROM content AS c WHERE c.namespace = m.namespace AND c.row = m.row AND c.id = m.id);
+
+-- name: contents_without_memory
+-- kind: fan-out
+SELECT count(*) FROM content AS c WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = c.namespace AND m.row = c.row);
+
+-- name: lines_without_operation
+-- kind: fan-out
+SELECT count(*) FROM journal AS j WHERE NOT EXISTS (
+  SELECT 1 FROM operation AS o WHERE o.namespace = j.namespace AND o.id = j.operation);
+
+-- name: short_journals
+-- kind: fan-out
+SELECT count(*) FROM operation AS o WHERE o.changes <> (
+  SELECT count(*) FROM journal AS j WHERE j.namespace = o.namespace AND j.operation = o.id);
+
+-- name: accesses_without_memory
+-- kind: fan-out
+SELECT count(*) FROM access AS a WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = a.namespace AND m.id = a.id);
+
+-- name: keys_without_memory
+-- kind: fan-out
+SELECT count(*) FROM idempotency AS i WHERE NOT EXISTS (
+  SELECT 1 FROM memory AS m WHERE m.namespace = i.namespace AND m.id = i.id);
+
+-- name: memories_without_namespace
+-- kind: fan-out
+SELECT count(*) FROM memory AS m WHERE NOT EXISTS (SELECT 1 FROM namespace AS n WHERE n.namespace = m.namespace);
+
+-- --- moving a store: the cursor's columns first, then those of the part (records/transfer.py)
+
+-- name: move_namespace
+-- kind: routed
+SELECT n.namespace, n.created_ms, n.policy FROM namespace AS n
+WHERE n.namespace = :namespace AND n.namespace > :namespace_after LIMIT :limit;
+
+-- name: move_link
+-- kind: routed
+SELECT id, kind, other, id, kind, other, weight FROM link
+WHERE namespace = :namespace AND (id, kind, other) > (:id_after, :kind_after, :other_after)
+ORDER BY id, kind, other LIMIT :limit;
+
+-- name: move_access
+-- kind: routed
+SELECT id, at_ms, id, at_ms, times FROM access
+WHERE namespace = :namespace AND (id, at_ms) > (:id_after, :at_ms_after) ORDER BY id, at_ms LIMIT :limit;
+
+-- name: move_recall
+-- kind: routed
+SELECT id, id, at_ms, query, hits FROM recall_log
+WHERE namespace = :namespace AND id > :id_after ORDER BY id LIMIT :limit;
+
+-- name: move_document
+-- kind: routed
+SELECT shelf, id, name, shelf, id, name, data FROM document
+WHERE namespace = :namespace AND (shelf, id, name) > (:shelf_after, :id_after, :name_after)
+ORDER BY shelf, id, name LIMIT :limit;
+
+-- name: size_of_namespace
+-- kind: routed
+SELECT count(*) FROM namespace WHERE namespace = :namespace;
+
+-- name: size_of_memory
+-- kind: routed
+SELECT count(*) FROM memory WHERE namespace = :namespace;
+
+-- name: size_of_link
+-- kind: routed
+SELECT count(*) FROM link WHERE namespace = :namespace;
+
+-- name: size_of_access
+-- kind: routed
+SELECT count(*) FROM access WHERE namespace = :namespace;
+
+-- name: size_of_recall
+-- kind: routed
+SELECT count(*) FROM recall_log WHERE namespace = :namespace;
+
+-- name: size_of_document
+-- kind: routed
+SELECT count(*) FROM document WHERE namespace = :namespace;
+
+-- name: size_of_operation
+-- kind: routed
+SELECT count(*) FROM operation WHERE namespace = :namespace;
+
+-- name: size_of_journal
+-- kind: routed
+SELECT count(*) FROM journal WHERE namespace = :namespace;

@@ -1,0 +1,32 @@
+"""A look at a plan before it is final, in every store; runs inside the transaction that writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from perdure.records.memory import Record
+from perdure.records.policy import RecallPolicy
+from perdure.records.recall import Filters, Pool, Query
+from perdure.stores import reading
+from perdure.stores.session import Session
+
+
+class SqlTransactionView:
+    """Reads of one namespace as they would be after the plan. See records/transaction_view.py.
+
+    Args:
+        session: Of the transaction.
+        namespace: Which one.
+        pool: Finds candidates inside the transaction.
+    """
+
+    def __init__(self, session: Session, namespace: str, pool: Callable[[Query, Filters, RecallPolicy], Pool]) -> None:
+        self._session, self._namespace, self._pool = session, namespace, pool
+
+    def search(self, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
+        """Return the candidates for a query."""
+        return self._pool(query, filters, policy)
+
+    def get(self, ids: Sequence[str]) -> list[Record]:
+        """Return records in the order asked for."""
+        return reading.records(self._session, self._namespace, ids)
