@@ -164,7 +164,7 @@ def test_what_overturns_a_hit_is_named_by_its_number_or_its_id(memory):
 def test_where_nothing_is_known_other_namespaces_are_named(memory):
     notes = {"namespaces": ["default", "acme", "a b c d e f"]}
     person, model = both(memory.recall("zebra?"), "recall", notes, namespace="default")
-    assert person.splitlines()[0] == "Nothing known: nothing stored is related to this."
+    assert person.splitlines()[0] == "Nothing known."
     assert "Looked in namespace default; this store also has acme, a b c d e f." in person
     assert 'acme, "a b c d e f".' in model
     assert "Do not guess." in model
@@ -233,8 +233,8 @@ def test_a_digest_is_a_document_and_its_size_stays_out_of_a_pipe(memory, capsys)
 def test_a_preview_that_would_change_something_says_how_to_apply_it(memory):
     memory.remember("The office is in Lyon. " * 40)
     person, model = both(memory.fit(tokens=1, dry_run=True), "fit")
-    assert person.splitlines()[-1] == "Nothing was written; repeat with --apply to apply it."
-    assert model.splitlines()[-1] == "Nothing was written; repeat with dry_run=false to apply it."
+    assert person.splitlines()[-1] == "Nothing was written; repeat it with --apply to apply it."
+    assert model.splitlines()[-1] == "Nothing was written; repeat it with dry_run=false to apply it."
     assert "Nothing was written" not in both(memory.fit(tokens=10_000, dry_run=True), "fit")[0]
 
 

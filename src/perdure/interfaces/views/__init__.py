@@ -54,7 +54,7 @@ def view_of(result: Any, request: Request) -> list[Block]:
     if not result and name in _EMPTY:
         shown: list[Block] = [Line(f"No {_EMPTY[name]}.")]
     elif name not in _MODULE:
-        shown = list(import_module(f"{__name__}.values").view_values(result))
+        shown = list(import_module(f"{__name__}.values").view_values(result, request))
     else:
         view = "view_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         shown = list(getattr(import_module(f"{__name__}.{_MODULE[name]}"), view)(result, request))

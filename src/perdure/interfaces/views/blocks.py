@@ -28,7 +28,7 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A call of a verb, for the reader to make; without a verb only arguments. ``...`` is for the reader to choose."""
+    """A call of a verb, for the reader to make; an argument of ``...`` is for the reader to choose."""
 
     verb: str
     arguments: tuple[tuple[str, Any], ...] = ()

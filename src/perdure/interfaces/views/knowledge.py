@@ -50,14 +50,14 @@ def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     return (Identifier(f.id), true, believed, *_claim(f), state(f.state), confidence, joined(_links(f, values), "; "))
 
 
-def view_summaries(done: Summaries, _: Request) -> Iterator[Block]:
+def view_summaries(done: Summaries, request: Request) -> Iterator[Block]:
     """Show the summaries that were made or are due."""
     if not done.made:
         yield Line("No summary is due.")
     for s in done.made:
         made = Identifier(s.id) if s.id else "not stored yet"
         yield Quote(s.text, (made, Foreign(s.entity), f"stands for {counted(len(s.sources), 'memory')}"), whole=True)
-    yield from ending(done)
+    yield from ending(done, request)
 
 
 def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
@@ -65,7 +65,7 @@ def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
     yield Document(sheet.text)
 
 
-def view_verified(done: Verified, _: Request) -> Iterator[Block]:
+def view_verified(done: Verified, request: Request) -> Iterator[Block]:
     """Show what authorities said of facts, what needs attention first, and what memories cite that is not there."""
     yield Line(done.note or tally(done.counts))
     if verdicts := sorted(done.verdicts, key=lambda v: _ATTENTION.index(v.outcome)):
@@ -80,7 +80,7 @@ def view_verified(done: Verified, _: Request) -> Iterator[Block]:
         yield Line(("No authority knows about ", cell("", done.unasked)), tone="warning")
     if done.left:
         yield Line(f"{counted(done.left, 'memory')} left for the next run.")
-    yield from ending(done)
+    yield from ending(done, request)
 
 
 def state(name: str) -> str:

@@ -22,7 +22,7 @@ def view_report(report: Report, request: Request) -> Iterator[Block]:
         days = request.arguments.get("days", 30)
         yield Line(f"{counted(len(report.moved), 'move')} within {days:g} days if nothing happens.")
     yield from _moves(report, heading=not foreseen)
-    yield from () if foreseen else ending(report)
+    yield from () if foreseen else ending(report, request)
 
 
 def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:

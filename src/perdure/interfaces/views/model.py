@@ -89,7 +89,7 @@ def _span(span: Span) -> str:
 
 def _command(called: Command) -> str:
     given = ", ".join(f"{name}={_argument(value)}" for name, value in called.arguments)
-    return f"{called.verb}({given})" if called.verb else given
+    return f"{called.verb}({given})"
 
 
 def _argument(value: Any) -> str:

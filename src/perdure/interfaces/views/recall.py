@@ -19,8 +19,8 @@ _OTHERS = 5
 def view_recall(found: Recall, request: Request) -> Iterator[Block]:
     """Show the hits of a recall; where there are none, say where else to look."""
     if not found.hits:
-        yield Line("Nothing known: nothing stored is related to this.")
-        yield Line("Do not guess.", reader="model")
+        yield Line("Nothing known.", reader="person")
+        yield Line("Nothing known: nothing stored is related to this. Do not guess.", reader="model")
         yield from _elsewhere(request)
     places = {hit.memory.id: place for place, hit in enumerate(found.hits, 1)}
     for hit in found.hits:
@@ -30,7 +30,7 @@ def view_recall(found: Recall, request: Request) -> Iterator[Block]:
     if found.hits and found.id:
         yield Line(("Say what became of them: ", command("used", ids=..., recall_id=found.id)), tone="faint")
     if found.note:
-        yield Line(f"Note: {found.note}.", tone="warning")
+        yield Line(f"Note: {found.note.removeprefix('nothing known: ')}.", tone="warning")
 
 
 def _elsewhere(request: Request) -> Iterator[Block]:

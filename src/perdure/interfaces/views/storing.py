@@ -23,8 +23,8 @@ def view_ingested(done: Ingested, request: Request) -> Iterator[Block]:
     if done.used:
         yield Line(f"{counted(done.used, 'recalled memory')} marked as helpful.")
     if done.operations and (no_facts := request.notes.get("no_facts")) is not None:
-        facts = f"No facts were learned. {no_facts}" if no_facts else "Facts were looked for: perdure facts"
-        yield Line(facts, tone="faint", reader="person")
+        learned = "No facts were learned from it; why:" if no_facts else "Facts were looked for in it:"
+        yield Line((learned, " ", command("facts")), tone="faint", reader="person")
     yield from undo(done.operations)
 
 
@@ -52,7 +52,7 @@ def view_learnt(done: Learnt, _: Request) -> Iterator[Block]:
     yield from undo(done.operations)
 
 
-def view_promotion_result(done: PromotionResult, _: Request) -> Iterator[Block]:
+def view_promotion_result(done: PromotionResult, request: Request) -> Iterator[Block]:
     """Show what is promoted from a session, or would be."""
     promoted = f"{'Promoted' if done.confirmed else 'Would promote'} {counted(done.promoted_count, 'memory')} of "
     needed = f"needed: confidence {done.threshold:.2f}, {counted(int(done.median), 'access')}"
@@ -60,7 +60,7 @@ def view_promotion_result(done: PromotionResult, _: Request) -> Iterator[Block]:
     yield Line((promoted, Foreign(done.session), made))
     yield from first([Line(Identifier(i), tone="faint", item=True) for i in done.promoted])
     yield from first([_summary(c) for c in done.summaries])
-    yield from ending(done)
+    yield from ending(done, request)
 
 
 def _summary(c: Crystal) -> Quote:

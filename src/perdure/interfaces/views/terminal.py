@@ -124,17 +124,13 @@ def _brief(text: str, most: int) -> str:
 
 def _command(called: Command) -> str:
     verb = VERBS.get(called.verb)
-    name = (verb.command if verb else "") or called.verb
     parameters = {p.name: p for p in verb.parameters} if verb else {}
-    return " ".join(["perdure", name] * bool(name) + [_option(n, v, parameters.get(n)) for n, v in called.arguments])
+    name = (verb.command if verb else "") or called.verb
+    return " ".join(["perdure", name, *(_option(n, v, parameters.get(n)) for n, v in called.arguments)])
 
 
 def _option(name: str, value: Any, parameter: Parameter | None) -> str:
     """Return an argument as it is written on the command line."""
-    if name == "dry_run":
-        return "--dry-run" if value else "--apply"
-    if value is True:
-        return f"--{name}"
     shown = name.removesuffix("s").upper() if value is ... else _span(_named(value))
     if parameter is None or parameter.is_positional:
         return shown

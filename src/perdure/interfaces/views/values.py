@@ -8,8 +8,10 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo, command
+from perdure.interfaces.views import Request
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo
 from perdure.records.instant import Instant, text_of, to_instant
+from perdure.verbs.declaration import VERBS
 
 MOST: Final = 20
 """Entries of a list that are shown; the structured result has all."""
@@ -23,7 +25,7 @@ _LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "
 _SCORES: Final = {"meaning": "semantic", "words": "keyword"}
 
 
-def view_values(result: Any) -> Iterator[Block]:
+def view_values(result: Any, request: Request) -> Iterator[Block]:
     """Show a result under the names that its JSON has: values, then lists as tables, then how it is undone."""
     if isinstance(result, list | tuple):
         yield from table(result) if _is_rows(result) else (Line(cell("", one)) for one in result)
@@ -32,7 +34,7 @@ def view_values(result: Any) -> Iterator[Block]:
         yield Line("Done." if result is None else cell("", result))
     else:
         yield from _record(result)
-        yield from ending(result)
+        yield from ending(result, request)
 
 
 def _record(result: Any) -> Iterator[Block]:
@@ -52,14 +54,25 @@ def _record(result: Any) -> Iterator[Block]:
         yield from table(records)
 
 
-def ending(result: Any) -> Iterator[Block]:
+def ending(result: Any, request: Request) -> Iterator[Block]:
     """Yield that a preview has written nothing, if it has found something to do, and how a result is undone."""
-    done = getattr(result, "confirmed", getattr(result, "learned", not getattr(result, "dry_run", False)))
-    plans = getattr(result, "plans", None)
-    if not done and (plans is None or any(plan.changes for plan in plans)):
-        apply = command("", confirm=True) if hasattr(result, "confirmed") else command("", dry_run=False)
-        yield Line(("Nothing was written; repeat with ", apply, " to apply it."))
+    if _is_preview(result):
+        confirm = hasattr(result, "confirmed")
+        previews = VERBS[request.verb].defaults.get("dry_run", True) if request.verb in VERBS else True
+        option = "with --confirm" if confirm else "with --apply" if previews else "without --dry-run"
+        yield Line(f"Nothing was written; repeat it {option} to apply it.", reader="person")
+        argument = "confirm=true" if confirm else "dry_run=false"
+        yield Line(f"Nothing was written; repeat it with {argument} to apply it.", reader="model")
     yield from undo(getattr(result, "operations", (getattr(result, "operation", None),)))
+
+
+def _is_preview(result: Any) -> bool:
+    """Whether a result has written nothing although there is something to do."""
+    if getattr(result, "confirmed", not getattr(result, "dry_run", False)) and getattr(result, "learned", True):
+        return False
+    if hasattr(result, "rates"):
+        return any(rate.in_use for rate in result.rates)
+    return any(plan.changes for plan in result.plans) if hasattr(result, "plans") else True
 
 
 def undo(operations: Iterable[str | None]) -> Iterator[Undo]:
