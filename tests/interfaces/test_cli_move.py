@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from conftest import ENV, WORDS_ONLY, opened, places, servers, tables
 from perdure.interfaces.cli import app as cli
-from perdure.interfaces.cli.call import shown_place
+from perdure.interfaces.cli.call import without_password
 from perdure.interfaces.files.exchange import reading
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no local server")
@@ -144,11 +144,12 @@ def test_a_target_that_holds_something_else(folder):
 
 
 def test_a_password_is_hidden_wherever_it_stands():
-    assert shown_place("postgresql://me:pw@host/db") == "postgresql://me:***@host/db"
+    assert without_password("postgresql://me:pw@host/db") == "postgresql://me:***@host/db"
     assert (
-        shown_place("postgresql://host/db?user=me&password=pw&x=1") == "postgresql://host/db?user=me&password=***&x=1"
+        without_password("postgresql://host/db?user=me&password=pw&x=1")
+        == "postgresql://host/db?user=me&password=***&x=1"
     )
-    assert shown_place("/a/b.db") == "/a/b.db"
+    assert without_password("/a/b.db") == "/a/b.db"
 
 
 def test_without_pyarrow_the_error_names_the_extra(folder, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
@@ -36,7 +36,7 @@ else:
     )
     edges, merging = lazy_modules("perdure.rules.consolidation", "edges", "merging")
     (inputs,) = lazy_modules("perdure.rules.validation", "inputs")
-_PANEL = "Tasks and sessions"
+_PANEL: Final = "Tasks and sessions"
 
 
 class ConsolidatingVerbs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.records.memory import Form, Tier
 from perdure.verbs.declaration import Param, verb
@@ -23,9 +23,9 @@ else:
     )
     decay_rules, reinforcement = lazy_modules("perdure.rules.lifecycle", "decay", "reinforcement")
     (inputs,) = lazy_modules("perdure.rules.validation", "inputs")
-_ABOUT = "Decide about one memory"
-_USE = "Say what became of it"
-_SIGNALS = "Maintenance"
+_ABOUT: Final = "Change one memory"
+_USE: Final = "Feedback"
+_SIGNALS: Final = "Maintenance"
 
 
 class DecidingVerbs:

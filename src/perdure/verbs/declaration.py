@@ -23,6 +23,23 @@ Kind = Literal[
 ]
 """What a parameter takes, in the terms that every way in understands."""
 
+Panel = Literal[
+    "Store",
+    "Find and explain",
+    "Facts",
+    "Feedback",
+    "Change one memory",
+    "Tasks and sessions",
+    "Maintenance",
+    "Learning",
+    "History and undo",
+    "Export and copy",
+    "Backups",
+    "PostgreSQL",
+    "Setup",
+]
+"""Where the help page lists a command, in its order."""
+
 REQUIRED: Final = inspect.Parameter.empty
 PROFILES: Final = ("agent", "lifecycle", "full")
 """The MCP profiles, each of which holds the tools of those before it."""
@@ -120,7 +137,7 @@ class Verb:
 
     name: str
     method: Callable[..., Any]
-    panel: str
+    panel: Panel
     reads: bool = False
     hides: bool = False
     repeatable: bool = True
@@ -190,7 +207,7 @@ VERBS: Final[dict[str, Verb]] = {}
 """All verbs by name, in the order of their declaration."""
 
 
-def verb(panel: str, **told: Any) -> Callable[[Callable[Concatenate[S, P], R]], Callable[Concatenate[S, P], R]]:
+def verb(panel: Panel, **told: Any) -> Callable[[Callable[Concatenate[S, P], R]], Callable[Concatenate[S, P], R]]:
     """Declare a method as a verb: its arguments are checked, and every way in can offer it.
 
     Args:

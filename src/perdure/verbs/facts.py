@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
@@ -57,9 +57,9 @@ else:
     (backtest,) = lazy_modules("perdure.operations.lifecycle", "backtest")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
     (queries,) = lazy_modules("perdure.rules.validation", "queries")
-_FACTS = "Facts"
-_ASK = "Ask"
-_LEARN = "Learn"
+_FACTS: Final = "Facts"
+_ASK: Final = "Find and explain"
+_LEARN: Final = "Learning"
 Name = Annotated[str, Param("The other name.")]
 
 

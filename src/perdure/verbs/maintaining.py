@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
@@ -23,7 +23,7 @@ else:
         "perdure.operations.lifecycle", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
     )
     inputs, queries, values = lazy_modules("perdure.rules.validation", "inputs", "queries", "values")
-_PANEL = "Maintenance"
+_PANEL: Final = "Maintenance"
 
 
 class MaintainingVerbs:

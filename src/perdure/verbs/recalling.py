@@ -56,7 +56,7 @@ class RecallingVerbs:
     _context: Context
 
     @verb(
-        "Ask",
+        "Find and explain",
         repeatable=False,
         agent=("query", "limit", "tags", "since", "as_of"),
         empty=lambda answer: not answer.hits,
@@ -106,13 +106,17 @@ class RecallingVerbs:
         )
         return recall.recall(self._context, query, namespace, limit, filters, touch=touch)
 
-    @verb("Ask", reads=True, tell="Read one memory in full by its id, for example when recall cut its content.")
+    @verb(
+        "Find and explain",
+        reads=True,
+        tell="Read one memory in full by its id, for example when recall cut its content.",
+    )
     def get(self, id: Identity, include_archived: IncludeArchived = False) -> MemoryItem | None:
         """Show one memory in full; a hidden one only with ``include_archived``. Does not count as an access."""
         return explain.get(self._context, id, include_archived=include_archived)
 
     @verb(
-        "Ask",
+        "Find and explain",
         reads=True,
         agent=("limit", "tags", "before"),
         items="memories",
@@ -150,7 +154,7 @@ class RecallingVerbs:
         return explain.listed(self._context, namespace, filters, limit, before)
 
     @verb(
-        "Ask",
+        "Find and explain",
         reads=True,
         agent=("id",),
         tell="Explain one memory: its signals, its history with the operation ids that undo takes, and what happens "
@@ -160,7 +164,7 @@ class RecallingVerbs:
         """Explain why a memory is as it is: its signals taken apart, its history, what happens next and when."""
         return explain.why(self._context, id)
 
-    @verb("Ask", reads=True)
+    @verb("Find and explain", reads=True)
     def why_not(
         self,
         id: Identity,
@@ -177,7 +181,7 @@ class RecallingVerbs:
         )
         return explain_miss.why_not(self._context, id, query, limit, filters)
 
-    @verb("Ask", reads=True, tool=False, items="namespaces")
+    @verb("Find and explain", reads=True, tool=False, items="namespaces")
     def namespaces(self) -> Texts:
         """List all namespaces."""
         return self._context.store.namespaces()
@@ -218,7 +222,7 @@ class RecallingVerbs:
         """Return MEMORY.md: what is most worth keeping in view, within a budget (2,000 tokens by default)."""
         return self.digest_details(namespace, budget_tokens, profile=profile, inside=inside).text
 
-    @verb("Look back and take back", reads=True, items="entries")
+    @verb("History and undo", reads=True, items="entries")
     def history(
         self,
         id: Annotated[Identity, Param("The memory; without it, the newest operations.", argument=True, refers="memory")]
@@ -231,7 +235,7 @@ class RecallingVerbs:
         return journal.history(self._context, id, namespace=namespace, limit=limit)
 
     @verb(
-        "Look back and take back",
+        "History and undo",
         hides=True,
         command="",
         agent=("operation_id",),

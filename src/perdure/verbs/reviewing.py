@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.records.errors import InvalidInput
 from perdure.records.signal_results import Review
@@ -27,7 +27,7 @@ else:
     feedback, predicate_synonyms = lazy_modules("perdure.knowledge.operations", "feedback", "predicate_synonyms")
     (review,) = lazy_modules("perdure.operations.lifecycle", "review")
     inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
-_FACTS = "Facts"
+_FACTS: Final = "Facts"
 Answer = Literal["confirm", "deny", "correct", "both", "same", "different", "mute", "keep", "drop"]
 Value = Annotated[str, Param("A fact's new value, or another memory's new text.", longest=1 << 20, stdin=True)]
 
@@ -100,7 +100,7 @@ class ReviewingVerbs:
         }
         return verbs[verdict]()
 
-    @verb("Say what became of it", hides=True, tool=False)
+    @verb("Feedback", hides=True, tool=False)
     def settle(
         self,
         id: Identity,

@@ -35,7 +35,7 @@ class StoringVerbs:
     _context: Context
 
     @verb(
-        "Bring in",
+        "Store",
         agent=("content", "tags", "importance"),
         tell="Store one self-contained fact, decision, preference or event that will matter in later conversations. "
         "Not "
@@ -81,7 +81,7 @@ class StoringVerbs:
         }
         return self.remember_many([item], namespace)[0]
 
-    @verb("Bring in", command="", tool=False)
+    @verb("Store", command="", tool=False)
     def remember_many(
         self,
         items: Iterable[str | Mapping[str, Any]],
@@ -105,7 +105,7 @@ class StoringVerbs:
         return remember.remember(self._context, drafts, namespace, embed=embed, progress=progress)
 
     @verb(
-        "Bring in",
+        "Store",
         command="",
         tell="Store a conversation: each message becomes an episode linked to its neighbours. Taking the same messages "
         "in twice adds nothing. For single facts use remember.",
@@ -133,7 +133,7 @@ class StoringVerbs:
         )
 
     @verb(
-        "Bring in",
+        "Store",
         command="",
         lifecycle=True,
         tell="Automatically extract memories from conversation text. Uses pattern matching to identify facts, "
@@ -176,7 +176,7 @@ class StoringVerbs:
         )
 
     @verb(
-        "Bring in",
+        "Change one memory",
         agent=("id", "content"),
         tell="Say what holds now instead of a memory: the new words are stored with its tags and importance, the old "
         "memory is superseded and linked, never lost.",
@@ -191,7 +191,7 @@ class StoringVerbs:
         return update.update(self._context, id, content)
 
     @verb(
-        "Bring in",
+        "Change one memory",
         hides=True,
         agent=("id", "reason"),
         tell="Archive a memory that is wrong or no longer wanted: it leaves recall and the digest. Nothing is erased; "

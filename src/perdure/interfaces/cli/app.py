@@ -1,25 +1,28 @@
-"""The command ``perdure``: its global options, how errors are told, and its exit codes. Verbs are in ``cli_*.py``."""
+"""The command ``perdure``: its commands and common options, how errors are reported, and its exit codes."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Final, NoReturn, get_args
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
 from perdure.interfaces.cli import backup, file_commands, plan, server, setup, transfer
-from perdure.interfaces.cli.call import MEANINGS, Body, Exit, Json, Namespace, PolicyFile, Store, print_json, verb
-from perdure.interfaces.cli.commands import add_commands, command_of
+from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
+from perdure.interfaces.cli.commands import verb_commands
+from perdure.interfaces.cli.lazy_command import own_command
+from perdure.interfaces.cli.options import Json, Namespace, PolicyFile, Store
+from perdure.interfaces.cli.renamed import ALIASES, MEANT
 from perdure.interfaces.hooks import command
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_text
-from perdure.verbs.declaration import VERBS
+from perdure.verbs.declaration import VERBS, Panel
 
 _UsageError: Any = typer.BadParameter.__base__  # typer does not name it in public, and brings its own or click's
 _LONGEST_ERROR = 4000
@@ -27,8 +30,52 @@ _LONGEST_ERROR = 4000
 _EPILOG = "Exit codes:\n\n" + "\n\n".join(f"{code.value}: {MEANINGS[code]}" for code in Exit)
 
 
+SHORT: Final[set[Panel]] = {"Store", "Find and explain", "Feedback", "Change one memory"}
+BRIEF: Final = {v.command for v in VERBS.values() if v.panel in SHORT}
+"""Commands that are over before numpy's threads have started."""
+OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
+    "Maintenance": {"maintain": server.maintain, "apply": plan.apply},
+    "Export and copy": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
+    "Backups": {"backup": backup.backup, "restore-backup": backup.restore_backup},
+    "PostgreSQL": {"migrate": server.migrate, "postgres": server.postgres},
+    "Setup": {"mcp": setup.mcp, "mcp-config": setup.mcp_config, "hook": command.hook, "demo": setup.demo},
+}
+"""Panel of the help page -> command -> function, of commands that are no verbs."""
+GROUPS: Final[Mapping[str, tuple[Panel, str]]] = {
+    "entity": ("Find and explain", "Who and what memories are about: list, show, name, merge and split them."),
+    "plan": ("Maintenance", "Write what a command would do to a file, to look at and to apply."),
+    "policy": ("Setup", "Show or check the policy: every number that decides a memory's life."),
+}
+"""Group of commands -> its panel and its help."""
+
+
+def all_commands() -> dict[str, TyperCommand | TyperGroup]:
+    """Return every command and group by name, panel by panel as the help page lists them."""
+    made = [*verb_commands(file_commands.STEPS), *plan.plan_commands()]
+    made += [("policy", own_command("show", setup.policy_show)), ("policy", own_command("check", setup.policy_check))]
+    made += [("", own_command(name, f, panel)) for panel, functions in OWN.items() for name, f in functions.items()]
+    alone: list[TyperCommand | TyperGroup] = [command for group, command in made if not group]
+    for name, (panel, text) in GROUPS.items():
+        inside = [command for group, command in made if group == name]
+        alone.append(TyperGroup(name=name, help=text, rich_help_panel=panel, rich_markup_mode="rich", commands=inside))
+    order = get_args(Panel)
+    alone.sort(key=lambda command: order.index(command.rich_help_panel))
+    return {str(command.name): command for command in alone}
+
+
 class Commands(TyperGroup):
     """The group of all commands; turns errors into one or two lines, or into one JSON document."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands.update(all_commands())
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first word names; names of other memory tools are understood."""
+        word = ALIASES.get(args[0], args[0])
+        if word in MEANT:
+            ctx.fail(f"No such command {word!r}. Did you mean {MEANT[word]!r}?")
+        return super().resolve_command(ctx, [word, *args[1:]])
 
     def main(
         self,
@@ -48,38 +95,38 @@ class Commands(TyperGroup):
             )
             ended = code if isinstance(code, int) else Exit.OK
             if ended == Exit.STOPPED:
-                _told(typer.Abort(), as_json=as_json)
-        except Exception as error:  # noqa: BLE001  # the outermost place: whatever it is, it is told in the asked form
-            ended = _told(error, as_json=as_json)
+                _report(typer.Abort(), as_json=as_json)
+        except Exception as error:  # noqa: BLE001  # the outermost place: every error is printed in the asked form
+            ended = _report(error, as_json=as_json)
         if standalone_mode:
             _end(ended)
         return ended
 
 
-def _told(error: Exception, *, as_json: bool) -> Exit:
-    """Tell an error and return the exit code that it stands for."""
+def _report(error: Exception, *, as_json: bool) -> Exit:
+    """Print an error and return its exit code."""
     if isinstance(error, PerdureError):
-        return _tell_refusal(error, as_json=as_json)
+        return _report_refusal(error, as_json=as_json)
     if isinstance(error, _UsageError):
         if as_json:
-            _tell_json("UsageError", error.format_message(), "Add --help to see the options.", "caller")
+            _report_json("UsageError", error.format_message(), "Add --help to see the options.", "caller")
         else:
             error.show()
         return Exit.USAGE
     if isinstance(error, typer.Abort):
         if as_json:
-            _tell_json("Stopped", "Stopped by Ctrl-C.", "What was stored is safe; run the command again.", "caller")
+            _report_json("Stopped", "Stopped by Ctrl-C.", "What was stored is safe; run the command again.", "caller")
         print("Stopped. What was stored is safe; run the command again to go on.", file=sys.stderr)
         return Exit.STOPPED
     traceback.print_exception(error)
     if as_json:
-        _tell_json(type(error).__name__, str(error), "This is a defect of Perdure; please report it.", "machine")
+        _report_json(type(error).__name__, str(error), "This is a defect of Perdure; please report it.", "machine")
     else:
         print("This is a defect of Perdure; please report it with the lines above.", file=sys.stderr)
     return Exit.FAILED
 
 
-def _tell_refusal(error: PerdureError, *, as_json: bool) -> Exit:
+def _report_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     if as_json:
         print_json(error.to_dict())
     else:
@@ -89,7 +136,7 @@ def _tell_refusal(error: PerdureError, *, as_json: bool) -> Exit:
     return Exit.NOTHING if isinstance(error, NotFound) else Exit.FAILED
 
 
-def _tell_json(name: str, message: str, remedy: str, fault: str) -> None:
+def _report_json(name: str, message: str, remedy: str, fault: str) -> None:
     print_json({"error": name, "message": message, "remedy": remedy, "fault": fault})
 
 
@@ -140,41 +187,6 @@ def perdure(
         raise typer.BadParameter("Name a command.")
     typer.echo(context.get_help())
     return Exit.USAGE
-
-
-policy_app = typer.Typer(help="Show or check the policy: every number that decides a memory's life.")
-entity_app = typer.Typer(help="Who and what memories are about: list, show, name, merge and split them.")
-OWN: dict[str, dict[str, Body]] = {
-    "Bring in": {"ingest": file_commands.ingest, "extract": file_commands.extract},
-    "Maintenance": {
-        "apply": plan.apply,
-        "digest": file_commands.digest,
-        "consolidate": command_of(VERBS["consolidate"], file_commands.consolidate),
-        "check": file_commands.check,
-    },
-    "Tasks and sessions": {"relate": file_commands.relate},
-    "Learn": {"backtest": file_commands.backtest},
-    "Look back and take back": {"undo": file_commands.undo},
-    "Move": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
-    "Keep safe": {"backup": backup.backup, "restore-backup": backup.restore_backup},
-    "On a server": {"migrate": server.migrate, "maintain": server.maintain, "postgres": server.postgres},
-    "Set up": {"mcp": setup.mcp, "mcp-config": setup.mcp_config, "hook": command.hook, "demo": setup.demo},
-}
-"""Panel of the help page -> command -> function, of commands that no declaration makes."""
-
-add_commands(app, {"entity": entity_app})
-for panel, commands in OWN.items():
-    for name, body in commands.items():
-        verb(app, name, panel)(body)
-verb(policy_app, "show")(setup.policy_show)
-verb(policy_app, "check")(setup.policy_check)
-app.add_typer(entity_app, name="entity", rich_help_panel="Ask")
-app.add_typer(plan.planning(), name="plan", rich_help_panel="Maintenance")
-app.add_typer(policy_app, name="policy", rich_help_panel="Set up")
-
-SHORT = {"Ask", "Bring in", "Say what became of it", "Decide about one memory"}
-BRIEF = {v.command for v in VERBS.values() if v.panel in SHORT}
-"""Commands that are over before numpy's threads have started."""
 
 
 def main() -> NoReturn:

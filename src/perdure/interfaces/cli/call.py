@@ -1,10 +1,8 @@
-"""One call of the command line: where it looks, how it answers, how it ends. Commands are registered through here."""
+"""One call of the command line: which store and policy it uses, how it answers, and its exit codes."""
 
 from __future__ import annotations
 
-import inspect
 import json
-import os
 import re
 import sys
 import warnings
@@ -13,11 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from perdure.interfaces.files.project import resolved
 from perdure.records.errors import InvalidInput
 from perdure.verbs.results import as_json
 
@@ -51,44 +46,6 @@ MEANINGS = {
     Exit.STOPPED: "stopped by Ctrl-C",
 }
 
-Store = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="PATH",
-        help="The store's file, or postgresql://... Default: PERDURE_STORE, else memory.db in the user's data folder.",
-        rich_help_panel="Everywhere",
-    ),
-]
-PolicyFile = Annotated[
-    str | None,
-    typer.Option(
-        "--policy",
-        metavar="FILE",
-        help="The policy, a TOML file. Default: PERDURE_POLICY, ./perdure.toml, the user's configuration folder.",
-        rich_help_panel="Everywhere",
-    ),
-]
-Namespace = Annotated[
-    str | None,
-    typer.Option(
-        "--namespace",
-        "-n",
-        metavar="NAME",
-        help="The namespace; . for the project's own (its folder's name). Default: 'default'; sweep, forecast, stats "
-        "and history cover all.",
-        rich_help_panel="Everywhere",
-    ),
-]
-Json = Annotated[
-    bool | None,
-    typer.Option(
-        "--json", help="Print one JSON document to standard output, also for errors.", rich_help_panel="Everywhere"
-    ),
-]
-EVERYWHERE: dict[str, Any] = {"store": Store, "policy": PolicyFile, "namespace": Namespace, "as_json": Json}
-"""Options that are accepted before and after the verb; after it wins."""
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -121,7 +78,7 @@ class Call:
     @property
     def shown_store(self) -> str:
         """The store as it may be printed: without a password."""
-        return shown_place(self.store)
+        return without_password(self.store)
 
     def prepared_store(self) -> str:
         """Return the store's path; the default's folder is made, for the user alone, a named one's is not."""
@@ -145,7 +102,7 @@ class Call:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store
-        with said_nicely(), perdure.open(store, policy=self.policy) as memory:
+        with short_warnings(), perdure.open(store, policy=self.policy) as memory:
             yield memory
 
     def show(
@@ -179,7 +136,7 @@ class Call:
         draw(terminal(), blocks)
 
 
-def shown_place(store: str) -> str:
+def without_password(store: str) -> str:
     """Return a store's address as it may be printed: without a password."""
     return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", store))
 
@@ -202,7 +159,7 @@ def print_json(data: Any) -> None:
 
 
 @contextmanager
-def said_nicely() -> Iterator[None]:
+def short_warnings() -> Iterator[None]:
     """Turn embedder warnings into one line each on standard error, once; other warnings stay as they are."""
     from perdure.compose import EmbedderWarning  # noqa: PLC0415  # start-up time
 
@@ -220,42 +177,3 @@ def said_nicely() -> Iterator[None]:
         warnings.showwarning = show
         warnings.simplefilter("always", EmbedderWarning)
         yield
-
-
-def asked(context: typer.Context, after: dict[str, Any]) -> Call:
-    """Return the call: what stands after the verb wins over what stands before it, and that over the environment."""
-    before = context.obj or {}
-    chosen = {name: before.get(name) if value is None else value for name, value in after.items()}
-    store = chosen["store"] if chosen["store"] is not None else os.environ.get("PERDURE_STORE") or None
-    return Call(store, chosen["policy"], resolved(chosen["namespace"]), bool(chosen["as_json"]))
-
-
-def verb(app: typer.Typer, name: str, panel: str | None = None) -> Callable[[Body], Body]:
-    """Register a function as a command. Its first parameter is the Call; the rest are arguments and options.
-
-    The options of ``EVERYWHERE`` are added, so that ``perdure recall X --json`` works like ``perdure --json recall X``.
-    """
-
-    def register(body: Body) -> Body:
-        hints = get_type_hints(body, include_extras=True)
-        own = [
-            p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name])
-            for p in list(inspect.signature(body).parameters.values())[1:]
-        ]
-        shared = [
-            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-            for option, kind in EVERYWHERE.items()
-        ]
-
-        def command(context: typer.Context, **given: Any) -> Exit | None:
-            return body(asked(context, {option: given.pop(option) for option in EVERYWHERE}), **given)
-
-        first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-        signature = inspect.Signature([first, *own, *shared])
-        command.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
-        command.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-        command.__doc__ = body.__doc__
-        app.command(name, rich_help_panel=panel)(command)
-        return body
-
-    return register

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 
 import typer
 
 import perdure.memory  # noqa: F401  # declares the verbs
-from perdure.interfaces.cli.call import Call, Exit, verb
+from perdure.interfaces.cli.call import Call, Exit
+from perdure.interfaces.cli.lazy_command import LazyCommand, help_text, own_parameters
 from perdure.interfaces.cli.options import json_object, moment, text_or_input
 from perdure.records.errors import NotFound
 from perdure.verbs.declaration import VERBS, Parameter, Verb
@@ -28,40 +32,51 @@ _TYPES: Final[Mapping[str, Any]] = {
 _LOCAL: Final = "Without a time zone it is read as local time."
 
 
-def add_commands(app: typer.Typer, groups: Mapping[str, typer.Typer]) -> None:
-    """Add a command for each verb that has one; a name of two words belongs to a group."""
-    for declared in VERBS.values():
-        if declared.command:
-            group, _, name = declared.command.rpartition(" ")
-            verb(groups[group] if group else app, name, None if group else declared.panel)(command_of(declared))
-
-
-def command_of(declared: Verb, step: Callable[..., Exit] | None = None) -> Callable[..., Exit]:
-    """Return the function of a verb's command; its signature and docstring are what typer needs.
+def verb_commands(steps: Mapping[str, Step]) -> Iterator[tuple[str, LazyCommand]]:
+    """Yield the command of each verb, with the group that its name of two words begins with, or nothing.
 
     Args:
-        declared: The verb.
-        step: What runs with the call and the verb's arguments, where it is not the verb alone.
+        steps: Verb -> what its command does besides, for verbs whose declaration is not enough.
     """
-    offered = [p for p in declared.parameters if p.name != "namespace"]
+    for declared in VERBS.values():
+        step = steps.get(declared.name)
+        if step is not None or declared.command:
+            group, _, name = (declared.command or declared.name.replace("_", "-")).rpartition(" ")
+            panel = None if group else declared.panel
+            text = (step and step.function.__doc__) or declared.summary
+            yield group, LazyCommand(name, help_text(text), panel, partial(command_of, declared, step))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a command does that its verb's declaration does not say.
+
+    Attributes:
+        function: Runs it, with the call, its own annotated parameters, and the rest of the verb's arguments by name.
+            Its docstring is the command's help.
+        without: The verb's parameters that the command does not have.
+    """
+
+    function: Callable[..., Exit]
+    without: AbstractSet[str] = frozenset()
+
+
+def command_of(declared: Verb, step: Step | None = None) -> Callable[..., Exit]:
+    """Return the function of a verb's command; its signature is what typer needs."""
+    own = [] if step is None else own_parameters(step.function)
+    left_out = {"namespace", *(p.name for p in own), *(step.without if step else ())}
+    offered = [p for p in declared.parameters if p.name not in left_out]
 
     def run(call: Call, **given: Any) -> Exit:
-        own = {p.name: argument_of(p, given.pop(p.name)) for p in offered if p.name in given}
-        arguments = {name: value for name, value in own.items() if value is not None}
-        return run_verb(call, declared, arguments) if step is None else step(call, **arguments, **given)
+        found = {p.name: argument_of(p, given.pop(p.name)) for p in offered}
+        arguments = {name: value for name, value in found.items() if value is not None}
+        return run_verb(call, declared, arguments) if step is None else step.function(call, **given, **arguments)
 
     parameters = [inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Call)]
-    parameters += [option_of(p) for p in offered]
+    parameters += [*own, *(option_of(p) for p in offered)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions take any attribute
     run.__annotations__ = {p.name: p.annotation for p in parameters}
-    run.__doc__ = help_text((step and step.__doc__) or declared.summary)
     return run
-
-
-def help_text(docstring: str) -> str:
-    """Return a docstring as help: a line for each paragraph, without the marks of code."""
-    paragraphs = inspect.cleandoc(docstring).split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).replace("``", "")
 
 
 def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mapping[str, Any] | None = None) -> Exit:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
-from perdure.interfaces.cli.commands import run_verb
+from perdure.interfaces.cli.commands import Step, run_verb
 from perdure.interfaces.cli.options import LARGEST_INPUT, Zone, text_or_input
 from perdure.interfaces.files import digest_file
 from perdure.interfaces.files.readers import Format, files, read
 from perdure.records.errors import InvalidInput
 from perdure.verbs.declaration import VERBS
 
-_LONGEST_PATH = 300
+_LONGEST_PATH: Final = 300
 
 
 def ingest(
@@ -25,42 +26,28 @@ def ingest(
         list[str], typer.Argument(metavar="PATH...", help="Files, folders (*.jsonl, *.md, *.txt), or - for input.")
     ],
     format: Annotated[Format, typer.Option("--format", "-f", help="How the files are written.")] = Format.AUTO,  # noqa: A002  # the option's name
-    session: Annotated[
-        str | None,
-        typer.Option("--session", metavar="NAME", help="For messages that name none; default the file's name."),
-    ] = None,
     zone: Zone = None,
     embed_later: Annotated[
         bool, typer.Option("--embed-later", help="Fast: keywords find them at once, meaning after 'perdure reembed'.")
     ] = False,
+    **arguments: Any,
 ) -> Exit:
     """Store conversations and notes. The same file twice adds nothing; all is checked before any is stored."""
     found = files(paths)
+    session = arguments.get("session")
     messages = [m for path in found for m in read(path, format=format, session=session, zone=zone)]
-    arguments = {"messages": messages, "session": session, "embed": "later" if embed_later else "now"}
+    arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
     return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
 
 
 def extract(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A text file (UTF-8); - reads standard input.")],
-    min_confidence: Annotated[
-        float, typer.Option("--min-confidence", metavar="0..1", help="Leave out what is less certain.")
-    ] = 0.5,
-    deduplicate: Annotated[
-        bool, typer.Option("--deduplicate/--no-deduplicate", help="Leave out what is known in other words.")
-    ] = True,
-    dedup_threshold: Annotated[
-        float, typer.Option("--dedup-threshold", metavar="0.7..0.99", help="How similar is known already.")
-    ] = 0.9,
-    role: Annotated[
-        str, typer.Option("--role", metavar="NAME", help="Whose words: user, assistant, or another such as tool.")
-    ] = "user",
+    **arguments: Any,
 ) -> Exit:
     """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n names another."""
     text = text_or_input("-") if file == "-" else _text_of(Path(file).expanduser())
-    chosen = {"min_confidence": min_confidence, "deduplicate": deduplicate, "dedup_threshold": dedup_threshold}
-    return run_verb(call, VERBS["extract"], {"text": text, "role": role, **chosen})
+    return run_verb(call, VERBS["extract"], {"text": text, **arguments})
 
 
 def digest(
@@ -72,23 +59,12 @@ def digest(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit code 4 if --out's file is stale.")
     ] = False,
-    budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", "-b", metavar="N", help="Tokens at most. Default: the policy's.")
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option("--profile", metavar="NAME", help="The budget: tokens, claude-code, hermes or openclaw."),
-    ] = None,
-    inside: Annotated[
-        str | None, typer.Option("--inside", metavar="NAME", help="The session that asks: it also sees its own.")
-    ] = None,
+    **arguments: Any,
 ) -> Exit:
     """Print MEMORY.md, the memory summary of a namespace within a budget, or write it into a file."""
     if check and out is None:
         raise typer.BadParameter("--check needs --out FILE, the file to look at.")
-    verb = VERBS["digest"]
-    given = {"budget_tokens": budget_tokens, "profile": profile, "inside": inside}
-    arguments: dict[str, Any] = {**given, "namespace": call.place}
+    arguments["namespace"] = call.place
     with call.memory(create=False) as memory:
         made = memory.digest_details(**arguments)
         notes: dict[str, Any] = {"file": out}
@@ -96,17 +72,16 @@ def digest(
             notes["stale"] = not digest_file.check(out, made.text)
         elif out is not None:
             notes["written"] = digest_file.write(out, made.text)
-        call.show(memory, verb, arguments, made, notes)
+        call.show(memory, VERBS["digest"], arguments, made, notes)
     return Exit.STALE if notes.get("stale") else Exit.OK
 
 
-def consolidate(call: Call, **given: Any) -> Exit:
+def consolidate(call: Call, **arguments: Any) -> Exit:
     """Merge memories that say the same; --apply looks once more and merges exactly that. What goes is only hidden."""
-    arguments = {**given, "namespace": call.place, "dry_run": True}
-    if not given["dry_run"]:  # each command is a process of its own, and the policy may ask for a dry run before
+    arguments["namespace"] = call.place
+    if not arguments["dry_run"]:  # each command is a process of its own, and the policy may ask for a dry run before
         with call.memory() as memory:
-            memory.consolidate(**arguments)
-            arguments["dry_run"] = False
+            memory.consolidate(**arguments | {"dry_run": True})
             call.show(memory, VERBS["consolidate"], arguments, memory.consolidate(**arguments))
         return Exit.OK
     return run_verb(call, VERBS["consolidate"], arguments)
@@ -117,25 +92,14 @@ def relate(
     members: Annotated[
         list[str], typer.Argument(metavar="ID[=ROLE]...", help="Two or more memories, each with a role if you like.")
     ],
-    kind: Annotated[str, typer.Option("--kind", "-k", metavar="TEXT", help="What joins them.")] = "related",
-    weight: Annotated[
-        float, typer.Option("--weight", metavar="0..10", help="How strongly; above 0, at most 10.")
-    ] = 1.0,
-    edge: Annotated[
-        str | None, typer.Option("--edge", metavar="ID", help="The edge that gets these members as well.")
-    ] = None,
+    **arguments: Any,
 ) -> Exit:
     """Join memories by an edge, or bring more into one that exists."""
     roles = {identity: role for identity, _, role in (member.partition("=") for member in members)}
-    return run_verb(call, VERBS["relate"], {"members": roles, "kind": kind, "weight": weight, "edge": edge})
+    return run_verb(call, VERBS["relate"], {"members": roles, **arguments})
 
 
-def backtest(
-    call: Call,
-    limit: Annotated[
-        int, typer.Option("--limit", "-l", metavar="N", help="Past recalls that are judged, 1 to 1000.")
-    ] = 1000,
-) -> Exit:
+def backtest(call: Call, **arguments: Any) -> Exit:
     """Show which hits of past recalls another policy (--policy FILE) would have hidden. Nothing is written.
 
     It is compared with the policy that applies where none is named.
@@ -144,8 +108,8 @@ def backtest(
         raise InvalidInput("There is no policy to try.", remedy="Name its file: perdure backtest --policy other.toml")
     from perdure.compose import load_policy  # noqa: PLC0415  # start-up time
 
-    other = load_policy(call.policy)
-    return run_verb(replace(call, policy=None), VERBS["backtest"], {"policy": other, "limit": limit})
+    arguments["policy"] = load_policy(call.policy)
+    return run_verb(replace(call, policy=None), VERBS["backtest"], arguments)
 
 
 def check(call: Call) -> Exit:
@@ -165,11 +129,24 @@ def undo(
 ) -> Exit:
     """Take an operation back. Refused, with a list, where a memory has changed since.
 
-    Without an id it only shows what the last operation was; `perdure undo last` takes that back.
+    Without an id it only shows what the last operation was; 'perdure undo last' takes that back.
     """
     if operation_id is not None:
         return run_verb(call, VERBS["undo"], {"operation_id": operation_id})
     return run_verb(call, VERBS["history"], {"limit": 1})
+
+
+STEPS: Final[Mapping[str, Step]] = {
+    "ingest": Step(ingest, {"messages", "scope", "embed"}),
+    "extract": Step(extract, {"text"}),
+    "digest": Step(digest),
+    "consolidate": Step(consolidate),
+    "relate": Step(relate),
+    "backtest": Step(backtest, {"policy"}),
+    "check": Step(check),
+    "undo": Step(undo),
+}
+"""Verbs whose commands do more than their declarations say."""
 
 
 def _text_of(path: Path) -> str:

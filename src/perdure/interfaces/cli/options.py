@@ -1,22 +1,20 @@
-"""Arguments and options that several commands share, and how their texts are read."""
+"""The options that every command has, and how the texts of arguments are read."""
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import fields
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from perdure.interfaces.files.reading import Placed
 from perdure.records.errors import InvalidInput
-from perdure.records.memory import Kind, Scope
-from perdure.records.policy import DigestPolicy
 
 LARGEST_INPUT = 16 * 1024 * 1024
-_LOCAL = "An ISO 8601 date or time; without a zone it is read as local time."
+_PANEL: Final = "Common options"
 
 
 def moment(text: str) -> datetime:
@@ -72,54 +70,6 @@ def zone_of(name: str) -> Placed:
     return lambda moment: moment.replace(tzinfo=zone)
 
 
-def profiles(incomplete: str) -> list[str]:
-    """Return the digest profiles, for completion."""
-    declared = next(f for f in fields(DigestPolicy) if f.name == "profile")
-    return [name for name in declared.metadata["choices"] if name.startswith(incomplete)]
-
-
-Identity = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
-Identities = Annotated[list[str], typer.Argument(metavar="ID...", help="The memories' ids.")]
-Apply = Annotated[bool, typer.Option("--apply", help="Do it; without this it is only a preview.")]
-AcceptLoss = Annotated[
-    str | None,
-    typer.Option(
-        "--accept-loss", metavar="REASON", help="Go on where a gate says that too much is lost; kept in the journal."
-    ),
-]
-Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Only this kind. Repeat it for several.")]
-Scopes = Annotated[list[Scope] | None, typer.Option("--scope", help="Only this scope. Repeat it for several.")]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tag", "-t", metavar="TAG", help="Only memories with this tag. Repeat it to ask for all of several."
-    ),
-]
-Session = Annotated[str | None, typer.Option("--session", metavar="NAME", help="Only this session.")]
-Inside = Annotated[
-    str | None,
-    typer.Option("--inside", metavar="NAME", help="The session that asks: its own memories are seen besides."),
-]
-Since = Annotated[
-    datetime | None,
-    typer.Option("--since", parser=moment, metavar="DATE", help=f"Only what happened at or after this. {_LOCAL}"),
-]
-Until = Annotated[
-    datetime | None,
-    typer.Option("--until", parser=moment, metavar="DATE", help=f"Only what happened before this. {_LOCAL}"),
-]
-AsOf = Annotated[
-    datetime | None,
-    typer.Option("--as-of", parser=moment, metavar="DATE", help=f"What was true then. {_LOCAL}"),
-]
-KnownAt = Annotated[
-    datetime | None,
-    typer.Option("--known-at", parser=moment, metavar="DATE", help=f"What was known then. {_LOCAL}"),
-]
-At = Annotated[
-    datetime | None,
-    typer.Option("--at", parser=moment, metavar="DATE", help=f"When it happened; default now. {_LOCAL}"),
-]
 Zone = Annotated[
     Placed | None,
     typer.Option(
@@ -129,17 +79,38 @@ Zone = Annotated[
         help="Zone of times that name none: UTC, local, Europe/Berlin. Without it such times are refused.",
     ),
 ]
-MinConfidence = Annotated[
-    float, typer.Option("--min-confidence", metavar="0..1", help="Only memories at least this likely true now.")
-]
-Archived = Annotated[bool, typer.Option("--include-archived", help="Also hidden memories.")]
-Limit = Annotated[int, typer.Option("--limit", "-l", metavar="N", help="How many at most, 1 to 1000.")]
-Profile = Annotated[
+Store = Annotated[
     str | None,
     typer.Option(
-        "--profile",
-        metavar="NAME",
-        autocompletion=profiles,
-        help="The budget profile: tokens, claude-code, hermes or openclaw. Default: the policy's.",
+        "--store",
+        metavar="PATH",
+        help="The store's file, or postgresql://... Default: PERDURE_STORE, else memory.db in the user's data folder.",
+        rich_help_panel=_PANEL,
     ),
 ]
+PolicyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="The policy, a TOML file. Default: PERDURE_POLICY, ./perdure.toml, the user's configuration folder.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        help="The namespace; . for the project's own (its folder's name). Default: 'default'; sweep, forecast, stats "
+        "and history cover all.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Json = Annotated[
+    bool | None,
+    typer.Option("--json", help="Print one JSON document to standard output, also for errors.", rich_help_panel=_PANEL),
+]
+COMMON: Final[Mapping[str, Any]] = {"store": Store, "policy": PolicyFile, "namespace": Namespace, "as_json": Json}
+"""Options of every command, accepted before and after its name; after it wins."""

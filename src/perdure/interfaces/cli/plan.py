@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
 
-from perdure.interfaces.cli.call import Call, Exit, verb
-from perdure.interfaces.cli.commands import command_of
+from perdure.interfaces.cli.call import Call, Exit
+from perdure.interfaces.cli.commands import Step, command_of
+from perdure.interfaces.cli.lazy_command import LazyCommand
 from perdure.interfaces.files import plan_file
 from perdure.interfaces.views import Request, view_of
 from perdure.records.plan import Plan
@@ -29,39 +30,28 @@ _PREVIEWED: Final = ("sweep", "consolidate", "fit", "complete_task", "promote", 
 """Verbs whose result holds the plans of what it would do."""
 
 
-def planning() -> typer.Typer:
-    """Return the command group ``perdure plan``: one command for each verb that can be previewed."""
-    app = typer.Typer(help="Write down what a verb would do, as a file to look at and to apply.")
-    for name in _PREVIEWED:
-        verb(app, name.replace("_", "-"))(_command(VERBS[name]))
-    return app
+def plan_commands() -> Iterator[tuple[str, LazyCommand]]:
+    """Yield the commands of the group ``perdure plan``: one for each verb that can be previewed."""
+    for verb in _PREVIEWED:
+        name = verb.replace("_", "-")
+        text = f"Plan what 'perdure {name}' would do."
+        yield "plan", LazyCommand(name, text, None, partial(_plan_command, VERBS[verb]))
 
 
-def _command(declared: Verb) -> Callable[..., Exit]:
-    """Return the command that writes a verb's plans: the verb's own, with a file, without what makes it act."""
+def _plan_command(declared: Verb) -> Callable[..., Exit]:
+    """Return the command that writes a verb's plans: with a file, and without what makes the verb act."""
 
-    def step(call: Call, out_file: str, force: bool, **given: Any) -> Exit:
-        arguments = {name: value for name, value in given.items() if name not in {"dry_run", "confirm", "accept_loss"}}
+    def write(call: Call, out: PlanFile, *, force: Force = False, **arguments: Any) -> Exit:
         if "dry_run" in declared.defaults:
             arguments["dry_run"] = True
-        arguments |= {"namespace": call.namespace or declared.defaults.get("namespace", "default")}
+        arguments["namespace"] = call.namespace or declared.defaults.get("namespace", "default")
         with call.memory(create=False) as memory:
             plans: Sequence[Plan] = getattr(memory, declared.name)(**arguments).plans
-        plan_file.write(out_file, plans, force=force)
-        _tell(call, plans, out_file)
+        plan_file.write(out, plans, force=force)
+        _show(call, plans, out)
         return Exit.OK
 
-    command = command_of(declared, step)
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    own = [
-        p for p in inspect.signature(command).parameters.values() if p.name not in {"dry_run", "confirm", "accept_loss"}
-    ]
-    out = inspect.Parameter("out_file", keyword, annotation=PlanFile)
-    again = inspect.Parameter("force", keyword, default=False, annotation=Force)
-    command.__signature__ = inspect.Signature([*own, out, again])  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in (*own, out, again)}
-    command.__doc__ = f"Plan what `perdure {declared.command or declared.name}` would do."
-    return command
+    return command_of(declared, Step(write, {"dry_run", "confirm", "accept_loss"}))
 
 
 def apply(
@@ -73,10 +63,10 @@ def apply(
     plans = plan_file.read(file)
     with call.memory() as memory:
         done = memory.apply_all(plans, accept_loss=accept_loss)
-    _tell(call, done, None)
+    _show(call, done, None)
 
 
-def _tell(call: Call, plans: Sequence[Plan], file: str | None) -> None:
+def _show(call: Call, plans: Sequence[Plan], file: str | None) -> None:
     told = [
         {
             "id": p.id,

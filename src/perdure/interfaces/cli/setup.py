@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from perdure.interfaces.cli.call import Call, print_json, said_nicely
+from perdure.interfaces.cli.call import Call, print_json, short_warnings
 from perdure.interfaces.views.blocks import Document, Foreign, Line
 from perdure.records.errors import PerdureError
 
@@ -96,7 +96,7 @@ def mcp(
     try:
         from perdure.interfaces.mcp.run import run  # noqa: PLC0415  # an extra, and start-up time
 
-        with said_nicely():
+        with short_warnings():
             run(
                 store=call.prepared_store(),
                 policy=call.policy,
@@ -150,7 +150,7 @@ def demo(
 
     from perdure.interfaces.demo import run  # noqa: PLC0415  # start-up time
 
-    with said_nicely():
+    with short_warnings():
         console = Console(stderr=call.as_json, highlight=False)
         page = run(Path(out_folder), store=_demo_store(call), embedder=embedder, console=console)
     if call.as_json:

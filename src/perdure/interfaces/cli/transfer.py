@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from perdure.interfaces.cli.call import Call, said_nicely, shown_place
+from perdure.interfaces.cli.call import Call, short_warnings, without_password
 from perdure.interfaces.files.exchange import STDIO, reading, write
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Foreign, Line
@@ -30,7 +30,7 @@ def export(
     from perdure.operations.transfer import exported  # noqa: PLC0415  # start-up time
 
     begun, rows = time.perf_counter(), 0
-    with said_nicely(), store_at(call.store, existing=True) as store, progress("Exporting") as told:
+    with short_warnings(), store_at(call.store, existing=True) as store, progress("Exporting") as told:
 
         def count(done: int, total: int) -> None:
             nonlocal rows
@@ -63,7 +63,7 @@ def import_(
 
     lines = reading(file, partial=partial)
     begun = time.perf_counter()
-    with said_nicely(), store_at(call.prepared_store()) as store, progress("Importing") as told:
+    with short_warnings(), store_at(call.prepared_store()) as store, progress("Importing") as told:
         done = imported(lines, store, namespace=call.namespace, partial=partial, twice=file != STDIO, progress=told)
     _tell(call, done, "import", call.shown_store, begun)
 
@@ -80,9 +80,9 @@ def copy(
     from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
 
     begun = time.perf_counter()
-    with said_nicely(), progress("Copying and verifying") as told:
+    with short_warnings(), progress("Copying and verifying") as told:
         done = run(source, target, namespace=call.namespace, progress=told)
-    _tell(call, done, "copy", shown_place(target), begun)
+    _tell(call, done, "copy", without_password(target), begun)
 
 
 def _tell(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
