@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -40,6 +41,9 @@ MOMENTS: Final = {"at", "since", "until", "as_of", "known_at"}
 """Arguments that are datetimes in Python, and ISO 8601 elsewhere."""
 
 ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+SHORT: Final = re.compile(r"\b[0-9a-f]{8}\b")
+SHOWN: Final = 8
+"""Characters at the end of an id that people and models are shown."""
 VARYING: Final = {"seconds", "bytes"}
 TIMING: Final = re.compile(r"\b\d+\.\d+ s\b")
 POLICY_VERSION: Final = re.compile(r"\b[0-9a-f]{12}\.[0-9a-f]{6}\b")
@@ -63,7 +67,9 @@ def walk(door: str, store: str, folder: Path, steps: Sequence[Step], policy: str
         file = folder / "policy.toml"
         file.write_text(policy.replace("{port}", str(port)), "utf-8")
         os.environ["PERDURE_POLICY"] = str(file)
-        return DOORS[door](Walk(store, folder, steps))
+        walked = Walk(store, folder, steps)
+        with mock.patch("secrets.randbits", walked.random_bits):
+            return DOORS[door](walked)
 
 
 @contextmanager
@@ -122,7 +128,8 @@ class Walk:
         self.folder = folder
         self.on_a_file = Path(store).is_relative_to(folder)
         self.kept: dict[str, str] = {"store": store}
-        self._steps: dict[int, str] = {}
+        self._step = ""
+        self._steps: dict[str, str] = {}
         shown = re.sub(":[^:@/]+@", ":***@", store)
         hidden = {
             UNKNOWN: "<unknown>",
@@ -152,8 +159,15 @@ class Walk:
             if step.days:
                 self.now = self.now.replace(hour=9, minute=0, second=0) + timedelta(days=step.days)
             self.now += timedelta(seconds=1)
-            self._steps[self.milliseconds()] = step.name
+            self._step = step.name
             yield step
+
+    def random_bits(self, bits: int) -> int:
+        """Return what is random in an id as ``secrets.randbits`` does, but the same in each run."""
+        seed = f"{self._step}:{len(self._steps)}".encode()
+        drawn = int.from_bytes(blake2b(seed, digest_size=8).digest(), "big") & ((1 << bits) - 1)
+        self._steps[f"{drawn:016x}"[-SHOWN:]] = self._step
+        return drawn
 
     def given(self, value: Any) -> Any:
         """Return an argument with what earlier steps kept in the place of their names."""
@@ -177,10 +191,10 @@ class Plain:
 
     Args:
         hidden: What stands for texts of this run, longer ones first.
-        steps: Time in milliseconds -> the step's name; it grows.
+        steps: The end of an id -> the step that made it; it grows.
     """
 
-    def __init__(self, hidden: dict[str, str], steps: dict[int, str]) -> None:
+    def __init__(self, hidden: dict[str, str], steps: dict[str, str]) -> None:
         self._hidden = hidden
         self._steps = steps
         self._names: dict[str, str] = {}
@@ -200,19 +214,19 @@ class Plain:
         return text.split("\n") if "\n" in text else text
 
     def text(self, value: str) -> str:
-        """Return a text without what varies."""
+        """Return a text without what varies; a short form of an id is the name after a tilde."""
         for secret, name in self._hidden.items():
             value = value.replace(secret, name)
         value = DIGEST.sub("<digest>", POLICY_VERSION.sub("<policy>", TIMING.sub("<varies> s", value)))
-        return ID.sub(lambda m: self._name(m[0]), value)
+        value = ID.sub(lambda m: self._name(m[0][-SHOWN:]), value)
+        return SHORT.sub(lambda m: f"~{self._name(m[0])}" if m[0] in self._steps else m[0], value)
 
-    def _name(self, identity: str) -> str:
-        if identity not in self._names:
-            moment = int(identity[:8] + identity[9:13], 16)
-            step = self._steps.get(moment) or datetime.fromtimestamp(moment / 1000, UTC).isoformat()
+    def _name(self, ending: str) -> str:
+        if ending not in self._names:
+            step = self._steps.get(ending, "unknown")
             self._made[step] += 1
-            self._names[identity] = f"{step}.{self._made[step]}"
-        return self._names[identity]
+            self._names[ending] = f"{step}.{self._made[step]}"
+        return self._names[ending]
 
 
 def _records(answer: Any) -> Iterator[dict[str, Any]]:

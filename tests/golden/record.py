@@ -35,7 +35,7 @@ from golden.tour import TOURS
 
 HERE = Path(__file__).parent
 ACCEPT = "python tests/golden/record.py"
-PROFILES = ("core", "full")
+PROFILES = ("agent", "lifecycle", "full")
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from golden import record
+from golden import doors, record
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::perdure.EmbedderWarning"),  # the tour stores a secret
@@ -33,3 +33,13 @@ def test_every_verb_answers_as_recorded_by_each_door():
 @pytest.mark.skipif(sys.platform == "win32", reason="no local server")
 def test_a_server_answers_as_a_file_does_but_for_what_is_recorded():
     unchanged(record.record_server_tour(), "tour-postgres.json")
+
+
+@pytest.mark.parametrize("door", doors.DOORS)
+def test_no_step_of_the_tour_meets_a_defect(door):
+    met = {
+        name: answer
+        for name, answer in record.tour("sqlite", door).items()
+        if isinstance(answer, dict) and (answer.keys() & {"invalid", "raised"} or "Traceback" in str(answer))
+    }
+    assert met == {}

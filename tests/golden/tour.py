@@ -178,7 +178,7 @@ BRING_IN: Final = (
     Step(
         "remember-all-options",
         "remember 'The office is in Lyon.' --kind fact --tag office --importance 0.9 --confidence 0.75 --source talk "
-        """--metadata '{"floor": 3}' --at 2026-02-01T10:00:00+00:00 --pin --key office-1""",
+        """--metadata '{"floor": 3}' --at 2026-02-01T10:00:00+00:00 --pinned --idempotency-key office-1""",
         verb(
             "remember",
             content="The office is in Lyon.",
@@ -196,7 +196,7 @@ BRING_IN: Final = (
     ),
     Step(
         "remember-same-key",
-        "remember 'The office is in Graz.' --key office-1",
+        "remember 'The office is in Graz.' --idempotency-key office-1",
         verb("remember", content="The office is in Graz.", idempotency_key="office-1"),
     ),
     Step(
@@ -404,7 +404,7 @@ ASK: Final = (
     ),
     Step(
         "extract-again",
-        "extract - --min-confidence 0.6 --threshold 0.8",
+        "extract - --min-confidence 0.6 --dedup-threshold 0.8",
         verb("extract", text=EXTRACTED, min_confidence=0.6, dedup_threshold=0.8),
         typed=EXTRACTED,
     ),
@@ -455,14 +455,14 @@ FACTS: Final = (
     ),
     Step(
         "answer-sheet-short",
-        "answer-sheet 'What does Gai Media prefer?' --tokens 120 --as-of 2026-01-20T00:00:00+00:00",
+        "answer-sheet 'What does Gai Media prefer?' --budget-tokens 120 --as-of 2026-01-20T00:00:00+00:00",
         verb(
             "answer_sheet",
             query="What does Gai Media prefer?",
             budget_tokens=120,
             as_of="2026-01-20T00:00:00+00:00",
         ),
-        verb("answer_sheet", query="What does Gai Media prefer?", tokens=120, as_of="2026-01-20T00:00:00+00:00"),
+        verb("answer_sheet", query="What does Gai Media prefer?", budget_tokens=120, as_of="2026-01-20T00:00:00+00:00"),
     ),
     Step(
         "answer-sheet-nothing",
@@ -471,9 +471,9 @@ FACTS: Final = (
     ),
     Step(
         "answer-sheet-tokens-1",
-        "answer-sheet x --tokens 1",
+        "answer-sheet x --budget-tokens 1",
         verb("answer_sheet", query="x", budget_tokens=1),
-        verb("answer_sheet", query="x", tokens=1),
+        verb("answer_sheet", query="x", budget_tokens=1),
     ),
     Step("learn", "learn spring summer", verb("learn", sessions=["spring", "summer"])),
     Step("learn-unknown", "learn nowhere", verb("learn", sessions=["nowhere"])),
@@ -524,7 +524,7 @@ FACTS: Final = (
     Step("same", "same $coffee", verb("same", id="$coffee"), verb("answer", id="$coffee", verdict="same")),
     Step(
         "different",
-        "same $coffee --no",
+        "same $coffee --no-yes",
         verb("same", id="$coffee", yes=False),
         verb("answer", id="$coffee", verdict="different"),
     ),
@@ -602,7 +602,7 @@ ENTITIES: Final = (
 SIGNALS: Final = (
     Step(
         "used",
-        "used $office --recall $recalled",
+        "used $office --recall-id $recalled",
         verb("used", ids=["$office"], recall_id="$recalled"),
         days=1,
     ),
@@ -616,7 +616,7 @@ SIGNALS: Final = (
     Step("reinforce", "reinforce $procedure $cited", verb("reinforce", memory_ids=["$procedure", "$cited"])),
     Step(
         "reinforce-set",
-        f"reinforce $procedure {UNKNOWN} --boost set_value --amount 0.4 --no-access",
+        f"reinforce $procedure {UNKNOWN} --boost-type set_value --boost-amount 0.4 --no-update-access",
         verb(
             "reinforce",
             memory_ids=["$procedure", UNKNOWN],
@@ -628,7 +628,7 @@ SIGNALS: Final = (
     Step("reinforce-unknown", f"reinforce {UNKNOWN}", verb("reinforce", memory_ids=[UNKNOWN])),
     Step(
         "reinforce-amount-2",
-        "reinforce $procedure --amount 2",
+        "reinforce $procedure --boost-amount 2",
         verb("reinforce", memory_ids=["$procedure"], boost_amount=2),
     ),
     Step("weaken", "weaken $procedure --amount 0.5", verb("weaken", memory_ids=["$procedure"], amount=0.5)),
@@ -721,13 +721,13 @@ GROUPS: Final = (
     ),
     Step(
         "consolidate-preview",
-        "consolidate --threshold 0.8",
+        "consolidate --similarity-threshold 0.8",
         verb("consolidate", namespace="default", similarity_threshold=0.8),
     ),
-    Step("plan-consolidate", "plan consolidate --threshold 0.8 -o merge.json", mcp=None),
+    Step("plan-consolidate", "plan consolidate --similarity-threshold 0.8 -o merge.json", mcp=None),
     Step(
         "consolidate",
-        "consolidate --threshold 0.8 --apply",
+        "consolidate --similarity-threshold 0.8 --apply",
         verb("consolidate", namespace="default", similarity_threshold=0.8, dry_run=False),
     ),
     Step(
@@ -738,14 +738,14 @@ GROUPS: Final = (
     ),
     Step(
         "consolidate-threshold-0",
-        "consolidate --threshold 0",
+        "consolidate --similarity-threshold 0",
         verb("consolidate", namespace="default", similarity_threshold=0),
     ),
 )
 
 LEARNING: Final = (
     Step("rates", "rates", verb("rates"), verb("rates"), days=1),
-    Step("rates-learned", "rates --learn", verb("learn_rates"), verb("rates", dry_run=False)),
+    Step("rates-learned", "rates --apply", verb("rates", dry_run=False)),
     Step(
         "ingest-routine",
         "ingest routine.jsonl -n routine",
@@ -754,14 +754,12 @@ LEARNING: Final = (
     Step(
         "procedures-preview",
         "procedures -n routine",
-        verb("learn_procedures", namespace="routine"),
         verb("procedures", namespace="routine"),
     ),
     Step("plan-procedures", "plan procedures -n routine -o procedures.json", mcp=None),
     Step(
         "procedures",
         "procedures -n routine --apply",
-        verb("learn_procedures", namespace="routine", dry_run=False),
         verb("procedures", namespace="routine", dry_run=False),
     ),
     Step(
@@ -783,18 +781,18 @@ LEARNING: Final = (
 )
 
 UPKEEP: Final = (
-    Step("forecast", "forecast 40", verb("forecast", days=40), days=50),
-    Step("forecast-days-0", "forecast 0", verb("forecast", days=0)),
+    Step("forecast", "forecast --days 40", verb("forecast", days=40), days=50),
+    Step("forecast-days-0", "forecast --days 0", verb("forecast", days=0)),
     Step("stats-due", "stats", verb("stats")),
     Step("stats-elsewhere", "stats -n team", verb("stats", namespace="team")),
     Step("digest", "digest", verb("digest_details"), verb("digest")),
     Step(
         "digest-short",
-        "digest --budget 60 --profile hermes",
+        "digest --budget-tokens 60 --profile hermes",
         verb("digest", budget_tokens=60, profile="hermes"),
     ),
     Step("digest-profile-unknown", "digest --profile odd", verb("digest", profile="odd")),
-    Step("digest-budget-0", "digest --budget 0", verb("digest", budget_tokens=0)),
+    Step("digest-budget-0", "digest --budget-tokens 0", verb("digest", budget_tokens=0)),
     Step("digest-file", "digest --out MEMORY.md", mcp=None),
     Step("digest-file-fresh", "digest --out MEMORY.md --check", mcp=None),
     Step("plan-sweep", "plan sweep -o sweep.json", mcp=None),
@@ -813,7 +811,7 @@ UPKEEP: Final = (
     Step("decay-preview", "decay", verb("decay"), verb("decay", namespace="default")),
     Step(
         "decay",
-        "decay --curve linear --half-life 10 --floor 0.2 --access-weight 0.5 --apply -n default",
+        "decay --decay-function linear --half-life-days 10 --min-importance 0.2 --access-weight 0.5 --apply -n default",
         verb(
             "decay",
             namespace="default",
@@ -824,8 +822,8 @@ UPKEEP: Final = (
             dry_run=False,
         ),
     ),
-    Step("decay-half-life-0", "decay --half-life 0", verb("decay", half_life_days=0), mcp=None),
-    Step("decay-curve-unknown", "decay --curve odd", verb("decay", namespace="default", decay_function="odd")),
+    Step("decay-half-life-0", "decay --half-life-days 0", verb("decay", half_life_days=0), mcp=None),
+    Step("decay-curve-unknown", "decay --decay-function odd", verb("decay", namespace="default", decay_function="odd")),
     Step("fit-preview", "fit --tokens 200", verb("fit", tokens=200, dry_run=True)),
     Step("fit", "fit --tokens 200 --apply", verb("fit", tokens=200, dry_run=False)),
     Step("fit-tokens-0", "fit --tokens 0", verb("fit", tokens=0)),
@@ -952,15 +950,15 @@ MEANING: Final = (
     Step("meaning-review", "review", verb("review"), keep={"names": {"why": "the names are alike in meaning (1.00)"}}),
     Step("meaning-same", "same $names", verb("same", id="$names"), verb("answer", id="$names", verdict="same")),
     Step("meaning-rates", "rates", verb("rates"), verb("rates")),
-    Step("meaning-plan", "plan consolidate --threshold 0.8 -o merge.json", mcp=None),
+    Step("meaning-plan", "plan consolidate --similarity-threshold 0.8 -o merge.json", mcp=None),
     Step(
         "meaning-consolidate-preview",
-        "consolidate --threshold 0.8",
+        "consolidate --similarity-threshold 0.8",
         verb("consolidate", namespace="default", similarity_threshold=0.8),
     ),
     Step(
         "meaning-consolidate",
-        "consolidate --threshold 0.8 --apply",
+        "consolidate --similarity-threshold 0.8 --apply",
         verb("consolidate", namespace="default", similarity_threshold=0.8, dry_run=False),
     ),
     Step("meaning-apply-stale", "apply merge.json", mcp=None),
