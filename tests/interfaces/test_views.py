@@ -100,6 +100,7 @@ def blocks_with(text):
 
 
 @given(HOSTILE)
+@settings(deadline=None)
 def test_no_text_of_others_leaves_its_quotes_in_what_a_model_reads(text):
     """Without quoted lines and with every foreign text taken out, what is left does not depend on the text."""
     rendered = render_text(blocks_with(text))
@@ -115,6 +116,7 @@ def test_no_text_of_others_leaves_its_quotes_in_what_a_model_reads(text):
 
 
 @given(HOSTILE)
+@settings(deadline=None)
 def test_no_text_of_others_steers_a_terminal(text):
     shown = drawn(blocks_with(text))
     assert not [c for c in shown if c != "\n" and (not c.isprintable())]
@@ -351,7 +353,7 @@ LISTS = {
 
 @pytest.mark.parametrize("kind", [*RESULTS, *LISTS.values()], ids=lambda kind: kind.__name__)
 @given(HOSTILE)
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_no_result_writes_lines_that_its_texts_ask_for(kind, text):
     verb = next((verb for verb, one in LISTS.items() if one is kind), "unheard_of")
 

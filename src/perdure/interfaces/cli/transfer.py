@@ -65,7 +65,7 @@ def import_(
     begun = time.perf_counter()
     with short_warnings(), store_at(call.prepared_store()) as store, progress("Importing") as told:
         done = imported(lines, store, namespace=call.namespace, partial=partial, twice=file != STDIO, progress=told)
-    _tell(call, done, "import", call.shown_store, begun)
+    _tell(call, done, "Imported", call.shown_store, begun)
 
 
 def copy(
@@ -82,9 +82,14 @@ def copy(
     begun = time.perf_counter()
     with short_warnings(), progress("Copying and verifying") as told:
         done = run(source, target, namespace=call.namespace, progress=told)
-    _tell(call, done, "copy", without_password(target), begun)
+    _tell(call, done, "Copied", without_password(target), begun)
 
 
 def _tell(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
-    notes = {"store": place, "seconds": round(time.perf_counter() - begun, 3)}
-    call.answer({**done.to_dict(), **notes}, *view_of(done, Request(verb, notes=notes)))
+    seconds = round(time.perf_counter() - begun, 3)
+    rows = f"{counted(done.written, 'row')} written, {counted(sum(done.parts.values()), 'row')} verified"
+    what = f"{verb} {counted(done.namespaces, 'namespace')} to "
+    lines = [Line((what, Foreign(place), f" in {seconds:.1f} s: {rows}.")), *view_of(done.parts, Request("copy"))]
+    if not done.whole:
+        lines.append(Line("The file was cut short: only what was there of it is stored.", tone="warning"))
+    call.answer({"store": place, **done.to_dict(), "seconds": seconds}, *lines)

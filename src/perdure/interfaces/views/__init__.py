@@ -19,7 +19,7 @@ class Request:
         verb: Its name, as the Python method is called.
         arguments: Parameter -> value, as bound.
         notes: What else the caller knows and a view may show: ``store`` (its address without a password),
-            ``namespaces`` (all there are), ``no_facts`` (why there may be none), ``files``, ``file``, ``seconds``.
+            ``namespaces`` (all there are), ``no_facts`` (why there may be none), ``files``, ``file``.
     """
 
     verb: str
@@ -38,8 +38,7 @@ _MODULES: Final = {
     "explanation": "Explanation",
     "knowledge": "Timeline Summaries Verified AnswerSheet facts",
     "journal": "Plan history plan apply",
-    "maintenance": "Report Stats Digest digest check namespaces upkeep_state SessionResult",
-    "storing": "Ingested ExtractResult Learnt Moved PromotionResult",
+    "maintenance": "Report Stats Digest digest check namespaces upkeep_state SessionResult Ingested",
 }
 """Module -> types of results that it shows; of results that are lists, dictionaries or texts the verbs."""
 _MODULE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}

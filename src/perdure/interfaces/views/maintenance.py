@@ -1,4 +1,4 @@
-"""Views of maintenance: sweeps and forecasts, statistics, the digest, checks, the schedule, ends of sessions."""
+"""Views of maintenance: sweeps, ends of sessions, statistics, the digest, checks, the schedule, ingests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Pairs, Text
+from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Pairs, Text, command
 from perdure.interfaces.views.values import counted, ending, first, tally, undo, when
 from perdure.records.consolidation_results import SessionResult
-from perdure.records.report import Moved, Report, Stats
+from perdure.records.report import Ingested, Moved, Report, Stats
 
 if TYPE_CHECKING:
     from perdure.records.digest import Digest
@@ -127,3 +127,17 @@ def view_upkeep_state(found: Mapping[str, Mapping[str, Mapping[str, Any]]], _: R
             yield Line(text, tone="plain" if data["outcome"] == "done" else "warning")
     if not any(found.values()):
         yield Line("No scheduled task has run yet.")
+
+
+def view_ingested(done: Ingested, request: Request) -> Iterator[Block]:
+    """Show what an ingest brought in, and whether facts were looked for in it."""
+    files = f" from {counted(request.notes['files'], 'file')}" if "files" in request.notes else ""
+    echoes = f", {done.echoes:,} only repeated what was recalled" if done.echoes else ""
+    known = f"; {done.skipped:,} already known{echoes}."
+    yield Line((f"Stored {counted(done.added, 'memory')}{files} in ", Foreign(request.namespace), known))
+    if done.used:
+        yield Line(f"{counted(done.used, 'recalled memory')} marked as helpful.")
+    if done.operations and (no_facts := request.notes.get("no_facts")) is not None:
+        learned = "No facts were learned from it; why:" if no_facts else "Facts were looked for in it:"
+        yield Line((learned, " ", command("facts")), tone="faint", reader="person")
+    yield from undo(done.operations)

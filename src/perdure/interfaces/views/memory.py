@@ -16,26 +16,17 @@ _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
 _OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
 _BRIEF: Final = 100
 _DONE: Final = {
-    "remember": "Remembered",
     "pin": "Pinned",
     "unpin": "Unpinned",
-    "archive": "Archived",
-    "forget": "Archived",
-    "restore": "Restored",
-    "move": "Moved",
-    "update": "Updated",
-    "settle": "Settled",
-    "confirm": "Confirmed",
     "deny": "Denied",
-    "correct": "Corrected",
-    "both": "Both kept",
-    "same": "Treated as the same",
-    "different": "Kept apart",
-    "mute": "Muted",
+    "same": "Merged",
+    "forget": "Archived",
     "keep": "Kept",
     "drop": "Archived",
+    "both": "Kept",
+    "different": "Kept",
 }
-"""Verb, or verdict of ``answer`` -> what is said of the memory that it changed."""
+"""Verb, or verdict of ``review`` -> what is said of the memory that it changed, where that is not the verb with ed."""
 
 
 def view_memory_item(m: MemoryItem, _: Request) -> Iterator[Block]:
@@ -77,7 +68,7 @@ def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
     m = done.memory
     verb = str(request.arguments.get("verdict") or request.verb)
-    said = _DONE.get(verb, "Changed") if done.changed else "Nothing changed:"
+    said = _DONE.get(verb, verb.removesuffix("e").capitalize() + "ed") if done.changed else "Nothing changed:"
     where = (" in ", Foreign(m.namespace)) if verb == "remember" else ()
     yield Line((f"{said} ", Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
     yield from undo([done.operation])
