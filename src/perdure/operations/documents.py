@@ -1,14 +1,26 @@
-"""Reading all documents of a shelf, page by page."""
+"""Reading documents and records page by page, and writing documents as an operation of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
+from perdure.records.memory import Record
+from perdure.records.plan import Change, Plan
 
 PAGE: Final = 2000
+"""Rows that one statement returns at most."""
+T = TypeVar("T")
+
+
+def pages(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield items in parts of at most ``PAGE``."""
+    rest = iter(items)
+    while page := list(islice(rest, PAGE)):
+        yield page
 
 
 def all_documents(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Document]:
@@ -17,3 +29,41 @@ def all_documents(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Docume
     while page := ctx.store.documents.page(namespace, shelf, after, PAGE):
         after = page[-1].id, page[-1].name
         yield from page
+
+
+def all_ids(ctx: Context, namespace: str) -> Iterator[str]:
+    """Yield the ids of all memories, in order."""
+    after = ""
+    while page := ctx.store.all_ids(namespace, after, PAGE):
+        after = page[-1]
+        yield from page
+
+
+def find_documents(ctx: Context, namespace: str, shelf: Shelf, ids: Iterable[str]) -> Iterator[Document]:
+    """Yield the documents of a shelf about some memories, sessions, tasks or entities."""
+    for page in pages(ids):
+        yield from ctx.store.documents.find(namespace, shelf, page)
+
+
+def find_documents_named(ctx: Context, namespace: str, shelf: Shelf, names: Iterable[str]) -> Iterator[Document]:
+    """Yield the documents of a shelf that have one of some names."""
+    for page in pages(names):
+        yield from ctx.store.documents.find_named(namespace, shelf, page)
+
+
+def find_records(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Record]:
+    """Yield memories by id; those that are not there are left out."""
+    for page in pages(ids):
+        yield from ctx.store.get(namespace, page)
+
+
+def write_documents(
+    ctx: Context, namespace: str, operation: str, changes: Iterable[Change], note: str
+) -> tuple[str, ...]:
+    """Write changes as one operation, and return its id in a tuple; empty where there is nothing to write."""
+    now, whole = ctx.clock(), tuple(changes)
+    if not whole:
+        return ()
+    plan = Plan(ctx.ids(now), operation, namespace, now, whole, ctx.policy.version, note)
+    ctx.store.apply(plan)
+    return (plan.id,)

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final
 
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.records.learning_results import RatesResult
-from perdure.knowledge.rules.change_rates import FactLifetime, fact_lifetime, rate_changes, rates_in_use
-from perdure.knowledge.rules.change_rates import estimate_rates as rates_of
+from perdure.knowledge.records.learning_results import Rate, RatesResult
+from perdure.knowledge.rules.change_rates import (
+    FactLifetime,
+    estimate_rates,
+    fact_lifetime,
+    rate_changes,
+    rates_in_use,
+)
 from perdure.knowledge.rules.predicate_cardinality import learned_cardinalities
 from perdure.knowledge.rules.predicate_synonyms import asked_pairs
-from perdure.operations.documents import all_documents
+from perdure.operations.documents import all_documents, pages, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.plan import Plan
-
-PAGE: Final = 2000
 
 
 def rates(ctx: Context, namespace: str) -> RatesResult:
     """Return how fast facts of each sort change, as far as was seen; nothing is written."""
-    found = rates_of(_lives(ctx, namespace, ctx.clock()), ctx.policy)
-    default = ctx.policy.confidence.fact_rate
-    return replace(RatesResult(namespace, default, found, learned=False), **_learned_predicates(ctx, namespace))
+    found = estimate_rates(_lifetimes(ctx, namespace, ctx.clock()), ctx.policy)
+    return _result(ctx, namespace, found, learned=False)
 
 
 def learn_rates(ctx: Context, namespace: str) -> RatesResult:
@@ -34,19 +33,12 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
 
     def attempt() -> RatesResult:
         now = ctx.clock()
-        found = rates_of(_lives(ctx, namespace, now), ctx.policy)
+        found = estimate_rates(_lifetimes(ctx, namespace, now), ctx.policy)
         there = {d.id: d for d in all_documents(ctx, namespace, Shelf.RATE)}
-        changes = tuple(rate_changes(found, there, now))
-        operations: tuple[str, ...] = ()
-        if changes:
-            used = sum(rate.in_use for rate in found)
-            note = f"learn_rates: {len(found)} {'sort' if len(found) == 1 else 'sorts'} of facts, {used} in use"
-            plan = Plan(ctx.ids(now), "learn_rates", namespace, now, changes, ctx.policy.version, note)
-            ctx.store.apply(plan)
-            operations = (plan.id,)
-        default = ctx.policy.confidence.fact_rate
-        told = RatesResult(namespace, default, found, learned=True, operations=operations)
-        return replace(told, **_learned_predicates(ctx, namespace))
+        used = sum(rate.in_use for rate in found)
+        note = f"learn_rates: {len(found)} {'sort' if len(found) == 1 else 'sorts'} of facts, {used} in use"
+        operations = write_documents(ctx, namespace, "learn_rates", rate_changes(found, there, now), note)
+        return _result(ctx, namespace, found, learned=True, operations=operations)
 
     return retried(attempt)
 
@@ -56,16 +48,18 @@ def known_rates(ctx: Context, namespace: str) -> dict[str, float]:
     return rates_in_use(all_documents(ctx, namespace, Shelf.RATE))
 
 
-def _learned_predicates(ctx: Context, namespace: str) -> dict[str, Any]:
-    """Return what answers taught about predicates, as fields of the result."""
+def _result(
+    ctx: Context, namespace: str, found: tuple[Rate, ...], *, learned: bool, operations: tuple[str, ...] = ()
+) -> RatesResult:
+    """Return rates with what answers taught about predicates."""
     lessons = list(all_documents(ctx, namespace, Shelf.LESSON))
-    return {"predicates": learned_cardinalities(lessons, ctx.policy.knowledge.lessons), "alike": asked_pairs(lessons)}
+    predicates = learned_cardinalities(lessons, ctx.policy.knowledge.lessons)
+    default = ctx.policy.confidence.fact_rate
+    return RatesResult(namespace, default, found, learned, operations, predicates, asked_pairs(lessons))
 
 
-def _lives(ctx: Context, namespace: str, now: Instant) -> Iterator[FactLifetime]:
-    after = ("", "")
-    while page := ctx.store.documents.page(namespace, Shelf.FACT, after, PAGE):
-        after = page[-1].id, page[-1].name
+def _lifetimes(ctx: Context, namespace: str, now: Instant) -> Iterator[FactLifetime]:
+    for page in pages(all_documents(ctx, namespace, Shelf.FACT)):
         states = ctx.store.states(namespace, [d.id for d in page])
         for document in page:
             if document.id in states:

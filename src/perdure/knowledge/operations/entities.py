@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
@@ -20,15 +19,14 @@ from perdure.knowledge.rules.entities import (
     sources_using,
     split_mentions,
 )
+from perdure.operations.documents import find_documents, pages, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import State, Status
-from perdure.records.plan import Change, Plan
+from perdure.records.plan import Change
 from perdure.rules.learning_hint import untaught
-
-PAGE: Final = 2000
 
 
 def entities(ctx: Context, namespace: str, limit: int) -> list[EntityView]:
@@ -145,12 +143,8 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
         aliases = _aliases(ctx, namespace, goes)
         mentions = _mentions(ctx, namespace, goes)
         facts = list(_facts_of(ctx, namespace, [goes]))
-        there = [
-            d
-            for page in _pages([m.id for m in mentions])
-            for d in ctx.store.documents.find(namespace, Shelf.MENTION, page)
-            if d.name in (stays, goes)
-        ]
+        mentioned = find_documents(ctx, namespace, Shelf.MENTION, [m.id for m in mentions])
+        there = [d for d in mentioned if d.name in (stays, goes)]
         (document,) = (d for d in ctx.store.documents.find(namespace, Shelf.ENTITY, [goes]))
         changes = merge_changes(names.entity(stays), document, aliases, there, facts)
         changes += merge_conflicts(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
@@ -230,11 +224,6 @@ def _rename_changes(ctx: Context, namespace: str, known: Entity, form: str, beca
 # --- reading
 
 
-def _pages(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), PAGE):
-        yield ids[start : start + PAGE]
-
-
 def _aliases(ctx: Context, namespace: str, identity: str) -> list[Document]:
     return ctx.store.documents.find(namespace, Shelf.ALIAS, [identity])
 
@@ -244,10 +233,9 @@ def _mentions(ctx: Context, namespace: str, identity: str) -> list[Document]:
 
 
 def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Document]:
-    """Yield what all facts about some entities say, also those that are not believed any longer."""
+    """Return what all facts about some entities say, also those that are not believed any longer."""
     about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, list(ids))
-    for page in _pages(sorted({d.id for d in about})):
-        yield from ctx.store.documents.find(namespace, Shelf.FACT, page)
+    return find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
 
 
 def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], facts: Sequence[str] = ()) -> EntityView:
@@ -256,7 +244,7 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
     found = ctx.store.documents.find_named(namespace, Shelf.MENTION, family)
     states: list[State] = [
         state
-        for page in _pages(sorted({d.id for d in found}))
+        for page in pages(sorted({d.id for d in found}))
         for state, _ in ctx.store.states(namespace, page).values()
     ]
     seen = [state.created_ms for state in states]
@@ -279,12 +267,7 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
 
 
 def _apply(ctx: Context, namespace: str, changes: Sequence[Change], note: str, operation: str = "alias") -> str | None:
-    if not changes:
-        return None
-    now = ctx.clock()
-    plan = Plan(ctx.ids(now), operation, namespace, now, tuple(changes), ctx.policy.version, note)
-    ctx.store.apply(plan)
-    return plan.id
+    return next(iter(write_documents(ctx, namespace, operation, changes, note)), None)
 
 
 def _form(name: str) -> str:

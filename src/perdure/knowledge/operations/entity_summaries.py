@@ -14,6 +14,7 @@ from perdure.knowledge.records.fact_results import EntitySummary, FactLine, Summ
 from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.fact_states import FactState
+from perdure.operations.documents import find_records
 from perdure.operations.lifecycle.model_summaries import written
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
@@ -27,7 +28,6 @@ from perdure.rules.consolidation.merge_plan import standing_for
 from perdure.rules.language.tokens import counted
 from perdure.rules.meaning_guard import lost
 
-PAGE: Final = 1000
 SOURCE: Final = "summarized"
 
 
@@ -86,16 +86,8 @@ def _episodes(ctx: Context, namespace: str, names: Names, entity: str) -> list[R
     """Return the messages in view that name an entity, oldest first."""
     family = [i for i in names.entities if names.standing(i) == entity]
     ids = sorted({d.id for d in ctx.store.documents.find_named(namespace, Shelf.MENTION, family)})
-    found: list[Record] = []
-    for start in range(0, len(ids), PAGE):
-        page = ctx.store.get(namespace, ids[start : start + PAGE])
-        found += [
-            r
-            for r in page
-            if r.state.kind is Kind.EPISODE
-            and r.state.status is Status.ACTIVE
-            and r.state.scope is Scope.LONG_TERM  # what others may not see is not summed up for all
-        ]
+    wanted = (Kind.EPISODE, Status.ACTIVE, Scope.LONG_TERM)  # what others may not see is not summed up for all
+    found = (r for r in find_records(ctx, namespace, ids) if (r.state.kind, r.state.status, r.state.scope) == wanted)
     return sorted(found, key=lambda r: (r.state.created_ms, r.id))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.extraction.predicates import UNNAMED
@@ -17,6 +16,7 @@ from perdure.knowledge.records.fact_results import FactLine, Timeline
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_history import fact_at
 from perdure.knowledge.rules.fact_states import FactState, state_of
+from perdure.operations.documents import all_documents, find_documents, pages
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
@@ -27,9 +27,6 @@ from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import views
 from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
 from perdure.rules.point_in_time import believed_until
-
-PAGE: Final = 1000
-
 
 # --- reading
 
@@ -101,23 +98,17 @@ def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -
     if subject is not None:
         family = [i for i in names.entities if names.standing(i) == subject] or [subject]
         about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, family)
-        ids = sorted({d.id for d in about})
-        for start in range(0, len(ids), PAGE):
-            page = ctx.store.documents.find(namespace, Shelf.FACT, ids[start : start + PAGE])
-            yield from (Fact.from_data(d.id, d.data) for d in page)
-        return
-    cursor = ("", "")
-    while documents := ctx.store.documents.page(namespace, Shelf.FACT, cursor, PAGE):
-        cursor = (documents[-1].id, documents[-1].name)
-        yield from (Fact.from_data(d.id, d.data) for d in documents)
+        documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
+    else:
+        documents = all_documents(ctx, namespace, Shelf.FACT)
+    yield from (Fact.from_data(d.id, d.data) for d in documents)
 
 
 def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names) -> list[FactLine]:
     """Return facts as they are now, in the same order; those whose memory is gone are left out."""
     now, rates = ctx.clock(), known_rates(ctx, namespace)
     told: list[FactLine] = []
-    for start in range(0, len(some), PAGE):
-        page = some[start : start + PAGE]
+    for page in pages(some):
         ids = [f.id for f in page]
         memories = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)}
         rivals = open_conflicts(ctx, namespace, ids)

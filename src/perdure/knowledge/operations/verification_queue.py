@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.authority import Citation, Question
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.citations import citations
 from perdure.knowledge.rules.verification import is_believed, question_of
+from perdure.operations.documents import (
+    all_documents,
+    all_ids,
+    find_documents,
+    find_documents_named,
+    find_records,
+    pages,
+)
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Record, Status
-
-PAGE: Final = 1000
+from perdure.records.memory import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ def select_batch(ctx: Context, place: str, ids: Sequence[str] | None, limit: int
     witnesses = [w.name for w in resources(ctx).witnesses.values() if w.covers(place)]
     citing = dict.fromkeys(witnesses, _citing_memories(ctx, place, ids) if witnesses else [])
     named = {f.id for f in facts} | {i for some in citing.values() for i, _ in some}
-    checks = {(d.id, d.name): d for d in _documents_of(ctx, place, Shelf.CHECK, sorted(named))}
+    checks = {(d.id, d.name): d for d in find_documents(ctx, place, Shelf.CHECK, sorted(named))}
     last = {identity: _at(d) for (identity, _), d in checks.items()}
     left, picked = 0, {}
     for name, some in citing.items():
@@ -97,15 +102,15 @@ def _facts(ctx: Context, place: str, ids: Sequence[str] | None, now: Instant) ->
     if not resources(ctx).authorities:
         return []
     if ids is None:
-        documents = _shelf(ctx, place, Shelf.FACT)
+        documents = all_documents(ctx, place, Shelf.FACT)
     else:
-        keys = sorted({d.name for d in _documents_of(ctx, place, Shelf.FACT, ids)})
-        documents = _documents_named(ctx, place, keys)
+        keys = sorted({d.name for d in find_documents(ctx, place, Shelf.FACT, ids)})
+        documents = find_documents_named(ctx, place, Shelf.FACT, keys)
     read = (Fact.from_data(d.id, d.data) for d in documents)
     facts = [f for f in read if is_believed(f, now) and _authorities_for(ctx, f.predicate, place)]
     active: set[str] = set()
-    for start in range(0, len(facts), PAGE):
-        states = ctx.store.states(place, [f.id for f in facts[start : start + PAGE]])
+    for page in pages(f.id for f in facts):
+        states = ctx.store.states(place, page)
         active |= {identity for identity, (state, _) in states.items() if state.status is Status.ACTIVE}
     return [f for f in facts if f.id in active]
 
@@ -136,9 +141,9 @@ def _fact_groups(
 def _questions_about(ctx: Context, place: str, facts: Sequence[Fact]) -> list[Question]:
     """Return what is asked about each fact, in its subject's names."""
     subjects = sorted({f.subject for f in facts})
-    entities = {d.id: d for d in _documents_of(ctx, place, Shelf.ENTITY, subjects)}
+    entities = {d.id: d for d in find_documents(ctx, place, Shelf.ENTITY, subjects)}
     aliases: dict[str, list[Document]] = {}
-    for document in _documents_of(ctx, place, Shelf.ALIAS, subjects):
+    for document in find_documents(ctx, place, Shelf.ALIAS, subjects):
         aliases.setdefault(document.id, []).append(document)
     return [question_of(f, entities.get(f.subject), aliases.get(f.subject, ())) for f in facts]
 
@@ -148,39 +153,6 @@ def _questions_about(ctx: Context, place: str, facts: Sequence[Fact]) -> list[Qu
 
 def _citing_memories(ctx: Context, place: str, ids: Sequence[str] | None) -> list[tuple[str, list[Citation]]]:
     """Return the memories in view that cite something, with what they cite."""
-    found = ((r.id, citations(r.content.text)) for r in _records(ctx, place, ids) if r.state.status is Status.ACTIVE)
+    records = find_records(ctx, place, all_ids(ctx, place) if ids is None else ids)
+    found = ((r.id, citations(r.content.text)) for r in records if r.state.status is Status.ACTIVE)
     return [(identity, cited) for identity, cited in found if cited]
-
-
-def _records(ctx: Context, place: str, ids: Sequence[str] | None) -> Iterator[Record]:
-    if ids is not None:
-        for start in range(0, len(ids), PAGE):
-            yield from ctx.store.get(place, ids[start : start + PAGE])
-        return
-    after = ""
-    while page := ctx.store.all_ids(place, after, PAGE):
-        after = page[-1]
-        yield from ctx.store.get(place, page)
-
-
-# --- pages
-
-
-def _shelf(ctx: Context, place: str, shelf: Shelf) -> Iterator[Document]:
-    after = ("", "")
-    while page := ctx.store.documents.page(place, shelf, after, PAGE):
-        after = page[-1].id, page[-1].name
-        yield from page
-
-
-def _documents_of(ctx: Context, place: str, shelf: Shelf, ids: Collection[str]) -> list[Document]:
-    found: list[Document] = []
-    wanted = list(ids)
-    for start in range(0, len(wanted), PAGE):
-        found += ctx.store.documents.find(place, shelf, wanted[start : start + PAGE])
-    return found
-
-
-def _documents_named(ctx: Context, place: str, keys: Sequence[str]) -> Iterator[Document]:
-    for start in range(0, len(keys), PAGE):
-        yield from ctx.store.documents.find_named(place, Shelf.FACT, keys[start : start + PAGE])
