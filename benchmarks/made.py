@@ -25,7 +25,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.vector import Space
-from perdure.rules.insertion import Newborn, birth_plan, newborn_states, record_of
+from perdure.rules.insertion import PreparedDraft, initial_states, insertions, new_record
 from perdure.rules.language.words import STOP_WORDS
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.stores.statements import migrations
@@ -128,21 +128,15 @@ def drafts(texts: list[str], first: int, rows: int, random: np.random.Generator)
         )
 
 
-def plan(batch: list[Newborn], namespace: str, number: int, policy: Policy) -> Plan:
+def plan(batch: list[PreparedDraft], namespace: str, number: int, policy: Policy) -> Plan:
     """Return the plan that stores a batch, as operations/remember.py makes it."""
     name = identity(number, 0xFFFF if namespace == "default" else 0xFFFE)
     records = [
-        record_of(n, s, namespace, name) for n, s in zip(batch, newborn_states(batch, policy, NOW_MS), strict=True)
+        new_record(n, s, namespace, name) for n, s in zip(batch, initial_states(batch, policy, NOW_MS), strict=True)
     ]
-    return birth_plan(
-        records,
-        batch,
-        plan_id=name,
-        operation="remember",
-        namespace=namespace,
-        at=NOW_MS,
-        policy=policy,
-        space=SPACE.name,
+    changes = insertions(records, batch, policy, SPACE.name)
+    return Plan(
+        name, "remember", namespace, NOW_MS, tuple(changes), policy.version, f"remember: {len(records)} memories"
     )
 
 
@@ -154,7 +148,7 @@ def plans(rows: int, namespace: str = "default", policy: Policy | None = None) -
         for start in range(0, len(block), BATCH):
             vectors = block[start : start + BATCH].astype("<f4")
             made = drafts(words.texts(len(vectors)), number, rows, random)
-            batch = [Newborn(identity(number + i, place), d, vectors[i].tobytes()) for i, d in enumerate(made)]
+            batch = [PreparedDraft(identity(number + i, place), d, vectors[i].tobytes()) for i, d in enumerate(made)]
             yield plan(batch, namespace, number, policy or Policy())
             number += len(batch)
 

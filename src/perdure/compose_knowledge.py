@@ -23,7 +23,7 @@ from perdure.records.signal_results import Question
 from perdure.rules.point_in_time import Validity
 
 if TYPE_CHECKING:  # loads numpy
-    from perdure.rules.consolidation.merge_plan import Decisions
+    from perdure.rules.decisions import Decisions
 
 
 def extension_of(policy: Policy) -> Extension[Context]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
-from perdure.rules.insertion import Newborn, newborn_states, with_due
+from perdure.rules.insertion import PreparedDraft, initial_states, with_due
 from perdure.rules.policy_check import policy_from
 
 settings.register_profile(
@@ -124,7 +124,7 @@ def draft(**fixed: object) -> Draft:
 def newborn(policy: Policy, *, near: tuple[float, ...] = (), **fixed: object) -> State:
     """The state in which a memory starts at ``START``, given the cosines to its nearest neighbours."""
     twins = tuple((str(i), cosine) for i, cosine in enumerate(near))
-    return newborn_states([Newborn("m", draft(**fixed), None, twins)], policy, START)[0]
+    return initial_states([PreparedDraft("m", draft(**fixed), None, twins)], policy, START)[0]
 
 
 @st.composite

@@ -35,10 +35,80 @@ def test_remembering_what_was_archived_shows_it_again(opening, clock):
         clock.passes(days=400)
         again = memory.remember("The deploy is on TUESDAY")
         assert (again.id, again.memory.status) == (kept.id, "active")
-        assert [e.operation for e in memory.history(kept.id)] == ["remember", "archive", "restore"]
+        assert [e.operation for e in memory.history(kept.id)] == ["remember", "archive", "remember"]
         assert memory.recall("deploy tuesday").hits[0].memory.id == kept.id
         memory.sweep()
         assert memory.get(kept.id).status == "active"
+
+
+MORE = {"tags": ["b", "c"], "metadata": {"owner": "Ana", "room": 2}, "importance": 0.9, "pinned": True}
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_known_words_take_over_what_is_new_in_one_operation(memory, path, archived):
+    first = memory.remember("The deploy is on Tuesday", tags=["a", "b"], metadata={"owner": "Jo", "floor": 1})
+    if archived:
+        memory.archive(first.id, "test")
+    before = logical(path)
+    again = memory.remember("the deploy is on tuesday", **MORE)
+    assert (again.id, again.changed, again.operation) == (first.id, True, memory.history()[0].id)
+    kept = memory.get(first.id)
+    assert kept == again.memory
+    assert (kept.content, set(kept.tags)) == ("The deploy is on Tuesday", {"a", "b", "c"})
+    assert kept.metadata == {"owner": "Ana", "floor": 1, "room": 2}
+    assert (kept.importance, kept.pinned, kept.status) == (0.9, True, "active")
+    because = memory.history(first.id)[-1].because
+    assert all(part in because for part in ("tags c", "metadata", "importance 0.500 to 0.900", "pinned"))
+    assert [m.id for m in memory.list(tags=["a", "c"])] == [first.id]
+    memory.undo(again.operation)
+    assert logical(path) == before
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_each_label_alone_is_taken_over_and_taken_back(memory, path, name):
+    first = memory.remember("The deploy is on Tuesday", tags=["a"], metadata={"owner": "Jo"})
+    before = logical(path)
+    again = memory.remember("the deploy is on tuesday", **{name: MORE[name]})
+    assert again.changed
+    assert again.memory != first.memory
+    memory.undo(again.operation)
+    assert logical(path) == before
+
+
+def test_known_words_with_nothing_new_change_nothing(memory, path):
+    first = memory.remember("The deploy is on Tuesday", **MORE)
+    before = tables(path)
+    less = memory.remember("the deploy is on tuesday", tags=["c"], metadata={"room": 2}, importance=0.2)
+    assert (less.id, less.changed, less.operation) == (first.id, False, None)
+    assert tables(path) == before
+
+
+def test_a_known_key_takes_nothing_over(memory, path):
+    first = memory.remember("The deploy is on Tuesday", idempotency_key="k")
+    before = tables(path)
+    again = memory.remember("The deploy is on Tuesday", idempotency_key="k", **MORE)
+    assert (again.id, again.changed) == (first.id, False)
+    assert tables(path) == before
+
+
+def test_the_same_words_in_a_batch_are_one_memory_with_the_labels_of_all(memory):
+    one, two = memory.remember_many([{"content": "one", "tags": ["a"]}, {"content": "ONE", **MORE}])
+    assert (one.id, one.changed, two.changed) == (two.id, True, False)
+    assert (set(one.memory.tags), one.memory.importance, one.memory.pinned) == ({"a", "b", "c"}, 0.9, True)
+
+
+def test_more_labels_than_are_allowed_are_refused_and_change_nothing(memory, path):
+    memory.remember("one", tags=[str(n) for n in range(60)])
+    before = tables(path)
+    with pytest.raises(InvalidInput, match="65 tags"):
+        memory.remember("one", tags=[f"more {n}" for n in range(5)])
+    assert tables(path) == before
+
+
+@pytest.mark.parametrize(("first", "again"), [({}, {"source": "https://a.example"}), ({"source": "web:a"}, {})])
+def test_whose_word_it_is_does_not_change_because_somebody_repeats_it(memory, first, again):
+    kept = memory.remember("The deploy is on Tuesday", **first).memory
+    assert memory.remember("The deploy is on Tuesday", **again).memory.metadata == kept.metadata
 
 
 def test_a_key_stores_nothing_twice_even_with_other_words(memory, path):

@@ -10,7 +10,7 @@ from perdure.records.memory import Content, Kind, MemoryItem, Record, Scope, Sta
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.recall import Candidate, Pool
-from perdure.rules.insertion import Newborn, newborn_states
+from perdure.rules.insertion import PreparedDraft, initial_states
 from perdure.rules.lifecycle.signals import views
 
 HOUR: Final = 3_600_000
@@ -50,7 +50,9 @@ def born(policy: Policy, *, near: tuple[float, ...] = (), **fixed: object) -> St
         "at": START,
     }
     draft = Draft(**{**values, **fixed})  # type: ignore[arg-type]
-    return newborn_states([Newborn("m", draft, None, tuple((str(i), c) for i, c in enumerate(near)))], policy, START)[0]
+    return initial_states(
+        [PreparedDraft("m", draft, None, tuple((str(i), c) for i, c in enumerate(near)))], policy, START
+    )[0]
 
 
 def memory(

@@ -46,7 +46,7 @@ from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
 from perdure.records.report import Entry
 from perdure.records.signal_results import Question
-from perdure.rules.consolidation.merge_plan import Decisions
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.schedule import Task
 from perdure.rules.point_in_time import Validity
 

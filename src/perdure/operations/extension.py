@@ -18,7 +18,7 @@ from perdure.rules.lifecycle.schedule import Data, Task
 from perdure.rules.point_in_time import Validity
 
 if TYPE_CHECKING:
-    from perdure.rules.consolidation.merge_plan import Decisions  # loads numpy
+    from perdure.rules.decisions import Decisions  # loads numpy
 
 Ctx_contra = TypeVar("Ctx_contra", contravariant=True)
 """The context of operations; a parameter, because the context itself holds an extension."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import remember, vectors_of
+from perdure.operations.remember import remember
 from perdure.records.errors import PerdureError
 from perdure.records.extraction_results import ExtractedMemory, ExtractResult
 from perdure.records.memory import Kind, Record, Scope, Status
@@ -90,7 +91,7 @@ def noted(ctx: Context, found: Sequence[Candidate], place: Place, dedup_threshol
     """
     considered = _most_confident(found, ctx.policy.extract.max_candidates)
     drafts = [_draft(ctx, c, place) for c in considered]
-    vectors = vectors_of(ctx, drafts)
+    vectors = make_vectors(ctx, drafts)
     there = set(ctx.store.ids_of_texts(place.namespace, [d.text for d in drafts])) if drafts else set()
     known = [False] * len(drafts)
     if dedup_threshold is not None and drafts:

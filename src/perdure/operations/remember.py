@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
+from perdure.operations.decisions import begin, write
+from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
-from perdure.operations.writing import decided, retried
-from perdure.records.errors import ConflictError, EmbedderError, InvalidInput, PartlyStored, PerdureError, SpaceMismatch
-from perdure.records.instant import Instant
-from perdure.records.memory import Kind, Record, Status, searchable
+from perdure.operations.writing import retried
+from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
+from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import Outcome, operations_of
+from perdure.records.policy import Policy
 from perdure.records.vector import Vector
-from perdure.rules.insertion import NEAREST, Newborn, birth_plan, earlier_in_batch, newborn_states, record_of
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.signals import views
 from perdure.rules.lifecycle.unarchive import restored
 from perdure.rules.redaction import told
+from perdure.rules.repeated_words import decide_merge, merge_drafts
 
 BATCH: Final = 500
 Embed = Literal["now", "later"]
+MERGING: Final = "remember"
+"""The verb by which known words take over labels; a text that is taken in says less of them than who remembers."""
 
 
 def remember(
@@ -39,7 +44,8 @@ def remember(
     PartlyStored says how many are stored.
 
     A draft whose idempotency key was used, or (messages and other episodes apart) whose text is known already, returns
-    the memory that is there; an archived one is brought back.
+    the memory that is there; an archived one is brought back. What is remembered by itself, of known words without a
+    known key, adds its tags and metadata, and its importance and pin where they are higher.
 
     Args:
         ctx: Store, policy, clock, ids, embedder.
@@ -47,7 +53,7 @@ def remember(
         namespace: Where to.
         operation: The verb for the journal.
         embed: ``later`` stores without vectors; ``reembed`` fills them in, and words find the memories meanwhile.
-        vectors: The drafts' vectors, where the caller has made them with ``vectors_of``.
+        vectors: The drafts' vectors, where the caller has made them with ``make_vectors``.
         progress: Told (done, total) after each batch.
     """
     outcomes: list[Outcome] = []
@@ -55,7 +61,7 @@ def remember(
         ctx.warn(told(replaced))
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
-        made = _embedded(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
+        made = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
         try:
             outcomes += retried(lambda batch=batch, made=made: _store(ctx, batch, made, namespace, operation))  # type: ignore[misc]  # bound now
         except PerdureError as error:
@@ -72,79 +78,74 @@ def remember(
     return outcomes
 
 
-def vectors_of(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
-    """Return the vectors of drafts; none where there is no embedder, or it fails, which is told."""
-    return _embedded(ctx, drafts, "now") if drafts else []
-
-
-def _embedded(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> list[Vector | None]:
-    nothing: list[Vector | None] = [None] * len(drafts)
-    if embed == "later" or ctx.embedder is None:
-        return nothing
-    try:
-        vectors = ctx.embedder.embed([searchable(d.text, d.speaker) for d in drafts], purpose="document")
-        ctx.store.add_space(ctx.embedder.space, activate=False)
-    except (EmbedderError, SpaceMismatch) as error:
-        ctx.warn(f"Stored without vectors, so that only words will find it: {error}")
-        return nothing
-    return list(vectors)
+def _vectors(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> Sequence[Vector | None]:
+    return make_vectors(ctx, drafts) if embed == "now" else [None] * len(drafts)
 
 
 def _store(
     ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, operation: str
 ) -> list[Outcome]:
-    now = ctx.clock()
-    known = _known(ctx, drafts, namespace)
+    decisions = begin(ctx, namespace, ctx.clock())
+    by_key, by_words = _known(ctx, drafts, namespace)
+    known = {**by_key, **by_words}
+    _admit(ctx, decisions, known.values())
+    for identity in known.values():
+        _show_again(decisions, identity)
     twins = _twins(drafts, known)
-    fresh = [i for i in range(len(drafts)) if i not in known and i not in twins]
-    done = _revived(ctx, known, namespace)
-    found = {r.id: r for r in ctx.store.get(namespace, sorted(set(known.values())))} if known else {}
-    if gone := set(known.values()) - set(found):
-        raise ConflictError("What was known a moment ago was taken back.", tuple(sorted(gone)), remedy="Try again.")
-    newborns = list(_newborns(ctx, [(drafts[i], vectors[i]) for i in fresh], namespace, now))
-    stored: dict[int, Record] = {}
-    if newborns:
-        plan = _born(ctx, newborns, namespace, operation, now)
-        stored = dict(zip(fresh, plan[0], strict=True))
-        done |= dict.fromkeys((r.id for r in plan[0]), plan[1])
-    first = [twins.get(i, i) for i in range(len(drafts))]
-    memories = views([stored[i] if i in stored else found[known[i]] for i in first], ctx.policy, now)
-    return [Outcome(m, done.pop(m.id, None)) for m in memories]
+    fresh = {i: draft for i, draft in enumerate(drafts) if i not in known and i not in twins}
+    if operation == MERGING:
+        for i, identity in by_words.items():
+            decide_merge(decisions, identity, drafts[i])
+        _merge_twins(fresh, drafts, twins, ctx.policy)
+    new = _with_turns(ctx, list(fresh.values()), namespace)
+    stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
+    note = f"{operation}: {len(decisions.changed)} {'memory' if len(decisions.changed) == 1 else 'memories'}"
+    written = write(ctx, decisions, operation, note)
+    ids = {**known, **dict(zip(fresh, (record.id for record in stored), strict=True))}
+    left = [decisions.result(ids[twins.get(i, i)]) for i in range(len(drafts))]
+    return _outcomes(views(left, ctx.policy, decisions.now), decisions.changed, written)
 
 
-def _born(
-    ctx: Context, newborns: Sequence[Newborn], namespace: str, operation: str, now: Instant
-) -> tuple[list[Record], str]:
-    """Store new memories in one operation, and return them with its id."""
-    plan_id = ctx.ids(now)
-    states = newborn_states(newborns, ctx.policy, now)
-    born = [record_of(n, s, namespace, plan_id) for n, s in zip(newborns, states, strict=True)]
-    space = ctx.embedder.space.name if ctx.embedder is not None and any(n.vector for n in newborns) else None
-    plan = birth_plan(
-        born,
-        newborns,
-        plan_id=plan_id,
-        operation=operation,
-        namespace=namespace,
-        at=now,
-        policy=ctx.policy,
-        space=space,
-    )
-    ctx.store.apply(plan)
-    return born, plan_id
+def _merge_twins(fresh: dict[int, Draft], drafts: Sequence[Draft], twins: Mapping[int, int], policy: Policy) -> None:
+    """Let new drafts take over what later ones of the same words say, but for those that only repeat a key."""
+    for i, first in twins.items():
+        repeated = drafts[i].key is not None and drafts[i].key == drafts[first].key
+        if first in fresh and not repeated:
+            fresh[first] = merge_drafts(fresh[first], drafts[i], policy)
 
 
-def _known(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[int, str]:
-    """Return position -> id for drafts that are stored already, by their key or by their words."""
+def _outcomes(memories: Sequence[MemoryItem], changed: Collection[str], operation: str | None) -> list[Outcome]:
+    """Return what became of each draft; of several that are one memory the first one did it."""
+    left = set(changed)
+    outcomes = []
+    for memory in memories:
+        outcomes.append(Outcome(memory, operation if memory.id in left else None))
+        left.discard(memory.id)
+    return outcomes
+
+
+def _admit(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
+    wanted = sorted(set(ids))
+    decisions.admit(ctx.store.get(decisions.namespace, wanted) if wanted else ())
+    if gone := tuple(i for i in wanted if i not in decisions.records):
+        raise ConflictError("What was known a moment ago was taken back.", gone, remedy="Try again.")
+
+
+def _show_again(decisions: Decisions, identity: str) -> None:
+    """Decide that an archived memory that is remembered again is shown again."""
+    state = decisions.states[identity]
+    if state.status is Status.ARCHIVED:
+        back = restored(state, decisions.policy, decisions.now)
+        decisions.change(identity, back, "restored", "remembered again: ages start anew")
+
+
+def _known(ctx: Context, drafts: Sequence[Draft], namespace: str) -> tuple[dict[int, str], dict[int, str]]:
+    """Return position -> id of drafts that are stored already: those with a known key, and others of known words."""
     keys = ctx.store.ids_of_keys(namespace, [d.key for d in drafts if d.key is not None])
-    same = _same(ctx, [d for d in drafts if d.kind is not Kind.EPISODE], namespace)
-    known: dict[int, str] = {}
-    for i, d in enumerate(drafts):
-        if d.key is not None and d.key in keys:
-            known[i] = keys[d.key]
-        elif d.kind is not Kind.EPISODE and _words(d) in same:
-            known[i] = same[_words(d)]
-    return known
+    by_key = {i: keys[d.key] for i, d in enumerate(drafts) if d.key is not None and d.key in keys}
+    worded = {i: d for i, d in enumerate(drafts) if i not in by_key and d.kind is not Kind.EPISODE}
+    same = _same(ctx, list(worded.values()), namespace)
+    return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}
 
 
 def _twins(drafts: Sequence[Draft], known: Mapping[int, str]) -> dict[int, int]:
@@ -186,34 +187,19 @@ def _same(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[Words, 
     return found
 
 
-def _newborns(
-    ctx: Context, fresh: Sequence[tuple[Draft, Vector | None]], namespace: str, now: Instant
-) -> Iterator[Newborn]:
-    ids = [ctx.ids(now) for _ in fresh]
-    inside = earlier_in_batch(ids, [v for _, v in fresh])
+def _with_turns(ctx: Context, drafts: Sequence[Draft], namespace: str) -> list[Draft]:
+    """Return drafts with their places in their sessions, after what was said there before."""
     last: dict[str, int] = {}
-    vectors = [v for _, v in fresh if v is not None]
-    around = iter(ctx.store.nearest(namespace, vectors, NEAREST) if vectors else ())
-    for (draft, vector), identity, earlier in zip(fresh, ids, inside, strict=True):
-        stored = next(around) if vector is not None else []
-        near = sorted([*stored, *earlier], key=lambda pair: -pair[1])[:NEAREST]
-        placed = draft
+    placed = []
+    for draft in drafts:
         if draft.session is not None and draft.turn is None:
             before = last.get(draft.session)
             turn = (ctx.store.last_turn(namespace, draft.session) if before is None else before) + 1
             last[draft.session] = turn
-            placed = replace(draft, turn=turn)
-        yield Newborn(identity, placed, vector, tuple(near))
-
-
-def _revived(ctx: Context, known: Mapping[int, str], namespace: str) -> dict[str, str]:
-    """Bring back archived memories that were remembered anew, and return memory -> operation."""
-    done = {}
-    for record in ctx.store.get(namespace, sorted(set(known.values()))) if known else []:
-        if record.state.status is Status.ARCHIVED:
-            back = decided(ctx, record, "restore", lambda s: restored(s, ctx.policy, ctx.clock()), "remembered again")
-            done[record.id] = back.operation or ""
-    return done
+            placed.append(replace(draft, turn=turn))
+        else:
+            placed.append(draft)
+    return placed
 
 
 def unique_in_batch(drafts: Sequence[Draft]) -> list[Draft]:

@@ -1,4 +1,4 @@
-"""How a memory begins: uniqueness, tier, due instant, and the plan that stores it."""
+"""How a memory begins: uniqueness, tier, due instant, and the changes that store it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
 from perdure.records.memory import Content, Kind, Record, State, Status, Tier
 from perdure.records.new_memory import Draft
-from perdure.records.plan import Change, Plan, Target
+from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.language.tokens import counted
@@ -25,7 +25,7 @@ NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Newborn:
+class PreparedDraft:
     """A draft with what was found out about it before it is stored.
 
     Attributes:
@@ -59,7 +59,7 @@ def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> li
     return result
 
 
-def newborn_states(newborns: Sequence[Newborn], policy: Policy, now: Instant) -> list[State]:
+def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant) -> list[State]:
     """Return the states in which new memories start."""
     states = [
         State(
@@ -81,12 +81,12 @@ def newborn_states(newborns: Sequence[Newborn], policy: Policy, now: Instant) ->
             tokens=counted(n.draft.text),
             reinforcements=1 if n.draft.kind is Kind.FACT else 0,  # what was said once was said once
         )
-        for n in newborns
+        for n in drafts
     ]
-    return begun(states, [n.draft.message for n in newborns], policy)
+    return place_in_tiers(states, [n.draft.message for n in drafts], policy)
 
 
-def begun(states: Sequence[State], messages: Sequence[bool], policy: Policy) -> list[State]:
+def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Policy) -> list[State]:
     """Return new states with the strength, the tier and the due instant that a policy gives them.
 
     Args:
@@ -119,9 +119,9 @@ def with_due(states: Sequence[State], policy: Policy) -> list[State]:
     return [replace(s, due_ms=None if d >= NEVER else int(d)) for s, d in zip(states, due, strict=True)]
 
 
-def record_of(newborn: Newborn, state: State, namespace: str, op: str) -> Record:
-    """Return a newborn as the store will hold it."""
-    d = newborn.draft
+def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:
+    """Return a draft as the store will hold it."""
+    d = prepared.draft
     content = Content(
         text=d.text,
         tags=d.tags,
@@ -132,40 +132,36 @@ def record_of(newborn: Newborn, state: State, namespace: str, op: str) -> Record
         turn=d.turn,
         metadata=d.metadata,
     )
-    return Record(namespace, newborn.id, state, content, op)
+    return Record(namespace, prepared.id, state, content, op)
 
 
-def birth_plan(
-    records: Sequence[Record],
-    newborns: Sequence[Newborn],
-    *,
-    plan_id: str,
-    operation: str,
-    namespace: str,
-    at: Instant,
-    policy: Policy,
-    space: str | None,
-) -> Plan:
-    """Return the plan that stores new memories and links them to those they nearly repeat."""
-    inserts, links = [], []
-    for record, newborn in zip(records, newborns, strict=True):
-        inserts.append(Change(Target.MEMORY, record.id, None, _row(record, newborn, space), _why(record, newborn)))
-        links += [
-            Change(
-                Target.LINK,
-                record.id,
-                None,
-                {"kind": "near_duplicate", "other": other, "weight": round(cosine, 4)},
-                f"cosine {cosine:.3f} is at least {policy.embedder.near_duplicate:g}: linked, not dropped",
-            )
-            for other, cosine in newborn.near
-            if cosine >= policy.embedder.near_duplicate
-        ]
-    note = f"{operation}: {len(records)} {'memory' if len(records) == 1 else 'memories'}"
-    return Plan(plan_id, operation, namespace, at, tuple(inserts + links), policy.version, note)
+def insertions(records: Sequence[Record], drafts: Sequence[PreparedDraft], policy: Policy, space: str) -> list[Change]:
+    """Return the changes that store new memories and link them to those they nearly repeat.
+
+    Args:
+        records: The memories as the store will hold them.
+        drafts: What they were made of, in the same order.
+        policy: The policy in force.
+        space: The space of their vectors, of those that have one.
+    """
+    pairs = list(zip(records, drafts, strict=True))
+    inserts = [Change(Target.MEMORY, r.id, None, _row(r, d, space), _why(r, d)) for r, d in pairs]
+    links = [
+        Change(
+            Target.LINK,
+            record.id,
+            None,
+            {"kind": "near_duplicate", "other": other, "weight": round(cosine, 4)},
+            f"cosine {cosine:.3f} is at least {policy.embedder.near_duplicate:g}: linked, not dropped",
+        )
+        for record, draft in pairs
+        for other, cosine in draft.near
+        if cosine >= policy.embedder.near_duplicate
+    ]
+    return inserts + links
 
 
-def _row(record: Record, newborn: Newborn, space: str | None) -> Mapping[str, Any]:
+def _row(record: Record, prepared: PreparedDraft, space: str) -> Mapping[str, Any]:
     c = record.content
     return {
         **{name: getattr(record.state, name) for name in State.__slots__},
@@ -179,14 +175,14 @@ def _row(record: Record, newborn: Newborn, space: str | None) -> Mapping[str, An
         "task": c.task,
         "metadata": c.metadata,
         "shown": c.shown,
-        "key": newborn.draft.key,
-        "space": space if newborn.vector is not None else None,
-        "vector": newborn.vector,
+        "key": prepared.draft.key,
+        "space": space if prepared.vector is not None else None,
+        "vector": prepared.vector,
     }
 
 
-def _why(record: Record, newborn: Newborn) -> str:
+def _why(record: Record, prepared: PreparedDraft) -> str:
     state = record.state
-    reason = "a message of its session" if newborn.draft.message and state.tier is Tier.HOT else "by value"
-    near = f"; nearest earlier memory at cosine {newborn.near[0][1]:.3f}" if newborn.near else ""
+    reason = "a message of its session" if prepared.draft.message and state.tier is Tier.HOT else "by value"
+    near = f"; nearest earlier memory at cosine {prepared.near[0][1]:.3f}" if prepared.near else ""
     return f"stored as {state.kind} in {state.tier} ({reason}); uniqueness {state.uniqueness:.3f}{near}"

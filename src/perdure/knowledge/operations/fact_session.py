@@ -5,7 +5,7 @@ Several messages may change one fact within one plan: each sees what those befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,18 +14,17 @@ from perdure.knowledge.operations.predicate_cardinality import Lessons
 from perdure.knowledge.records.facts import Fact, fact_key
 from perdure.knowledge.rules.claim_resolution import KnownFact
 from perdure.knowledge.rules.fact_states import learned_confidence
-from perdure.operations.consolidation.summary_memories import brought_in
+from perdure.operations.decisions import begin
+from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
-from perdure.operations.writing import unshortened
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, Status
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Plan
-from perdure.rules.consolidation.merge_plan import Decisions, Settled, settled
+from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import signals
-from perdure.rules.lifecycle.trajectory import Trajectory
 
 PAGE: Final = 2000
 
@@ -44,7 +43,7 @@ class FactSession:
         self.ctx, self.namespace, self.now = ctx, namespace, now
         self.edits = DocumentEdits()
         self.lessons = Lessons(ctx, namespace, self.edits)
-        self.decisions = decisions or Decisions(Settled({}, {}, {}), ctx.policy, now, ctx.ids(now))
+        self.decisions = decisions or begin(ctx, namespace, now)
         self.facts: dict[str, Fact] = {}
         self._of: dict[tuple[str, ...], dict[str, None]] = {}
         self._keys: dict[str, dict[str, list[Document]]] = {}
@@ -110,7 +109,7 @@ class FactSession:
 
     def include(self, records: Sequence[Record]) -> None:
         """Bring memories that are no facts before the decisions."""
-        self.decisions.admit(settled(records, unshortened(self.ctx.policy), self.now))
+        self.decisions.admit(records)
 
     def is_first(self, fact: Fact) -> bool:
         """Whether a new fact is the first about its predicate of its entity."""
@@ -119,7 +118,7 @@ class FactSession:
 
     def record(self, identity: str) -> Record:
         """Return a memory as this operation finds it by now."""
-        return replace(self.decisions.found.records[identity], state=self.decisions.states[identity])
+        return self.decisions.record(identity)
 
     def open_conflicts(self, identity: str) -> list[tuple[str, str]]:
         """Return (older, newer) of the open conflicts in which a fact is one side; their facts are read."""
@@ -167,7 +166,7 @@ class FactSession:
         for document in fresh:
             if document.id in records:
                 self._keep(Fact.from_data(document.id, document.data))
-        self.decisions.admit(settled(records.values(), unshortened(self.ctx.policy), self.now))
+        self.decisions.admit(records.values())
 
     def _keep(self, fact: Fact) -> None:
         if (old := self.facts.get(fact.id)) is not None:
@@ -200,9 +199,7 @@ class FactSession:
 
     def born(self, drafts: Sequence[Draft]) -> list[str]:
         """Bring new memories in, and return their ids."""
-        records = brought_in(self.ctx, self.decisions, drafts, self.namespace, "learn")
-        self.decisions.admit(_as_born(records))
-        return [record.id for record in records]
+        return [record.id for record in insert(self.ctx, self.decisions, drafts)]
 
     def changes(self) -> list[Change]:
         """Return what is written after the memories: documents, then links."""
@@ -211,15 +208,9 @@ class FactSession:
     def plan(self, operation: str, note: str) -> Plan:
         """Return everything that was decided, as one plan."""
         self.decisions.add(self.changes())
-        return self.decisions.plan(operation, note, self.namespace)
+        return self.decisions.plan(operation, note)
 
 
 def _places(fact: Fact) -> tuple[tuple[str, ...], ...]:
     """Return under what a fact is looked for."""
     return (fact.subject,), (fact.subject, fact.predicate), (fact.subject, fact.predicate, fact.value.norm)
-
-
-def _as_born(records: Sequence[Record]) -> Settled:
-    trajectories: Mapping[str, Trajectory] = {r.id: Trajectory(r.id, r.state, (), r.state, 0) for r in records}
-    by = {r.id: r for r in records}
-    return Settled(by, by, trajectories)

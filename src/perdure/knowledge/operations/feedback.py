@@ -13,8 +13,9 @@ from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.operations.decisions import outcome
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, outcome, retried
+from perdure.operations.writing import found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.link_kinds import SUPERSEDES
@@ -162,7 +163,7 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
         because,
     )
     state = work.decisions.states[identity]
-    origin = ClaimSource(None, now, scope=state.scope, session=work.decisions.found.records[identity].content.session)
+    origin = ClaimSource(None, now, scope=state.scope, session=work.decisions.records[identity].content.session)
     return writer.carry_out(decision, claim, fact.subject, name, origin)
 
 

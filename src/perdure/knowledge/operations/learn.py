@@ -237,7 +237,8 @@ class _Learner:
         state = self.work.record(record.id).state
         after = replace(state, importance=reweigh_importance(state.importance, EventType(before), event))
         self.work.change(record.id, after, "typed", f"a language model says that it is a {event}, not a {before}")
-        self.work.decisions.relabel(record.id, {**metadata, "event": event.value, "event_by": "model"})
+        labels = {**metadata, "event": event.value, "event_by": "model"}
+        self.work.decisions.label(record.id, "what it does", metadata=labels)
 
     def _take(self, claim: Claim, record: Record) -> None:
         """Decide what becomes of a claim, and do it."""

@@ -9,18 +9,19 @@ from typing import Any, Final
 from perdure.knowledge.records.learning_results import Learnt, ProceduresResult
 from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures
 from perdure.knowledge.rules.topics import ENTITY, TopicMessage, topics_of
-from perdure.operations.consolidation.summary_memories import brought_in
+from perdure.operations.decisions import begin
 from perdure.operations.documents import all_documents
 from perdure.operations.lifecycle.gates import applied
+from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried, unshortened
+from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, State, Status
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
-from perdure.rules.consolidation.merge_plan import Decisions, settled
+from perdure.rules.decisions import Decisions
 from perdure.rules.language.words import may_answer
 from perdure.rules.lifecycle.unarchive import aged_anew, restored
 
@@ -167,9 +168,9 @@ def _plan(
 ) -> tuple[Plan, list[str]]:
     """Return the plan, and the memory of each verdict."""
     touched = [records[v.before.id] for v in verdicts if v.before is not None]
-    memories = settled(touched, unshortened(ctx.policy), now)
-    decisions = Decisions(memories, ctx.policy, now, ctx.ids(now))
-    fresh = iter(_store_new(ctx, namespace, decisions, [v.after for v in verdicts if v.before is None]))
+    decisions = begin(ctx, namespace, now)
+    decisions.admit(touched)
+    fresh = iter(_store_new(ctx, decisions, [v.after for v in verdicts if v.before is None]))
     ids = [v.before.id if v.before is not None else next(fresh) for v in verdicts]
     for verdict, identity in zip(verdicts, ids, strict=True):
         if verdict.before is not None:
@@ -178,7 +179,7 @@ def _plan(
         decisions.add([_document(verdict, identity, there.get(identity), now)])
     moves = [v.move for v in verdicts]
     told = ", ".join(f"{moves.count(m)} {m}" for m in sorted(set(moves)))
-    return decisions.plan("learn_procedures", f"learn_procedures: {told or 'nothing new'}", namespace), ids
+    return decisions.plan("learn_procedures", f"learn_procedures: {told or 'nothing new'}"), ids
 
 
 def _state(verdict: ProcedureChange, state: State, ctx: Context, now: Instant) -> State:
@@ -192,12 +193,12 @@ def _state(verdict: ProcedureChange, state: State, ctx: Context, now: Instant) -
     return replace(state, confidence=verdict.after.confidence)
 
 
-def _store_new(ctx: Context, namespace: str, decisions: Decisions, fresh: Sequence[Procedure]) -> list[str]:
+def _store_new(ctx: Context, decisions: Decisions, fresh: Sequence[Procedure]) -> list[str]:
     """Bring in new procedures, linked to the messages that show them, and return their ids."""
     if not fresh:
         return []
     drafts = [_draft(p, decisions.now) for p in fresh]
-    ids = [r.id for r in brought_in(ctx, decisions, drafts, namespace, "learn_procedures")]
+    ids = [r.id for r in insert(ctx, decisions, drafts)]
     for identity, procedure in zip(ids, fresh, strict=True):
         shown = sorted({message for pair in procedure.evidence[-_LINKED:] for message in pair})
         decisions.add(_link(identity, message) for message in shown)

@@ -13,7 +13,7 @@ from perdure.knowledge.rules.claim_resolution import Action, KnownFact, resolve_
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import Scope, State, Status
-from perdure.rules.consolidation.merge_plan import Decisions
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.stale_facts import validated_at
 
 

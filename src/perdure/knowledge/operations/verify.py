@@ -27,17 +27,17 @@ from perdure.knowledge.rules.verification import (
     verdict_of,
     written,
 )
-from perdure.operations.consolidation.summary_memories import newborns, space_of
+from perdure.operations.decisions import begin
 from perdure.operations.lifecycle.gates import accepted, budget_of
+from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried, unshortened
+from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import GateStopped
 from perdure.records.memory import Status
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Plan, Target
-from perdure.rules.consolidation.merge_plan import Decisions, settled
-from perdure.rules.insertion import birth_plan, newborn_states, record_of
+from perdure.rules.decisions import Decisions
 
 LIMIT: Final = 1000
 GUIDE: Final = "docs/how-to.md, Let a database decide what is true"
@@ -173,8 +173,8 @@ class _Work:
         now = self.ctx.clock()
         facts = [f.id for key in self.picked.keys for f in key.facts]
         read = [r for r in self.ctx.store.get(self.place, facts) if r.state.status is Status.ACTIVE]  # still in view
-        found = settled(read, unshortened(self.ctx.policy), now)
-        self.decisions = Decisions(found, self.ctx.policy, now, self.ctx.ids(now))
+        self.decisions = begin(self.ctx, self.place, now)
+        self.decisions.admit(read)
 
     # --- facts
 
@@ -264,7 +264,7 @@ class _Work:
 
     def _successor(self, key: FactGroup, fact: Fact, verdict: Verdict) -> Fact:
         """Make a fact with the authority's value, in the place of one that is wrong."""
-        old = self.decisions.found.records[fact.id]
+        old = self.decisions.records[fact.id]
         draft = successor_draft(old, fact, key.question, verdict, self.ctx.policy)
         made = fact_from_authority(self.ctx.ids(verdict.at), fact, verdict, self.values)
         agrees = replace(verdict, id=made.id, outcome=Outcome.AGREES, claimed=made.value.text)
@@ -275,23 +275,9 @@ class _Work:
         """Store the new facts before everything else, with their documents, and with whom the old ones mention."""
         if not self.born:
             return
-        ctx, now, plan_id = self.ctx, self.decisions.now, self.decisions.plan_id
+        ctx = self.ctx
         gone = {i for i, s in self.decisions.states.items() if s.status is not Status.ACTIVE}
-        drafts, ids = [b.draft for b in self.born], [b.id for b in self.born]
-        made = newborns(ctx, drafts, ids, self.place, gone)
-        states = newborn_states(made, ctx.policy, now)
-        records = [record_of(n, s, self.place, plan_id) for n, s in zip(made, states, strict=True)]
-        births = birth_plan(
-            records,
-            made,
-            plan_id=plan_id,
-            operation="verify",
-            namespace=self.place,
-            at=now,
-            policy=ctx.policy,
-            space=space_of(ctx, made),
-        )
-        self.decisions.bring_in(births.changes)
+        insert(ctx, self.decisions, [b.draft for b in self.born], ids=[b.id for b in self.born], gone=gone)
         for one in self.born:
             why = f"{one.verdict.evidence}: a fact that {one.verdict.authority} gives"
             self._write(Shelf.FACT, one.id, one.fact.key, None, one.fact.to_data(), why)
@@ -311,9 +297,9 @@ class _Work:
 
     def plan(self) -> Plan:
         """Return everything as one plan."""
-        self._bring_in()
         hidden = sum(1 for s in self.decisions.states.values() if s.status is Status.INVALIDATED)
         facts = len(self.decisions.states)
         asked = "1 fact" if facts == 1 else f"{facts} facts"
         note = f"verify: {asked} asked about, {hidden} invalidated, {len(self.born)} brought in"
-        return self.decisions.plan("verify", note, self.place)
+        self._bring_in()
+        return self.decisions.plan("verify", note)

@@ -7,22 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from perdure.operations.consolidation.relate import documents_around
-from perdure.operations.consolidation.summary_memories import newborns, space_of
+from perdure.operations.decisions import begin
 from perdure.operations.lifecycle.gates import applied
+from perdure.operations.new_memories import prepare, store_new
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried, unshortened
+from perdure.operations.writing import retried
 from perdure.records.consolidation_results import ConsolidateResult
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
+from perdure.records.memory import Record
 from perdure.rules.consolidation.duplicate_links import marks, relabelled
 from perdure.rules.consolidation.duplicates import Pair, groups, within
 from perdure.rules.consolidation.edges import Strengthening
-from perdure.rules.consolidation.merge_plan import Decisions, Settled, draft_of, fingerprint, merged_state, settled
+from perdure.rules.consolidation.merge_plan import decide_merge, draft_of, fingerprint, merged_state
 from perdure.rules.consolidation.merging import Merge, Proposal, Strategy, proposed, to_compare
 from perdure.rules.consolidation.report import groups_of, most_similar, result_of
 from perdure.rules.consolidation.similarity_index import Alike, Corpus
-from perdure.rules.insertion import birth_plan, newborn_states, record_of
+from perdure.rules.decisions import Decisions
+from perdure.rules.insertion import initial_states, new_record, with_due
 from perdure.rules.meaning_guard import conflict
 
 PAGE: Final = 2000
@@ -98,11 +101,11 @@ def consolidate(ctx: Context, asked: Asked, *, dry_run: bool, accept_loss: str |
         if not dry_run and ctx.policy.consolidate.require_dry_run:
             _require_preview(ctx, asked, merges)
         policy = ctx.policy.consolidate
-        records = decided.decisions.found.records
+        records = decided.decisions.records
         chosen, limited = marks(found.alike.pairs, decided.proposals, records, asked.threshold, policy)
         decided.decisions.add(chosen.changes(now, *_known(ctx, asked, chosen.ids)))
         note = f"consolidate: {sum(len(m.losers) for m in merges)} memories into {len(merges)}"
-        plan = decided.decisions.plan("consolidate", note, asked.namespace)
+        plan = decided.decisions.plan("consolidate", note)
         if dry_run:
             ctx.previews[asked] = fingerprint(merges)
         elif plan.changes:
@@ -183,17 +186,17 @@ def _decided(ctx: Context, asked: Asked, found: _Found, now: Instant) -> _Decide
 
     Groups of which nothing may be merged do not count: else they would stand in the way of the others for ever.
     """
-    memories = settled((), ctx.policy, now)
+    decisions = begin(ctx, asked.namespace, now)
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
     merging = 0
     for start in range(0, len(found.groups), AT_ONCE):
         page = found.groups[start : start + AT_ONCE]
-        memories = memories.joined(_settled(ctx, asked.namespace, page, now))
+        decisions.admit(_members(ctx, asked.namespace, page))
         for group, known in zip(page, found.within[start : start + AT_ONCE], strict=True):
             if merging == asked.groups:
                 break
-            members = [memories.records[identity] for identity in group if identity in memories.records]
+            members = [decisions.records[identity] for identity in group if identity in decisions.records]
             pairs = [*known, *found.corpus.compared(to_compare(members, known), ctx.policy.consolidate)]
             likeness.update({(pair.a, pair.b): pair.combined for pair in pairs})
             done = proposed(members, pairs, asked.threshold, asked.strategy, conflict)
@@ -201,64 +204,52 @@ def _decided(ctx: Context, asked: Asked, found: _Found, now: Instant) -> _Decide
             merging += bool(done.merges)
         if merging == asked.groups:
             break
-    return _written(ctx, asked, memories, proposals, likeness, now)
+    return _written(ctx, asked, decisions, proposals, likeness)
 
 
-def _settled(ctx: Context, namespace: str, groups: Sequence[tuple[str, ...]], now: Instant) -> Settled:
+def _members(ctx: Context, namespace: str, groups: Sequence[tuple[str, ...]]) -> list[Record]:
     ids = [identity for group in groups for identity in group]
     pages = (ids[start : start + PAGE] for start in range(0, len(ids), PAGE))
-    records = [record for page in pages for record in ctx.store.get(namespace, page)]
-    return settled(records, unshortened(ctx.policy), now)
+    return [record for page in pages for record in ctx.store.get(namespace, page)]
 
 
 def _written(
     ctx: Context,
     asked: Asked,
-    memories: Settled,
+    decisions: Decisions,
     proposals: list[Proposal],
     likeness: Mapping[tuple[str, str], float],
-    now: Instant,
 ) -> _Decided:
     """Write down what is to be done."""
-    decisions = Decisions(memories, ctx.policy, now, ctx.ids(now))
     merges = [merge for proposal in proposals for merge in proposal.merges]
-    keepers = _keepers(ctx, asked, merges, memories, decisions)
+    keepers = _keepers(ctx, asked, merges, decisions)
     edges = Strengthening(documents_around(ctx, asked.namespace, [i for merge in merges for i in merge.losers]))
     for merge, keeper in zip(merges, keepers, strict=True):
-        own = memories.records[keeper].state.access_count if keeper in memories.records else 0
+        own = decisions.records[keeper].state.access_count if merge.keeper is not None else 0
         edges.inherit(keeper, merge.losers, own)
-        decisions.merge(merge, keeper, likeness)
+        decide_merge(decisions, merge, keeper, likeness)
     decisions.add(edges.changes())
     losers = (merge.losers for merge in merges)
     return _Decided(decisions, proposals, dict(zip(losers, keepers, strict=True)))
 
 
-def _keepers(ctx: Context, asked: Asked, merges: Sequence[Merge], memories: Settled, decisions: Decisions) -> list[str]:
+def _keepers(ctx: Context, asked: Asked, merges: Sequence[Merge], decisions: Decisions) -> list[str]:
     """Return what stands for each merge; where contents are merged, new memories are brought in for it."""
     if asked.strategy is not Strategy.MERGE_CONTENT:
         return [merge.keeper or "" for merge in merges]
     if not merges:
         return []
-    now, gone = decisions.now, {identity for merge in merges for identity in merge.losers}
-    drafts = [draft_of(merge, [memories.records[i] for i in merge.losers], ctx.policy) for merge in merges]
-    born = newborns(ctx, drafts, [ctx.ids(now) for _ in drafts], asked.namespace, gone)
-    records = []
-    for newborn, birth, merge in zip(born, newborn_states(born, ctx.policy, now), merges, strict=True):
-        sources = [memories.records[i].state for i in merge.losers]
-        state = replace(merged_state(birth, sources, ctx.policy, now), uniqueness=birth.uniqueness)
-        records.append(record_of(newborn, decisions.due(state), asked.namespace, decisions.plan_id))
-    plan = birth_plan(
-        records,
-        born,
-        plan_id=decisions.plan_id,
-        operation="consolidate",
-        namespace=asked.namespace,
-        at=now,
-        policy=ctx.policy,
-        space=space_of(ctx, born),
-    )
-    decisions.bring_in(plan.changes)
-    return [newborn.id for newborn in born]
+    gone = {identity for merge in merges for identity in merge.losers}
+    drafts = [draft_of(merge, [decisions.records[i] for i in merge.losers], ctx.policy) for merge in merges]
+    prepared = prepare(ctx, decisions, drafts, gone=gone)
+    states = []
+    for birth, merge in zip(initial_states(prepared, ctx.policy, decisions.now), merges, strict=True):
+        sources = [decisions.records[i].state for i in merge.losers]
+        merged = merged_state(birth, sources, ctx.policy, decisions.now)
+        states.append(replace(merged, uniqueness=birth.uniqueness, held=False))
+    whole = zip(prepared, with_due(states, ctx.policy), strict=True)
+    store_new(ctx, decisions, [new_record(p, s, asked.namespace, decisions.plan_id) for p, s in whole], prepared)
+    return [p.id for p in prepared]
 
 
 def _known(ctx: Context, asked: Asked, ids: Sequence[str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:

@@ -8,22 +8,24 @@ from itertools import pairwise
 from typing import Any, Final
 
 from perdure.operations.consolidation.relate import documents_around
-from perdure.operations.consolidation.summary_memories import brought_in
 from perdure.operations.consolidation.tasks import complete_task
+from perdure.operations.decisions import begin
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.lifecycle.model_summaries import written
 from perdure.operations.lifecycle.sweep import sweep
+from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried, unshortened
+from perdure.operations.writing import retried
 from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Change, Plan, Target
-from perdure.rules.consolidation.merge_plan import Decisions, settled, standing_for
+from perdure.rules.consolidation.merge_plan import standing_for
 from perdure.rules.consolidation.session_summaries import CONNECTING, Sketch, joined, longest, rewritten, sketches
 from perdure.rules.consolidation.tasks import into_long_term, open_in_task, promotable
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.signals import signals
 
 PAGE: Final = 2000
@@ -64,7 +66,7 @@ def promote(
             )
         done = _decided(ctx, records, session, namespace, least, now)
         note = f"promote {session}: {len(done.promoted)} to long term, {len(done.sketches)} summaries"
-        plan = done.decisions.plan("promote", note, namespace)
+        plan = done.decisions.plan("promote", note)
         if plan.changes and confirm:
             applied(ctx, plan, accept_loss=accept_loss)
         return _promotion(done, plan, session, least, confirm=confirm)
@@ -115,8 +117,9 @@ def _decided(
 ) -> _Decided:
     seen = [r for r in records if r.state.status is Status.ACTIVE]
     mine = [r for r in seen if r.state.scope is not Scope.TASK]
-    decisions = Decisions(settled(mine, unshortened(ctx.policy), now), ctx.policy, now, ctx.ids(now))
-    there = sorted(decisions.found.records.values(), key=lambda r: r.id)
+    decisions = begin(ctx, namespace, now)
+    decisions.admit(mine)
+    there = sorted(decisions.records.values(), key=lambda r: r.id)
     whole = [r for r in there if r.state.status is Status.ACTIVE]
     inside = [r for r in whole if r.state.scope is Scope.SESSION]
     earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
@@ -134,7 +137,7 @@ def _decided(
         decisions.change(r.id, into_long_term(decisions.states[r.id], ctx.policy, now), "promoted", because)
     pairs = _connected(ctx, namespace, chosen)
     found = _reworded(ctx, chosen, sketches(chosen, pairs, sure, session=session, policy=ctx.policy, now=now))
-    ids = _crystallised(ctx, namespace, decisions, found)
+    ids = _crystallised(ctx, decisions, found)
     return _Decided(decisions, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
 
 
@@ -163,11 +166,11 @@ def _reworded(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -
     return [rewritten(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
 
 
-def _crystallised(ctx: Context, namespace: str, decisions: Decisions, found: Sequence[Sketch]) -> list[str]:
+def _crystallised(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> list[str]:
     """Bring in the summaries with their links, and return their ids."""
     if not found:
         return []
-    born = brought_in(ctx, decisions, [sketch.draft for sketch in found], namespace, "promote")
+    born = insert(ctx, decisions, [sketch.draft for sketch in found])
     ids = [record.id for record in born]
     for identity, sketch in zip(ids, found, strict=True):
         decisions.add(standing_for(identity, member, 1.0) for member in sketch.members)

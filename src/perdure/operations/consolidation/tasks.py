@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.operations.consolidation.relate import documents_around
+from perdure.operations.decisions import begin
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried, unshortened
+from perdure.operations.writing import retried
 from perdure.records.consolidation_results import Refused, TaskResult
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Status
 from perdure.records.plan import Plan
 from perdure.rules.consolidation.edges import Strengthening
-from perdure.rules.consolidation.merge_plan import Decisions, settled
+from perdure.rules.consolidation.merge_plan import decide_merge
 from perdure.rules.consolidation.merging import Proposal
 from perdure.rules.consolidation.similarity_index import Corpus
 from perdure.rules.consolidation.tasks import comparable, open_in_task, out_of_task, redundant, related
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.signals import views
 
 PAGE: Final = 2000
@@ -71,7 +73,7 @@ def complete_task(
         left = open_in_task(records, session)
         done = _decided(ctx, left, namespace, now)
         note = f"complete_task {task}: {len(done.promoted)} promoted, {len(done.merged)} merged"
-        plan = done.decisions.plan("complete_task", note, namespace)
+        plan = done.decisions.plan("complete_task", note)
         if plan.changes and not dry_run:
             applied(ctx, plan, accept_loss=accept_loss)
         return _result(done, plan, task, left, dry_run=dry_run)
@@ -104,11 +106,11 @@ def _pages(ctx: Context, task: str, namespace: str) -> Iterator[list[Record]]:
 
 
 def _decided(ctx: Context, left: list[Record], namespace: str, now: Instant) -> _Decided:
-    memories = settled(left, unshortened(ctx.policy), now)
-    decisions = Decisions(memories, ctx.policy, now, ctx.ids(now))
+    decisions = begin(ctx, namespace, now)
+    decisions.admit(left)
     edges = Strengthening(documents_around(ctx, namespace, [r.id for r in left]))
     strengthened = edges.strengthen(_accesses(ctx, namespace, edges, now), ctx.policy.tasks.edge_gain)
-    records = list(memories.records.values())
+    records = list(decisions.records.values())
     pairs = comparable(records, related(edges.members(), ctx.policy.tasks.relatedness))
     corpus = Corpus()
     chosen = {identity for pair in pairs for identity in pair}
@@ -123,11 +125,11 @@ def _decided(ctx: Context, left: list[Record], namespace: str, now: Instant) -> 
     for merge in (merge for proposal in proposals for merge in proposal.merges):
         keeper = merge.keeper or ""
         edges.inherit(keeper, merge.losers, decisions.states[keeper].access_count)
-        decisions.merge(merge, keeper, likeness)
+        decide_merge(decisions, merge, keeper, likeness)
         merged |= dict.fromkeys(merge.losers, keeper)
     promoted = tuple(sorted(r.id for r in left if r.id not in merged))
     for identity in promoted:
-        state, session = decisions.states[identity], memories.records[identity].content.session
+        state, session = decisions.states[identity], decisions.records[identity].content.session
         after = out_of_task(state, session, ctx.policy, now)
         because = f"task completed: to {after.scope}" + ("" if session else ", because it has no session")
         decisions.change(identity, after, "promoted", because)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, TypeVar
 
+from perdure.operations.decisions import begin, read_visible
 from perdure.operations.lifecycle.compression import documents, measures, weighed
-from perdure.operations.lifecycle.gates import recall_gate
+from perdure.operations.lifecycle.gates import accepted, recall_gate
 from perdure.operations.ports import Context
-from perdure.operations.writing import ATTEMPTS, unshortened
+from perdure.operations.writing import ATTEMPTS
 from perdure.records.compression_results import FitResult, Refitted
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.instant import DAY_MS, Instant, text_of
@@ -19,12 +20,11 @@ from perdure.records.memory import Content, Form, MemoryItem, Record, State, Sta
 from perdure.records.plan import Plan
 from perdure.records.report import Held, Moved, Report
 from perdure.records.transaction_view import TransactionView
-from perdure.rules.insertion import with_due
+from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import Choice, Piece, chosen, is_rested, stays, within, worth_of
 from perdure.rules.lifecycle.compression_forms import LADDER, Shown, shown_as
-from perdure.rules.lifecycle.maintenance import Budget, trajectory_plan, truncate
+from perdure.rules.lifecycle.maintenance import Budget
 from perdure.rules.lifecycle.signals import views
-from perdure.rules.lifecycle.trajectory import Trajectory, Transition, replay
 
 PAGE: Final = 2000
 BATCH: Final = 1000
@@ -173,7 +173,7 @@ class _Fit:
             stored = self.ctx.store.states(self.place, ids)
             active = {i: s for i, (s, _) in stored.items() if s.status is Status.ACTIVE}
             accesses = self.ctx.store.accesses(self.place, list(active), self.now)
-            trajectories = self._replayed(active, accesses)
+            trajectories = settle(active, accesses, self.ctx.policy, self.now)
             records = [Record(self.place, c.id, c.after, Content("")) for c in trajectories]
             for memory in views(records, self.ctx.policy, self.now):
                 self.pieces[memory.id] = self._piece(memory)
@@ -190,13 +190,6 @@ class _Fit:
         known = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
         forms = (piece.forms[0], *((s.form, s.tokens) for s in known if not s.refused))
         return replace(piece, forms=forms, unknown=tuple(f for f in barer if (piece.id, f) not in self.shown))
-
-    def _replayed(
-        self, states: Mapping[str, State], accesses: Mapping[str, tuple[tuple[Instant, int], ...]]
-    ) -> list[Trajectory]:
-        """Return what became of some memories by now; hiding and shortening wait for the sweep."""
-        policy = unshortened(self.ctx.policy)
-        return [truncate(c) for c in replay(states, accesses, self.now, policy, blocked=True)]
 
     def _stays(self, identity: str, state: State) -> bool:
         return identity in self.spared or stays(state) or is_rested(state, self.now)
@@ -258,53 +251,34 @@ class _Fit:
         Raises:
             ConflictError: One is no longer as it was when it was chosen.
         """
-        records = {r.id: r for r in self.ctx.store.get(self.place, list(forms))}
-        accesses = {r.id: tuple(p for p in r.accesses if p[0] <= self.now) for r in records.values()}
-        active = {i: r.state for i, r in records.items() if r.state.status is Status.ACTIVE}
-        trajectories = {c.id: c for c in self._replayed(active, accesses)}
-        if moved := [i for i in forms if i not in trajectories or not self._as_chosen(trajectories[i])]:
+        decisions = begin(self.ctx, self.place, self.now)
+        decisions.admit(read_visible(self.ctx, self.place, list(forms)))
+        if moved := [i for i in forms if not self._as_chosen(i, decisions.states.get(i))]:
             raise ConflictError("Memories changed while a plan was made.", tuple(moved), remedy="Try again.")
-        fitted = [self._fitted(trajectories[i], form) for i, form in forms.items()]
-        done = with_due([c.after for c in fitted], self.ctx.policy)
-        fitted = [
-            replace(c, after=s, transitions=(*c.transitions[:-1], replace(c.transitions[-1], state=s)))
-            for c, s in zip(fitted, done, strict=True)
-        ]
+        for identity, form in forms.items():
+            self._decide(decisions, identity, form)
         taken = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
         kept = documents(self.ctx, self.place, [i for i, _ in taken]) if taken else {}
+        decisions.add(change for i, shown in taken for change in measures(i, shown, self.now, kept))
         note = f"fit: {len(forms)} {'shown shorter' if taken else 'set aside'}"
-        plan = trajectory_plan(
-            fitted,
-            {i: r.op for i, r in records.items()},
-            accesses,
-            plan_id=self.ctx.ids(self.now),
-            namespace=self.place,
-            at=self.now,
-            policy=self.ctx.policy,
-            operation="fit",
-            note=note if self.accept_loss is None else f"{note}; loss accepted: {self.accept_loss}",
-            shown={i: {records[i].state.form: records[i].content.shown, s.form: s.text} for i, s in taken},
-        )
-        kept_measures = [change for i, shown in taken for change in measures(i, shown, self.now, kept)]
-        return replace(plan, changes=(*plan.changes, *kept_measures))
+        return accepted(decisions.plan("fit", note), self.accept_loss)
 
-    def _as_chosen(self, trajectory: Trajectory) -> bool:
-        return trajectory.after.form is self.pieces[trajectory.id].forms[0][0] and not self._stays(
-            trajectory.id, trajectory.after
-        )
+    def _as_chosen(self, identity: str, state: State | None) -> bool:
+        chosen = self.pieces[identity].forms[0][0]
+        return state is not None and state.form is chosen and not self._stays(identity, state)
 
-    def _fitted(self, trajectory: Trajectory, form: Form | None) -> Trajectory:
-        state = replace(trajectory.after, held=False)
+    def _decide(self, decisions: Decisions, identity: str, form: Form | None) -> None:
+        """Decide that a memory shows a shorter form, or with None that it is set aside."""
+        state = replace(decisions.states[identity], held=False)
         if form is None:
-            state = replace(state, status=Status.ARCHIVED, status_ms=self.now)
             because = "fit: set aside for want of room, the least worth for its tokens"
-        else:
-            shown = self.shown[trajectory.id, form]
-            state = replace(state, form=form, form_ms=self.now, tokens=shown.tokens)
-            because = f"fit: shows its {form.value} for want of room; {shown.told()}"
-        return replace(
-            trajectory, transitions=(*trajectory.transitions, Transition(self.now, state, "fit", because)), after=state
-        )
+            decisions.change(identity, replace(state, status=Status.ARCHIVED, status_ms=self.now), "fit", because)
+            return
+        shown = self.shown[identity, form]
+        because = f"fit: shows its {form.value} for want of room; {shown.told()}"
+        shorter = replace(state, form=form, form_ms=self.now, tokens=shown.tokens)
+        decisions.change(identity, shorter, "fit", because)
+        decisions.show(identity, form, shown.text)
 
 
 def _guard(ctx: Context, plan: Plan, accept_loss: str | None) -> Check | None:

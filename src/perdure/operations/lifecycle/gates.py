@@ -14,6 +14,7 @@ from perdure.records.document import Document, Shelf
 from perdure.records.errors import GateStopped
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.lease import Lease
+from perdure.records.link_kinds import STANDS_FOR
 from perdure.records.memory import Record
 from perdure.records.plan import Plan, Target
 from perdure.records.policy import RecallPolicy
@@ -28,7 +29,6 @@ PAGE: Final = 1000
 BY_A_PERSON: Final = frozenset({"archive", "restore", "pin", "unpin", "undo"})
 """What a person decides about named memories passes no gate."""
 
-STANDS_FOR: Final = "summarizes"
 _STOPPED: Final = "The plan was stopped by the "
 _OTHERWISE: Final = "Accept the loss with a reason (accept_loss, --accept-loss), or make a smaller plan."
 

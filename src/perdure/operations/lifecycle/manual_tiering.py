@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from perdure.operations.decisions import decide
 from perdure.operations.ports import Context
-from perdure.operations.writing import decided, found, retried
+from perdure.operations.writing import found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import State, Status, Tier
 from perdure.records.outcome import Outcome
@@ -31,7 +32,7 @@ def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
         InvalidInput: It is not in view.
     """
 
-    def decide(state: State) -> State:
+    def change(state: State) -> State:
         if state.status is not Status.ACTIVE:
             raise InvalidInput(
                 f"{identity} is {state.status}; only memories in view have a tier to move between.",
@@ -47,4 +48,4 @@ def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
         return replace(base, tier=tier, tier_ms=now, tier_accesses=0)
 
     because = f"manual override: moved by hand to {tier}: {reason}"
-    return retried(lambda: decided(ctx, found(ctx, identity), "move", decide, because))
+    return retried(lambda: decide(ctx, found(ctx, identity), "move", change, because))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from perdure.operations.decisions import decide
 from perdure.operations.ports import Context
-from perdure.operations.writing import decided, found, retried
+from perdure.operations.writing import found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, State, Status
 from perdure.records.outcome import Outcome
@@ -19,18 +20,18 @@ def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
     """Exempt a memory from every move, or let the rules apply again (from now on, not for the time it was pinned)."""
     now = ctx.clock()
 
-    def decide(state: State) -> State:
+    def change(state: State) -> State:
         if state.pinned == pinned:
             return state
         return replace(
             state, pinned=pinned, tier_ms=state.tier_ms if pinned else now, status_ms=state.status_ms if pinned else now
         )
 
-    return _decided(
+    return _decide(
         ctx,
         identity,
         "pin" if pinned else "unpin",
-        decide,
+        change,
         "pinned: exempt from every move" if pinned else "unpinned: the rules apply again",
     )
 
@@ -43,7 +44,7 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
     """
     now = ctx.clock()
 
-    def decide(state: State) -> State:
+    def change(state: State) -> State:
         if state.status is Status.ARCHIVED:
             return state
         if state.status is not Status.ACTIVE:
@@ -52,7 +53,7 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
             )
         return replace(state, status=Status.ARCHIVED, status_ms=now, held=False)
 
-    return _decided(ctx, identity, "archive", decide, f"archived by hand: {reason}")
+    return _decide(ctx, identity, "archive", change, f"archived by hand: {reason}")
 
 
 def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
@@ -67,7 +68,7 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
     """
     now = ctx.clock()
 
-    def decide(state: State) -> State:
+    def change(state: State) -> State:
         back = state if state.status is Status.ACTIVE else unarchived(state)
         if level is None or level is state.form:
             return back
@@ -94,20 +95,20 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
     forms = () if level is None else (level,)
     shown = {form: shown_as(record.content.text, form, ctx.policy.compression) for form in forms}
     because = "restored by hand: ages start anew" if level is None else f"restored by hand: shows its {level} form"
-    return _decided(ctx, identity, "restore", decide, because, {form: s.text for form, s in shown.items()})
+    return _decide(ctx, identity, "restore", change, because, {form: s.text for form, s in shown.items()})
 
 
-def _decided(
+def _decide(
     ctx: Context,
     identity: str,
     operation: str,
-    decide: Callable[[State], State],
+    change: Callable[[State], State],
     because: str,
     shown: Mapping[Form, str | None] = MappingProxyType({}),
 ) -> Outcome:
     def attempt() -> Outcome:
         record = found(ctx, identity)
         documents = ctx.extension.conflicts(ctx, record, ctx.clock()) if operation == "restore" else ()
-        return decided(ctx, record, operation, decide, because, shown=shown, documents=documents)
+        return decide(ctx, record, operation, change, because, shown=shown, documents=documents)
 
     return retried(attempt)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from perdure.operations.consolidation.state_changes import Verdict, decided_all, located, visible
+from perdure.operations.decisions import StateChange, decide_all, ids_by_namespace, read_visible
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.instant import Instant
@@ -71,19 +71,19 @@ def _each(
     seen: Seen = {}
 
     def attempt(place: str, wanted: list[str]) -> Seen:
-        records = visible(ctx, place, wanted)
+        records = read_visible(ctx, place, wanted)
         made: list[Outcome] = []
 
-        def decide(states: list[State]) -> list[Verdict]:
+        def decide(states: list[State]) -> list[StateChange]:
             made.extend(outcomes(states))
-            return [Verdict(o.state, o.because, accessed=accessed) for o in made]
+            return [StateChange(o.state, o.because, accessed=accessed) for o in made]
 
         if records:
             note = f"{operation} {_counted(records)}"
-            decided_all(ctx, place, records, decide, operation=operation, note=note, now=now)
+            decide_all(ctx, place, records, decide, operation=operation, note=note, now=now)
         return {r.id: (_words(r), o) for r, o in zip(records, made, strict=True)}
 
-    for place, wanted in located(ctx, ids)[0].items():
+    for place, wanted in ids_by_namespace(ctx, ids).items():
         seen |= retried(lambda place=place, wanted=wanted: attempt(place, wanted))  # type: ignore[misc]  # bound now
     return seen, [i for i in ids if i not in seen]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from perdure.operations.consolidation.state_changes import Verdict, decided_all
+from perdure.operations.decisions import StateChange, decide_all, outcome
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, outcome, retried
+from perdure.operations.writing import found, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
@@ -183,7 +183,7 @@ def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -
         )
         for d in questions
     ]
-    operation = decided_all(
+    operation = decide_all(
         ctx,
         record.namespace,
         [] if hidden else [record],
@@ -208,20 +208,20 @@ def _open_about(ctx: Context, record: Record) -> list[Document]:
     return questions
 
 
-def _validating(now: Instant) -> Callable[[list[State]], list[Verdict]]:
-    def decide(states: list[State]) -> list[Verdict]:
+def _validating(now: Instant) -> Callable[[list[State]], list[StateChange]]:
+    def decide(states: list[State]) -> list[StateChange]:
         return [
-            Verdict(o.state, f"a person said that it is right: {o.because}")
+            StateChange(o.state, f"a person said that it is right: {o.because}")
             for o in (validated(s, now) for s in states)
         ]
 
     return decide
 
 
-def _archiving(now: Instant, reason: str | None) -> Callable[[list[State]], list[Verdict]]:
+def _archiving(now: Instant, reason: str | None) -> Callable[[list[State]], list[StateChange]]:
     because = "archived: a person said that it is not right" + (f": {reason}" if reason else "")
 
-    def decide(states: list[State]) -> list[Verdict]:
-        return [Verdict(replace(s, status=Status.ARCHIVED, status_ms=now, held=False), because) for s in states]
+    def decide(states: list[State]) -> list[StateChange]:
+        return [StateChange(replace(s, status=Status.ARCHIVED, status_ms=now, held=False), because) for s in states]
 
     return decide

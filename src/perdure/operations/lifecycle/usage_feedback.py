@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from perdure.operations.consolidation.state_changes import Verdict, decided_all, located, visible
+from perdure.operations.decisions import StateChange, decide_all, ids_by_namespace, read_visible
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
@@ -65,9 +65,9 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
     now = ctx.clock()
     told = _Told()
     found: set[str] = set()
-    for place, wanted in located(ctx, ids)[0].items():
+    for place, wanted in ids_by_namespace(ctx, ids).items():
         if outcome == "unused":
-            found |= {r.id for r in visible(ctx, place, wanted)}
+            found |= {r.id for r in read_visible(ctx, place, wanted)}
             continue
         origins = _origins(ctx, place, wanted, recall_id)
         retried(
@@ -107,7 +107,7 @@ def _tell(
     now: Instant,
     told: _Told,
 ) -> None:
-    records = visible(ctx, place, ids)
+    records = read_visible(ctx, place, ids)
     earlier = {(d.id, d.name): d for d in ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records])}
     fresh = [r for r in records if _news(earlier.get((r.id, origins[r.id].name)), outcome)]
     if fresh:
@@ -116,18 +116,20 @@ def _tell(
             documents += _reviews(ctx, place, [r.id for r in fresh], origins, now)
         accessed = [not origins[r.id].counted for r in fresh]
 
-        def decide(states: list[State]) -> list[Verdict]:
+        def decide(states: list[State]) -> list[StateChange]:
             if outcome == WRONG:
-                return [Verdict(o.state, o.because) for o in doubted(states, ctx.policy, now)]
+                return [StateChange(o.state, o.because) for o in doubted(states, ctx.policy, now)]
             boost = Boost(BoostType.ADDITIVE, ctx.policy.use.boost, ctx.policy.use.strength)
             made = reinforced(states, accessed, boost, ctx.policy, now)
-            return [Verdict(o.state, f"helpful: {o.because}", accessed=a) for o, a in zip(made, accessed, strict=True)]
+            return [
+                StateChange(o.state, f"helpful: {o.because}", accessed=a) for o, a in zip(made, accessed, strict=True)
+            ]
 
         note = f"used: {len(fresh)} {outcome}"
-        operation = decided_all(
+        operation = decide_all(
             ctx, place, fresh, decide, operation="used", note=note, now=now, documents=tuple(documents)
         )
-        told.operations.append(operation)
+        told.operations += [operation] if operation is not None else []
     told.counted |= {r.id for r in fresh}
     told.repeated |= {r.id for r in records} - told.counted
 

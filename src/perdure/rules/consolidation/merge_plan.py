@@ -1,11 +1,11 @@
-"""What is decided about several memories, written down as one plan: merges, moves, links."""
+"""Carrying a merge out: the state of the memory that stays, the new memory of merged contents, what goes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,57 +13,16 @@ from perdure.formulas.importance import boost
 from perdure.formulas.value import faded_mass
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, Instant
+from perdure.records.link_kinds import STANDS_FOR
 from perdure.records.memory import Kind, Record, State, Status, Tier
 from perdure.records.new_memory import Draft
-from perdure.records.plan import Change, Plan, Target
+from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.merging import Merge
-from perdure.rules.insertion import with_due
-from perdure.rules.lifecycle.maintenance import trajectory_plan, truncate
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.state_arrays import Columns, strength_curve
-from perdure.rules.lifecycle.trajectory import Trajectory, Transition, replay
 
-STANDS_FOR: Final = "summarizes"
 _NEARNESS: Final = (Tier.VAULT, Tier.HOT, Tier.WARM, Tier.COLD)
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """Some memories as a decision finds them: what fell due before has happened, except that nothing was hidden.
-
-    Attributes:
-        records: Id -> the memory, its accesses counted in.
-        stored: Id -> the memory as it was read.
-        trajectories: Id -> how it came from one to the other.
-    """
-
-    records: Mapping[str, Record]
-    stored: Mapping[str, Record]
-    trajectories: Mapping[str, Trajectory]
-
-    def joined(self, other: Settled) -> Settled:
-        """Return these and others."""
-        return Settled(
-            {**self.records, **other.records},
-            {**self.stored, **other.stored},
-            {**self.trajectories, **other.trajectories},
-        )
-
-
-def settled(records: Iterable[Record], policy: Policy, now: Instant) -> Settled:
-    """Return memories as a decision at an instant finds them.
-
-    Args:
-        records: As read.
-        policy: The policy in force, without shortening (operations/writing.py).
-        now: The instant.
-    """
-    stored = {r.id: replace(r, accesses=tuple(p for p in r.accesses if p[0] <= now)) for r in records}
-    accesses = {i: r.accesses for i, r in stored.items()}
-    replayed = replay({i: r.state for i, r in stored.items()}, accesses, now, policy, blocked=True)
-    trajectories = [truncate(trajectory) for trajectory in replayed]
-    whole = {c.id: replace(stored[c.id], state=c.after, accesses=()) for c in trajectories}
-    return Settled(whole, stored, {c.id: c for c in trajectories})
 
 
 def merged_state(main: State, others: Sequence[State], policy: Policy, now: Instant) -> State:
@@ -151,112 +110,30 @@ def resettled(state: State, policy: Policy, now: Instant) -> State:
     )
 
 
-class Decisions:
-    """What is decided about several memories, one decision after the other, and the plan that it makes.
+def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapping[tuple[str, str], float]) -> None:
+    """Decide a merge: the keeper gets what the others have, and they go.
 
     Args:
-        found: The memories.
-        policy: The policy in force.
-        now: The instant.
-        plan_id: The operation's id.
+        decisions: What is decided in the same operation; the memories are before it.
+        merge: The decision.
+        keeper: Its keeper, or the id of the new memory that was brought in.
+        likeness: (a, b) in order of ids -> combined likeness.
     """
-
-    def __init__(self, found: Settled, policy: Policy, now: Instant, plan_id: str) -> None:
-        self.found, self.policy, self.now, self.plan_id = found, policy, now, plan_id
-        self.states = {identity: record.state for identity, record in found.records.items()}
-        self._transitions: dict[str, list[Transition]] = {}
-        self._words: dict[str, dict[str, Any]] = {}
-        self._before: list[Change] = []
-        self._after: list[Change] = []
-
-    def change(self, identity: str, state: State, verb: str, because: str) -> None:
-        """Decide that a memory has another state from now on."""
-        if state != self.states[identity]:
-            self.states[identity] = state
-            self._transitions.setdefault(identity, []).append(Transition(self.now, state, verb, because))
-
-    def relabel(self, identity: str, metadata: Mapping[str, Any]) -> None:
-        """Decide what a memory's metadata is; it is written with the last change of its state."""
-        old = dict(self.found.records[identity].content.metadata)
-        self._words[identity] = {**self._words.get(identity, {}), "metadata": (old, dict(metadata))}
-
-    def admit(self, more: Settled) -> None:
-        """Bring more memories before the decisions."""
-        self.found = self.found.joined(more)
-        self.states |= {i: r.state for i, r in more.records.items() if i not in self.states}
-
-    def due(self, state: State) -> State:
-        """Return a state with the instant at which it next needs attention."""
-        return with_due([replace(state, held=False)], self.policy)[0]
-
-    def bring_in(self, changes: Iterable[Change]) -> None:
-        """Store new memories before anything else."""
-        self._before += changes
-
-    def add(self, changes: Iterable[Change]) -> None:
-        """Write links and documents after everything else."""
-        self._after += changes
-
-    def merge(self, merge: Merge, keeper: str, likeness: Mapping[tuple[str, str], float]) -> None:
-        """Decide a merge: the keeper gets what the others have, and they go.
-
-        Args:
-            merge: The decision.
-            keeper: Its keeper, or the id of the new memory that was brought in.
-            likeness: (a, b) in order of ids -> combined likeness.
-        """
-        told = f"likeness {merge.similarity:.3f}, {merge.label}"
-        if merge.keeper is not None:
-            before = self.states[keeper]
-            state = merged_state(before, [self.states[i] for i in merge.losers], self.policy, self.now)
-            content = self.found.records[keeper].content
-            new = {"tags": merge.tags, "source": merge.source, "metadata": dict(merge.metadata)}
-            old = {"tags": content.tags, "source": content.source, "metadata": dict(content.metadata)}
-            self._words[keeper] = {name: (old[name], new[name]) for name in new}
-            because = (
-                f"stands for {len(merge.losers)} more ({told}); importance {before.importance:.3f} to "
-                f"{state.importance:.3f}, accesses {before.access_count} to {state.access_count}"
-            )
-            self.change(keeper, state, "merged", because)
-        for loser in merge.losers:
-            gone = replace(self.states[loser], status=Status.CONSOLIDATED, status_ms=self.now, held=False)
-            self.change(loser, gone, "consolidated", f"consolidated into {keeper} ({told})")
-        for i in merge.losers:
-            alike = likeness.get((min(keeper, i), max(keeper, i)), merge.similarity)
-            self.add([standing_for(keeper, i, alike)])
-
-    def plan(self, operation: str, note: str, namespace: str) -> Plan:
-        """Return everything that was decided, as one plan."""
-        last = [replace(transitions[-1].state, held=False) for transitions in self._transitions.values()]
-        trajectories = []
-        for (identity, transitions), after in zip(self._transitions.items(), with_due(last, self.policy), strict=True):
-            trajectory = self.found.trajectories[identity]
-            trajectories.append(replace(trajectory, transitions=(*trajectory.transitions, *transitions), after=after))
-        plan = trajectory_plan(
-            trajectories,
-            {c.id: self.found.stored[c.id].op for c in trajectories},
-            {c.id: self.found.stored[c.id].accesses for c in trajectories},
-            plan_id=self.plan_id,
-            namespace=namespace,
-            at=self.now,
-            policy=self.policy,
-            operation=operation,
-            note=note,
+    told = f"likeness {merge.similarity:.3f}, {merge.label}"
+    if merge.keeper is not None:
+        before = decisions.states[keeper]
+        state = merged_state(before, [decisions.states[i] for i in merge.losers], decisions.policy, decisions.now)
+        because = (
+            f"stands for {len(merge.losers)} more ({told}); importance {before.importance:.3f} to "
+            f"{state.importance:.3f}, accesses {before.access_count} to {state.access_count}"
         )
-        return replace(plan, changes=(*self._before, *self._worded(plan.changes), *self._after))
-
-    def _worded(self, changes: Sequence[Change]) -> list[Change]:
-        """The changes, with new labels in the last one of each memory that gets some."""
-        left, result = dict(self._words), []
-        for change in reversed(changes):
-            if change.target is Target.MEMORY and change.id in left:
-                words = left.pop(change.id)
-                before = {**(change.before or {}), **{name: old for name, (old, _) in words.items()}}
-                after = {**(change.after or {}), **{name: new for name, (_, new) in words.items()}}
-                result.append(replace(change, before=before, after=after))
-            else:
-                result.append(change)
-        return result[::-1]
+        decisions.change(keeper, state, "merged", because)
+        decisions.label(keeper, because, tags=merge.tags, source=merge.source, metadata=dict(merge.metadata))
+    for loser in merge.losers:
+        gone = replace(decisions.states[loser], status=Status.CONSOLIDATED, status_ms=decisions.now, held=False)
+        decisions.change(loser, gone, "consolidated", f"consolidated into {keeper} ({told})")
+        alike = likeness.get((min(keeper, loser), max(keeper, loser)), merge.similarity)
+        decisions.add([standing_for(keeper, loser, alike)])
 
 
 def standing_for(keeper: str, other: str, likeness: float) -> Change:

@@ -14,7 +14,7 @@ from perdure.records.memory import Form, Kind, Record, Scope, State, Status, Tie
 from perdure.records.plan import Change, Row
 from perdure.records.policy import Policy
 from perdure.records.report import Operation
-from perdure.rules.insertion import begun, with_due
+from perdure.rules.insertion import place_in_tiers, with_due
 from perdure.rules.language.tokens import counted
 from perdure.rules.lifecycle.compression_forms import apply_allowed_forms, forms_reached, shown_as
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
@@ -26,7 +26,7 @@ _ENUMS: Final[Mapping[str, type[StrEnum]]] = {
     "status": Status,
     "form": Form,
 }
-_DECIDES: Final = frozenset({"archive", "restore", "pin", "unpin", "move", "undo", "settle"})
+_DECIDES: Final = frozenset({"remember", "extract", "archive", "restore", "pin", "unpin", "move", "undo", "settle"})
 """Operations by which a person says where a memory belongs; all that they write stands under any policy."""
 _BY_POLICY: Final = frozenset({"sweep", "fit", "decay", "policy"})
 """Operations that only do what a policy says; under another one they would have done something else."""
@@ -175,7 +175,11 @@ def lived(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Life]:
     plain = [p for p in pasts if not p.events]
     texts = {p.id: p.text for p in pasts}
     starts = dict(
-        zip((p.id for p in pasts), begun([p.born for p in pasts], [p.message for p in pasts], policy), strict=True)
+        zip(
+            (p.id for p in pasts),
+            place_in_tiers([p.born for p in pasts], [p.message for p in pasts], policy),
+            strict=True,
+        )
     )
     trajectories = _replayed({p.id: starts[p.id] for p in plain}, {p.id: p.accesses for p in plain}, texts, policy, now)
     lives = {c.id: Life(c.id, c.transitions, c.after) for c in trajectories}

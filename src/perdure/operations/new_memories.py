@@ -1,0 +1,111 @@
+"""New memories of any operation: embedded, placed among their neighbours, and stored with its other decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from perdure.operations.ports import Context
+from perdure.records.errors import PerdureError
+from perdure.records.memory import Record, searchable
+from perdure.records.new_memory import Draft
+from perdure.records.vector import Vector
+from perdure.rules.decisions import Decisions
+from perdure.rules.insertion import (
+    NEAREST,
+    PreparedDraft,
+    earlier_in_batch,
+    initial_states,
+    insertions,
+    new_record,
+)
+
+_MOST_NEIGHBOURS: Final = 200
+"""Looked at for uniqueness: the five nearest that stay are among them unless hundreds go."""
+
+
+def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
+    """Return the vectors of drafts. Where the embedder fails there are none, and the person is told.
+
+    What has no vector is stored all the same: words find it until ``reembed`` fills vectors in.
+    """
+    nothing: list[Vector | None] = [None] * len(drafts)
+    if ctx.embedder is None or not drafts:
+        return nothing
+    try:
+        vectors = ctx.embedder.embed([searchable(d.text, d.speaker) for d in drafts], purpose="document")
+        ctx.store.add_space(ctx.embedder.space, activate=False)
+    except PerdureError as error:
+        ctx.warn(f"Stored without vectors, so that only words will find it: {error}")
+        return nothing
+    return list(vectors)
+
+
+def insert(
+    ctx: Context,
+    decisions: Decisions,
+    drafts: Sequence[Draft],
+    *,
+    ids: Sequence[str] | None = None,
+    vectors: Sequence[Vector | None] | None = None,
+    gone: Collection[str] = (),
+) -> list[Record]:
+    """Bring new memories into an operation, before everything else that it decides, and return them.
+
+    Args:
+        ctx: Store, policy, ids, embedder.
+        decisions: The operation.
+        drafts: What is to be stored.
+        ids: Their ids; made here if None.
+        vectors: Their vectors; made here if None.
+        gone: Memories that the operation hides: they are nobody's neighbours.
+    """
+    prepared = prepare(ctx, decisions, drafts, ids=ids, vectors=vectors, gone=gone)
+    states = initial_states(prepared, ctx.policy, decisions.now)
+    records = [new_record(p, s, decisions.namespace, decisions.plan_id) for p, s in zip(prepared, states, strict=True)]
+    store_new(ctx, decisions, records, prepared)
+    return records
+
+
+def prepare(
+    ctx: Context,
+    decisions: Decisions,
+    drafts: Sequence[Draft],
+    *,
+    ids: Sequence[str] | None = None,
+    vectors: Sequence[Vector | None] | None = None,
+    gone: Collection[str] = (),
+) -> list[PreparedDraft]:
+    """Return drafts with ids, vectors and nearest earlier memories. Arguments as for ``insert``."""
+    names = [ctx.ids(decisions.now) for _ in drafts] if ids is None else ids
+    made = make_vectors(ctx, drafts) if vectors is None else vectors
+    inside = earlier_in_batch(names, made)
+    stored = _stored_neighbours(ctx, decisions.namespace, [v for v in made if v is not None], gone)
+    result = []
+    for draft, identity, vector, earlier in zip(drafts, names, made, inside, strict=True):
+        near = sorted([*(next(stored) if vector is not None else []), *earlier], key=lambda pair: -pair[1])
+        result.append(PreparedDraft(identity, draft, vector, tuple(near[:NEAREST])))
+    return result
+
+
+def store_new(ctx: Context, decisions: Decisions, records: Sequence[Record], prepared: Sequence[PreparedDraft]) -> None:
+    """Store new memories before everything else that an operation decides.
+
+    Args:
+        ctx: Policy, embedder.
+        decisions: The operation.
+        records: The memories as the store will hold them.
+        prepared: What they were made of, in the same order.
+    """
+    embedded = ctx.embedder is not None and any(p.vector is not None for p in prepared)
+    space = ctx.embedder.space.name if ctx.embedder is not None and embedded else ""
+    decisions.insert(records, insertions(records, prepared, ctx.policy, space))
+
+
+def _stored_neighbours(
+    ctx: Context, namespace: str, vectors: Sequence[Vector], gone: Collection[str]
+) -> Iterator[list[tuple[str, float]]]:
+    """Yield the (id, cosine) of the nearest stored memories of each vector, nearest first."""
+    most = min(_MOST_NEIGHBOURS, NEAREST + len(gone))
+    for near in ctx.store.nearest(namespace, vectors, most) if vectors else ():
+        yield [pair for pair in near if pair[0] not in gone][:NEAREST]

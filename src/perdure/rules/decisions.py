@@ -1,0 +1,213 @@
+"""What an operation decides about memories, as one plan: what fell due happens first, then each decision in its order.
+
+May live here: settling memories, and turning decisions into changes. May not: what is decided, reading, writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from perdure.records.instant import Instant
+from perdure.records.memory import Form, Record, State
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.policy import Policy
+from perdure.rules.insertion import with_due
+from perdure.rules.lifecycle.maintenance import trajectory_plan, truncate
+from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
+
+
+def settle(
+    states: Mapping[str, State], accesses: Mapping[str, Accesses], policy: Policy, now: Instant
+) -> list[Trajectory]:
+    """Return what became of memories by an instant, as a decision then finds them.
+
+    A decision without a sweep before it must end where it would have ended with one. Only hiding and shortening wait
+    for the sweep: who decides about a memory has it in view, and to shorten needs texts.
+
+    Args:
+        states: Memory id -> stored state.
+        accesses: Memory id -> accesses not yet counted in.
+        policy: The policy in force.
+        now: The instant.
+    """
+    unshortened = replace(policy, compression=replace(policy.compression, rule="never"))
+    return [truncate(t) for t in replay(states, accesses, now, unshortened, blocked=True)]
+
+
+class Decisions:
+    """What one operation decides about memories of one namespace, and the plan that it makes.
+
+    Args:
+        policy: The policy in force.
+        now: The instant of the operation.
+        plan_id: Its id.
+        namespace: Where the memories are.
+
+    Attributes:
+        records: Id -> the memory as it was settled, with the labels that were decided on.
+        states: Id -> its state as decided so far.
+    """
+
+    def __init__(self, policy: Policy, now: Instant, plan_id: str, namespace: str) -> None:
+        self.policy, self.now, self.plan_id, self.namespace = policy, now, plan_id, namespace
+        self.records: dict[str, Record] = {}
+        self.states: dict[str, State] = {}
+        self._stored: dict[str, Record] = {}
+        self._settled: dict[str, Trajectory] = {}
+        self._transitions: dict[str, list[Transition]] = {}
+        self._accessed: dict[str, None] = {}
+        self._labels: dict[str, dict[str, Any]] = {}
+        """Id -> name of a label -> what it was when it was stored."""
+        self._shown: dict[str, dict[Form, str | None]] = {}
+        self._new: set[str] = set()
+        self._first: list[Change] = []
+        self._last: list[Change] = []
+
+    # --- memories before the decisions
+
+    def admit(self, records: Iterable[Record]) -> None:
+        """Bring memories before the decisions, with what fell due of them; those that are there already stay as is."""
+        fresh = [r for r in records if r.id not in self.records]
+        stored = {r.id: replace(r, accesses=tuple(p for p in r.accesses if p[0] <= self.now)) for r in fresh}
+        accesses = {i: r.accesses for i, r in stored.items()}
+        for trajectory in settle({i: r.state for i, r in stored.items()}, accesses, self.policy, self.now):
+            self._add(stored[trajectory.id], trajectory)
+
+    def insert(self, records: Iterable[Record], changes: Iterable[Change]) -> None:
+        """Store new memories before anything else.
+
+        Args:
+            records: The memories, whose operation is this one.
+            changes: The changes that store them.
+        """
+        self._first += changes
+        for record in records:
+            self._new.add(record.id)
+            self._add(record, Trajectory(record.id, record.state, (), record.state, 0))
+
+    def _add(self, stored: Record, trajectory: Trajectory) -> None:
+        self._stored[stored.id], self._settled[stored.id] = stored, trajectory
+        self.records[stored.id] = replace(stored, state=trajectory.after, accesses=())
+        self.states[stored.id] = trajectory.after
+
+    def record(self, identity: str) -> Record:
+        """Return a memory as decided so far."""
+        return replace(self.records[identity], state=self.states[identity])
+
+    def result(self, identity: str) -> Record:
+        """Return a memory as the plan leaves it: as decided, or as it was stored where nothing of it is."""
+        return self.record(identity) if identity in self.changed else self._stored[identity]
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The memories that are stored or changed."""
+        return frozenset(self._transitions) | self._new
+
+    # --- decisions
+
+    def change(self, identity: str, state: State, rule: str, because: str, *, accessed: bool = False) -> None:
+        """Decide that a memory has another state from now on.
+
+        Args:
+            identity: The memory.
+            state: Its state; nothing is written where that is what it has.
+            rule: What decides so.
+            because: Why, in words and numbers.
+            accessed: It is accessed now besides; that adds nothing to its importance.
+        """
+        if state != self.states[identity] or accessed:
+            self.states[identity] = state
+            self._transitions.setdefault(identity, []).append(Transition(self.now, state, rule, because))
+            self._accessed |= dict.fromkeys([identity] if accessed else ())
+
+    def label(self, identity: str, because: str, **labels: Any) -> None:
+        """Decide what a memory's tags, source or metadata are.
+
+        Args:
+            identity: The memory.
+            because: Why, where nothing else of it changes; else that is the reason.
+            **labels: Name -> value; what it has already is left alone.
+        """
+        record, state = self.records[identity], self.states[identity]
+        news = {name: value for name, value in labels.items() if value != getattr(record.content, name)}
+        if not news:
+            return
+        stored = self._labels.setdefault(identity, {})
+        for name in news:
+            stored.setdefault(name, getattr(record.content, name))
+        self.records[identity] = replace(record, content=replace(record.content, **news))
+        self._transitions.setdefault(identity, [Transition(self.now, state, "labelled", because)])
+
+    def show(self, identity: str, form: Form, text: str | None) -> None:
+        """Decide what a memory shows in the form that is decided on; None for its whole text."""
+        record = self.records[identity]
+        self._shown.setdefault(identity, {record.state.form: record.content.shown})[form] = text
+        self.records[identity] = replace(record, content=replace(record.content, shown=text))
+
+    def add(self, changes: Iterable[Change]) -> None:
+        """Write links and documents after everything else."""
+        self._last += changes
+
+    # --- the plan
+
+    def plan(self, operation: str, note: str) -> Plan:
+        """Return everything that was decided; ``states`` then have their due instants.
+
+        Args:
+            operation: The verb.
+            note: One line for people.
+        """
+        trajectories = self._trajectories()
+        plan = trajectory_plan(
+            trajectories,
+            {t.id: self._stored[t.id].op for t in trajectories},
+            {t.id: self._stored[t.id].accesses for t in trajectories},
+            plan_id=self.plan_id,
+            namespace=self.namespace,
+            at=self.now,
+            policy=self.policy,
+            operation=operation,
+            note=note,
+            shown=self._shown,
+        )
+        self.states |= {t.id: t.after for t in trajectories}
+        return replace(plan, changes=(*self._first, *self._labelled(plan.changes), *self._last))
+
+    def _trajectories(self) -> list[Trajectory]:
+        """Return what became of each memory that something was decided about, from where it was stored."""
+        decided = {i: replace(some[-1].state, held=False) for i, some in self._transitions.items()}
+        later = self._accesses(decided)
+        ends = [replace(later[i].after, held=False) if i in later else state for i, state in decided.items()]
+        return [
+            replace(
+                self._settled[i],
+                transitions=(
+                    *self._settled[i].transitions,
+                    *self._transitions[i],
+                    *(later[i].transitions if i in later else ()),
+                ),
+                after=after,
+            )
+            for i, after in zip(decided, with_due(ends, self.policy), strict=True)
+        ]
+
+    def _accesses(self, decided: Mapping[str, State]) -> dict[str, Trajectory]:
+        """Return what an access of this instant makes of the memories that are accessed, besides their importance."""
+        states = {i: decided[i] for i in self._accessed}
+        plain = replace(self.policy, importance=replace(self.policy.importance, on_access=0.0))
+        return {t.id: t for t in settle(states, dict.fromkeys(states, ((self.now, 1),)), plain, self.now)}
+
+    def _labelled(self, changes: Sequence[Change]) -> list[Change]:
+        """Return the changes, with new labels in the last one of each memory that gets some."""
+        left, result = dict(self._labels), []
+        for change in reversed(changes):
+            if change.target is Target.MEMORY and change.id in left:
+                before = left.pop(change.id)
+                after = {name: getattr(self.records[change.id].content, name) for name in before}
+                whole = {**(change.before or {}), **before}, {**(change.after or {}), **after}
+                result.append(replace(change, before=whole[0], after=whole[1]))
+            else:
+                result.append(change)
+        return result[::-1]

@@ -1,0 +1,63 @@
+"""Remembering words that are known already: what the memory that is there takes over from the new draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from perdure.records.new_memory import Draft
+from perdure.records.policy import Policy
+from perdure.rules.decisions import Decisions
+from perdure.rules.source_trust import trust_in, with_trust
+from perdure.rules.validation.inputs import checked_metadata, checked_tags
+
+
+def merge_drafts(first: Draft, again: Draft, policy: Policy) -> Draft:
+    """Return a draft that stands for two of the same words: all tags, the later metadata, the higher importance.
+
+    Raises:
+        InvalidInput: Together they have more tags or metadata than the policy allows.
+    """
+    return replace(
+        first,
+        tags=_tags(first.tags, again, policy),
+        metadata=_metadata(first.metadata, again, policy),
+        importance=max(first.importance, again.importance),
+        pinned=first.pinned or again.pinned,
+    )
+
+
+def decide_merge(decisions: Decisions, identity: str, draft: Draft) -> None:
+    """Decide what a memory takes over from a draft of the same words; nothing where it has all of that already.
+
+    Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Whose word it is
+    stays: that somebody else says the same makes it neither more nor less trusted.
+
+    Args:
+        decisions: The operation; the memory is before it.
+        identity: The memory.
+        draft: What is remembered again.
+
+    Raises:
+        InvalidInput: Together they have more tags or metadata than the policy allows.
+    """
+    content, state, policy = decisions.records[identity].content, decisions.states[identity], decisions.policy
+    tags, metadata = _tags(content.tags, draft, policy), _metadata(content.metadata, draft, policy)
+    importance, pinned = max(state.importance, draft.importance), state.pinned or draft.pinned
+    news = [f"tags {', '.join(tags[len(content.tags) :])}"] if len(tags) > len(content.tags) else []
+    news += ["metadata"] if metadata != content.metadata else []
+    news += [f"importance {state.importance:.3f} to {importance:.3f}"] if importance > state.importance else []
+    news += ["pinned"] if pinned and not state.pinned else []
+    because = f"remembered again: {'; '.join(news)}"
+    decisions.change(identity, replace(state, importance=importance, pinned=pinned), "merged", because)
+    decisions.label(identity, because, tags=tags, metadata=metadata)
+
+
+def _tags(known: tuple[str, ...], draft: Draft, policy: Policy) -> tuple[str, ...]:
+    return known if set(draft.tags) <= set(known) else checked_tags((*known, *draft.tags), policy)
+
+
+def _metadata(known: Mapping[str, Any], draft: Draft, policy: Policy) -> Mapping[str, Any]:
+    merged = with_trust({**known, **draft.metadata}, trust_in(known))
+    return known if merged == known else checked_metadata(merged, policy)
