@@ -37,6 +37,9 @@ def policy() -> str:
         "A policy file names only what differs from its preset. `perdure policy show`",
         "prints the policy in force, `perdure policy check FILE` tests a file.",
         "",
+        "A *protected* key counts only from your own configuration, or from a file of the working folder that you trust",
+        "([why](decisions/0022-trust.md), [how](how-to.md#trust-the-policy-of-a-working-folder)).",
+        "",
     ]
     others = [name for name in PRESETS if name != "balanced"]
     for section, kind in sections().items():
@@ -46,8 +49,8 @@ def policy() -> str:
             "",
             doc,
             "",
-            f"| key | `balanced` | {' | '.join(f'`{p}`' for p in others)} | bounds | meaning |",
-            "|---" * (4 + len(others)) + "|",
+            f"| key | `balanced` | {' | '.join(f'`{p}`' for p in others)} | bounds | protected | meaning |",
+            "|---" * (5 + len(others)) + "|",
         ]
         default = getattr(Policy(), section)
         for item in fields(kind):
@@ -61,7 +64,7 @@ def policy() -> str:
             )
             values = [PRESETS[p].get(section, {}).get(item.name, "") for p in others]
             lines.append(
-                f"| `{item.name}` | {shown(getattr(default, item.name))} | {' | '.join(shown(v) for v in values)} | {bounds} | {meta['help']} |"
+                f"| `{item.name}` | {shown(getattr(default, item.name))} | {' | '.join(shown(v) for v in values)} | {bounds} | {'protected' if meta['protected'] else ''} | {meta['help']} |"
             )
         lines.append("")
     lines += [

@@ -31,7 +31,13 @@ from perdure.records.errors import (
 from perdure.records.message import Message
 
 if TYPE_CHECKING:
-    from perdure.compose import EmbedderWarning, copy, load_policy, open  # noqa: A004  # perdure.open is the contract's name
+    from perdure.compose import (  # perdure.open is the contract's name
+        EmbedderWarning,
+        UntrustedPolicyWarning,
+        copy,
+        load_policy,
+        open,  # noqa: A004
+    )
     from perdure.knowledge.records.answer_results import AnswerSheet
     from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
     from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
@@ -60,7 +66,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "perdure.compose": ("EmbedderWarning", "copy", "load_policy", "open"),
+    "perdure.compose": ("EmbedderWarning", "UntrustedPolicyWarning", "copy", "load_policy", "open"),
     "perdure.memory": ("Memory",),
     "perdure.records.memory": ("MemoryItem",),
     "perdure.records.outcome": ("Outcome",),
@@ -158,6 +164,7 @@ __all__ = [
     "TargetTaken",
     "TaskResult",
     "Timeline",
+    "UntrustedPolicyWarning",
     "Used",
     "Verified",
     "WeakenResult",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.compose_knowledge import extension_of
 from perdure.compose_models import EmbedderWarning, Warner, chat_model, chosen_embedder
-from perdure.compose_policy import load_policy, policy_file, toml_of
+from perdure.compose_policy import UntrustedPolicyWarning, folder_policy, load_policy, policy_file, toml_of
 from perdure.memory import Memory
 from perdure.operations import transfer as moving
 from perdure.operations.ports import Backups, Context, Embedder, Progress
@@ -54,13 +54,17 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         url: A file's path, ``:memory:``, ``sqlite:///path``, or ``postgresql://user:password@host/database``, which may
             bind the connections to a part of the server (``?namespace_prefix=team/``) and limit them (``pool_size``).
         policy: A TOML file, a dict, or None to look for one (``PERDURE_POLICY``, ``./perdure.toml``, the user's
-            configuration folder) and else take the defaults.
+            configuration folder) and else take the defaults. Of the working folder's file protected keys count only
+            where the user trusts it (``perdure trust``).
         clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
         embedder: None for the policy's; ``"none"`` for words only; or a callable from texts to vectors.
 
     Raises:
         PolicyError: The policy has faults; all are listed.
         StoreError: The file or the server cannot be opened; the subclass says why.
+
+    Warns:
+        UntrustedPolicyWarning: The working folder's file sets protected keys and is not trusted.
     """
     chosen = policy if isinstance(policy, Policy) else load_policy(policy)
     maker = chosen_embedder(embedder, chosen)
@@ -336,8 +340,10 @@ __all__ = [
     "EmbedderError",
     "EmbedderWarning",
     "Ids",
+    "UntrustedPolicyWarning",
     "backup",
     "copy",
+    "folder_policy",
     "load_policy",
     "open",
     "policy_file",

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tomllib
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 import platformdirs
 
+from perdure.compose_trust import has_records, is_trusted
 from perdure.records.errors import PolicyError
-from perdure.records.policy import Policy
+from perdure.records.policy import Policy, sections
+from perdure.rules.escaping import terminal_line
 from perdure.rules.policy_check import policy_from
 
 RLM_VARIABLE: Final = "PERDURE_RLM_CONFIG"
 """The environment variable that names seed 001's configuration file; ``~/.claude/rlm-config.json`` if not set."""
 
 _LONGEST_PATH: Final = 300
-"""So much of a path is told."""
+"""Characters of a path that an error shows."""
+_LARGEST_FILE: Final = 16 * 1024 * 1024
 
 RLM_KEYS: Final = {
     "consolidation_threshold": ("tasks", "relatedness"),
@@ -33,44 +38,173 @@ RLM_KEYS: Final = {
 """Key of ``memory`` in that file (SPEC-03.25) -> section and key of the policy."""
 
 
+class UntrustedPolicyWarning(UserWarning):
+    """A policy file of the working folder sets protected keys; they are ignored, because the file is not trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderPolicy:
+    """The policy file of the working folder: nobody named it, and it may be somebody else's.
+
+    Attributes:
+        path: The file, absolute.
+        values: Section -> key -> value, as the file has them, with absolute paths.
+        digest: SHA-256 of its content and of the files that it names; "" where the path was never trusted.
+        trusted: Whether the user trusts this content.
+    """
+
+    path: Path
+    values: dict[str, Any]
+    digest: str
+    trusted: bool
+
+    @property
+    def protected(self) -> dict[str, Any]:
+        """The protected keys that the file sets: ``section.key`` -> value."""
+        return {f"{name}.{key}": self.values[name][key] for name, key in _set_by(self.values, _PROTECTED)}
+
+    @property
+    def notice(self) -> str:
+        """What is ignored and how to change that, on one line; "" if nothing is ignored."""
+        if self.trusted or not (keys := self.protected):
+            return ""
+        shown = terminal_line(str(self.path))
+        return (
+            f"{shown} sets {', '.join(keys)}. These keys are ignored: they count only from your own configuration or "
+            f"from a file that you trust. To trust it, read it and run: perdure trust {shlex.quote(shown)}"
+        )
+
+
 def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Policy:
     """Return a policy from a file, a dict, or wherever one is found; the defaults if there is none.
 
-    Where none is named, seed 001's ``rlm-config.json`` counts besides; a policy file's own values win over it.
+    Where none is named, seed 001's ``rlm-config.json`` counts besides; a policy file's own values win over it. Of a
+    file that was found in the working folder protected keys count only if the user trusts it; otherwise, and where it
+    does not set them, those of the file in the user's configuration folder do.
 
     Raises:
         PolicyError: The policy or that file has faults; all are listed, and the file is named.
+
+    Warns:
+        UntrustedPolicyWarning: Something is ignored; once in a process for each file and content.
     """
     if isinstance(policy, Mapping):
         return policy_from(policy)
     if policy is not None:
-        return _placed(policy_from(toml_of(Path(policy))), Path(policy).parent)
-    path = policy_file()
-    own = toml_of(path) if path is not None else {}
-    found = policy_from(_over(rlm_values(rlm_file()), own))
-    return found if path is None else _placed(found, path.parent)
+        return policy_from(_file_values(Path(policy)))
+    found, path = folder_policy(), policy_file()
+    if found is None:
+        values = {} if path is None else _file_values(path)
+    else:
+        if found.notice and found.notice not in _said:
+            _said.add(found.notice)
+            warnings.warn(found.notice, UntrustedPolicyWarning, stacklevel=3)
+        values = _layered(found)
+    return policy_from(_over(rlm_values(rlm_file()), values))
 
 
-def _placed(policy: Policy, folder: Path) -> Policy:
-    """Return a policy whose relative paths start at its file's folder."""
-
-    def whole(path: str) -> str:
-        return str(folder.absolute() / Path(path).expanduser()) if path else ""
-
-    gates = replace(policy.gates, golden=whole(policy.gates.golden))
-    upkeep = replace(policy.upkeep, backup_folder=whole(policy.upkeep.backup_folder))
-    knowledge = replace(policy.knowledge, file=whole(policy.knowledge.file))
-    return replace(policy, gates=gates, upkeep=upkeep, knowledge=knowledge)
+_said: set[str] = set()
+"""Notices that were given in this process."""
 
 
 def policy_file() -> Path | None:
-    """Return the policy file that applies where none is named: environment, working folder, user's configuration."""
+    """Return the policy file that applies where none is named: environment, working folder, user's configuration.
+
+    A relative path is one of the working folder: it stands for another file in each.
+    """
     if named := os.environ.get("PERDURE_POLICY"):
         return Path(named)
-    for path in (Path("perdure.toml"), Path(platformdirs.user_config_dir("perdure")) / "perdure.toml"):
+    for path in (Path("perdure.toml"), _users_file()):
         if path.is_file():
             return path
     return None
+
+
+def folder_policy(path: str | os.PathLike[str] | None = None) -> FolderPolicy | None:
+    """Return the policy file of the working folder if it is the one that applies; else None.
+
+    Args:
+        path: Another file that is to be looked at in the same way.
+
+    Raises:
+        PolicyError: It cannot be read.
+    """
+    found = policy_file() if path is None else Path(path)
+    if found is None or (path is None and found.is_absolute()):
+        return None
+    found = found.absolute()
+    content = _content_of(found)
+    values = _with_absolute_paths(_parsed(content, found), found.parent)
+    # Files that an unknown policy names are not even read.
+    digest = _digest_of(content, values) if path is not None or has_records(found) else ""
+    return FolderPolicy(found, values, digest, trusted=is_trusted(found, digest))
+
+
+def _layered(found: FolderPolicy) -> dict[str, Any]:
+    """Return the values that count where a folder's file applies: protected keys may be the user's own."""
+    users = _users_file()
+    own = _file_values(users) if users.is_file() else {}
+    protection: dict[str, dict[str, Any]] = {}
+    for name, key in _set_by(own, _PROTECTED):
+        protection.setdefault(name, {})[key] = own[name][key]
+    if found.trusted:
+        return _over(protection, found.values)
+    values = {
+        name: {k: v for k, v in table.items() if (name, k) not in _PROTECTED} if isinstance(table, Mapping) else table
+        for name, table in found.values.items()
+    }
+    return _over(protection, values)
+
+
+def _users_file() -> Path:
+    return Path(platformdirs.user_config_dir("perdure")) / "perdure.toml"
+
+
+def _file_values(path: Path) -> dict[str, Any]:
+    return _with_absolute_paths(toml_of(path), path.absolute().parent)
+
+
+def _keys(test: Callable[[Mapping[str, Any]], bool]) -> frozenset[tuple[str, str]]:
+    """Return the keys whose declaration passes a test, as (section, key)."""
+    return frozenset((n, f.name) for n, kind in sections().items() for f in fields(kind) if test(f.metadata))
+
+
+_PROTECTED: Final = _keys(lambda declared: declared["protected"])
+_PATHS: Final = _keys(lambda declared: declared["path"] != "")
+_FILES: Final = _keys(lambda declared: declared["path"] == "file")
+
+
+def _set_by(values: Mapping[str, Any], keys: frozenset[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return those of some keys that a file sets, in the order of its text."""
+    return [(n, k) for n, table in values.items() if isinstance(table, Mapping) for k in table if (n, k) in keys]
+
+
+def _with_absolute_paths(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return values in which relative paths start at the file's folder; changes them in place."""
+    for name, key in _set_by(values, _PATHS):
+        path = values[name][key]
+        if isinstance(path, str) and path:  # anything else is a fault, which is found where values are checked
+            values[name][key] = str(folder / Path(path).expanduser())
+    return values
+
+
+def _digest_of(content: bytes, values: Mapping[str, Any]) -> str:
+    """Return a digest of a policy file and of the files that it names: those decide as much as it does."""
+    digest = sha256(content)
+    for name, key in sorted(_set_by(values, _FILES)):
+        part = _content_of_named(values[name][key])
+        digest.update(f"\0{name}.{key}\0{len(part)}\0".encode() + part)
+    return digest.hexdigest()
+
+
+def _content_of_named(path: Any) -> bytes:
+    """Return what a named file holds; nothing where it is no ordinary file or too large to be a configuration."""
+    try:
+        if isinstance(path, str) and Path(path).is_file() and Path(path).stat().st_size <= _LARGEST_FILE:
+            return Path(path).read_bytes()
+    except (OSError, ValueError):
+        pass
+    return b""
 
 
 def rlm_file() -> Path | None:
@@ -126,7 +260,7 @@ def _rlm_memory(path: Path | None) -> dict[str, Any]:
 
 def _rlm_refused(path: Path | None, *problems: str) -> PolicyError:
     return PolicyError(
-        tuple(f"{path}: {p}" for p in problems), remedy=f"Mend that file, or name another in {RLM_VARIABLE}."
+        tuple(f"{path}: {p}" for p in problems), remedy=f"Fix that file, or name another in {RLM_VARIABLE}."
     )
 
 
@@ -147,11 +281,23 @@ def _over(below: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any]) -> dic
 
 def toml_of(path: Path) -> dict[str, Any]:
     """Return a TOML file's data; raises PolicyError."""
-    shown = str(path)[:_LONGEST_PATH].encode("utf-8", "replace").decode()
+    return _parsed(_content_of(path), path)
+
+
+def _content_of(path: Path) -> bytes:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError((f"{shown} is no valid TOML: {error}.",), remedy="Mend that line.") from error
+        return path.read_bytes()
     except (OSError, ValueError) as error:  # some texts are no path at all
         why = getattr(error, "strerror", None) or "it is no path"
-        raise PolicyError((f"{shown} cannot be read ({why}).",), remedy="Check the path.") from error
+        raise PolicyError((f"{_short(path)} cannot be read ({why}).",), remedy="Check the path.") from error
+
+
+def _parsed(content: bytes, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError((f"{_short(path)} is no valid TOML: {error}.",), remedy="Fix that line.") from error
+
+
+def _short(path: Path) -> str:
+    return str(path)[:_LONGEST_PATH].encode("utf-8", "replace").decode()

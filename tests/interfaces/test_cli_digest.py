@@ -209,7 +209,7 @@ def test_a_read_only_file_is_left_alone(file):
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
-    monkeypatch.setenv("PERDURE_POLICY", "policy.toml")
+    monkeypatch.setenv("PERDURE_POLICY", str(tmp_path / "policy.toml"))
     monkeypatch.setenv("PERDURE_STORE", "agent.db")
 
     def ran(*words):

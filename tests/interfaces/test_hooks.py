@@ -17,7 +17,7 @@ import pytest
 import perdure
 from conftest import ENV
 from perdure.interfaces.files.project import project_namespace, resolved
-from perdure.interfaces.hooks.agent_hooks import answered
+from perdure.interfaces.hooks.agent_hooks import answer_hook
 from perdure.interfaces.hooks.hook_input import EVENTS
 from perdure.memory import Memory
 from perdure.rules.prompt_context import BEGIN, END
@@ -296,7 +296,7 @@ def test_a_defect_of_ours_stops_nothing(monkeypatch, capsys):
     def broken(*_, **__):
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(agent_hooks, "answered", broken)
+    monkeypatch.setattr(agent_hooks, "answer_hook", broken)
     agent_hooks.run("Stop", None, None, None, meaning=False, text="{}")
     assert capsys.readouterr().err == "perdure hook: RuntimeError: boom (a defect of Perdure; please report it)\n"
 
@@ -359,10 +359,10 @@ def test_every_event_has_something_to_do(event, project):
         pytest.skip("comes with tasks and sessions")
     if event == "SessionEnd" and not hasattr(Memory, "end_session"):
         pytest.skip("comes with tasks and sessions")
-    assert answered(event, project.payload(event, "one"), opener, None, meaning=False) == ""
+    assert answer_hook(event, project.payload(event, "one"), opener, None, meaning=False) == ""
     assert opened == [event in ("Stop", "PreCompact")]
     opened.clear()
-    answered(event, project.payload(event, "one"), opener, None, meaning=True)
+    answer_hook(event, project.payload(event, "one"), opener, None, meaning=True)
     assert opened == [event in ("Stop", "PreCompact", "UserPromptSubmit")]
 
 

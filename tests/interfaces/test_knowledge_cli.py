@@ -23,6 +23,7 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "perdure.toml").write_text(KNOWLEDGE)
     for name, value in {
         "PERDURE_STORE": str(tmp_path / "agent.db"),
+        "PERDURE_POLICY": str(tmp_path / "perdure.toml"),
         "HOME": str(tmp_path),
         "COLUMNS": "250",
         "NO_COLOR": "1",
@@ -30,7 +31,6 @@ def place(tmp_path, monkeypatch):
         "PYTHONIOENCODING": "utf-8",
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.delenv("PERDURE_POLICY", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

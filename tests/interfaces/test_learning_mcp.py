@@ -37,7 +37,8 @@ def opened(place):
 
 @asynccontextmanager
 async def connected(place, mode):
-    words = ["-m", "perdure.interfaces.mcp", "--store", "agent.db", "--policy", "policy.toml", "--profile", "full"]
+    policy = str(place / "policy.toml")
+    words = ["-m", "perdure.interfaces.mcp", "--store", "agent.db", "--policy", policy, "--profile", "full"]
     environment = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1]), "HOME": str(place)}
     parameters = StdioServerParameters(command=sys.executable, args=words, env=environment, cwd=place)
     async with Client(stdio_client(parameters), mode=mode) as client:

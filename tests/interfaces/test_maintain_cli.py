@@ -193,7 +193,7 @@ mcp.main(sys.argv[1:])
 
 @pytest.mark.behaviour("G39")
 def test_a_server_does_the_upkeep_while_it_answers_and_ends_cleanly(place):
-    line = [sys.executable, "-c", SERVER, "--store", "agent.db", "--policy", "policy.toml"]
+    line = [sys.executable, "-c", SERVER, "--store", "agent.db", "--policy", str(place / "policy.toml")]
     errors = place / "errors.txt"
 
     async def story():
@@ -215,7 +215,7 @@ def test_a_server_does_the_upkeep_while_it_answers_and_ends_cleanly(place):
 
 @pytest.mark.behaviour("G41")
 def test_a_list_of_tools_opens_no_store(place):
-    line = [sys.executable, "-c", SERVER, "--store", "other.db", "--policy", "policy.toml"]
+    line = [sys.executable, "-c", SERVER, "--store", "other.db", "--policy", str(place / "policy.toml")]
 
     async def story():
         parameters = StdioServerParameters(command=line[0], args=line[1:], env=dict(ENV))
@@ -249,7 +249,7 @@ def _commands_of_units():
 def test_the_units_of_the_documents_run_commands_that_are_there(place, monkeypatch):
     """Their command lines are run as they stand, on this store, once; a service that stays is only asked for help."""
     monkeypatch.setenv("PERDURE_STORE", "agent.db")
-    monkeypatch.setenv("PERDURE_POLICY", "policy.toml")
+    monkeypatch.setenv("PERDURE_POLICY", str(place / "policy.toml"))
     commands = list(_commands_of_units())
     assert {name for name, _ in commands} == {"perdure.service", "perdure-once.service", "crontab"}
     for name, command in commands:

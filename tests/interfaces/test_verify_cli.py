@@ -13,6 +13,7 @@ from perdure.interfaces.cli.app import app
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PERDURE_POLICY", str(tmp_path / "perdure.toml"))
     (tmp_path / "perdure.toml").write_text('[embedder]\nmodel = "none"\n[knowledge]\nfile = "knowledge.toml"\n')
     (tmp_path / "knowledge.toml").write_text('[authorities.code]\nworking_tree = "."\n')
     (tmp_path / "app.py").write_text("def main(): ...\n")

@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from perdure.records.policy_key import key
+from perdure.records.policy_key import protected_key, store_key
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.policy_lifecycle import (
     CompressionPolicy,
@@ -30,41 +30,47 @@ from perdure.records.policy_lifecycle import (
 class ImportancePolicy:
     """How much a memory matters, for ranking (seed 000)."""
 
-    half_life_days: float = key(30.0, "Days until importance halves, before access and importance lengthen it.", 1, 365)
-    access_weight: float = key(0.3, "Share of the loss that frequent access gives back.", 0, 1)
-    floor: float = key(0.1, "Decay does not go below this; a lower base is never lifted.", 0, 0.5)
-    shape: str = key("exponential", "Curve of the decay.", choices=("exponential", "linear", "step"))
-    maximum: float = key(1.0, "Reinforcement does not go above this; it never lowers either.", 0.5, 1)
-    on_access: float = key(0.02, "Added to the base when a recall returns the memory; 0 switches it off.", 0, 0.1)
-    diminishing: float = key(0.9, "Factor on a boost for every 0.1 added on the same day; 1 switches it off.", 0.1, 1)
-    daily_cap: float = key(0.5, "The most that one day may add; 1 switches it off.", 0.01, 1)
+    half_life_days: float = store_key(
+        30.0, "Days until importance halves, before access and importance lengthen it.", 1, 365
+    )
+    access_weight: float = store_key(0.3, "Share of the loss that frequent access gives back.", 0, 1)
+    floor: float = store_key(0.1, "Decay does not go below this; a lower base is never lifted.", 0, 0.5)
+    shape: str = store_key("exponential", "Curve of the decay.", choices=("exponential", "linear", "step"))
+    maximum: float = store_key(1.0, "Reinforcement does not go above this; it never lowers either.", 0.5, 1)
+    on_access: float = store_key(0.02, "Added to the base when a recall returns the memory; 0 switches it off.", 0, 0.1)
+    diminishing: float = store_key(
+        0.9, "Factor on a boost for every 0.1 added on the same day; 1 switches it off.", 0.1, 1
+    )
+    daily_cap: float = store_key(0.5, "The most that one day may add; 1 switches it off.", 0.01, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidencePolicy:
     """How likely a memory is true (seeds 001 and 002)."""
 
-    fact_rate: float = key(0.01, "Loss per day of a fact's confidence since its last validation.", 0, 1)
-    daily_factor: float = key(
+    fact_rate: float = store_key(0.01, "Loss per day of a fact's confidence since its last validation.", 0, 1)
+    daily_factor: float = store_key(
         0.999, "What a long-term memory that is no fact keeps a day without access; seed: 0.95.", 0.5, 1
     )
-    note: float = key(0.8, "Confidence of a new note.", 0, 1)
-    episode: float = key(1.0, "Confidence of a new episode: it happened.", 0, 1)
-    fact: float = key(0.7, "Confidence of a fact that was stated explicitly.", 0, 1)
-    other: float = key(0.8, "Confidence of a new procedure or summary.", 0, 1)
+    note: float = store_key(0.8, "Confidence of a new note.", 0, 1)
+    episode: float = store_key(1.0, "Confidence of a new episode: it happened.", 0, 1)
+    fact: float = store_key(0.7, "Confidence of a fact that was stated explicitly.", 0, 1)
+    other: float = store_key(0.8, "Confidence of a new procedure or summary.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
     """The chance of recall, for review suggestions (seed 004)."""
 
-    curve: str = key(
+    curve: str = store_key(
         "exponential", "The curve: seed 004's, or the power law of FSRS-6.", choices=("exponential", "fsrs")
     )
-    strength_days: float = key(7.0, "Days after which an unreinforced memory keeps 1/e.", 0.1, 3650)
-    growth: float = key(1.5, "Factor on the strength for each reinforcement.", 1, 10)
-    review_below: float = key(0.5, "A review is suggested below this retention.", 0.01, 0.99)
-    fsrs_review_below: float = key(0.7, "The same under the curve of FSRS, which falls far more slowly.", 0.01, 0.99)
+    strength_days: float = store_key(7.0, "Days after which an unreinforced memory keeps 1/e.", 0.1, 3650)
+    growth: float = store_key(1.5, "Factor on the strength for each reinforcement.", 1, 10)
+    review_below: float = store_key(0.5, "A review is suggested below this retention.", 0.01, 0.99)
+    fsrs_review_below: float = store_key(
+        0.7, "The same under the curve of FSRS, which falls far more slowly.", 0.01, 0.99
+    )
 
     @property
     def threshold(self) -> float:
@@ -76,102 +82,124 @@ class RetentionPolicy:
 class ValuePolicy:
     """What a memory is worth keeping at hand: shares of its four parts (seed 004); they sum to 1."""
 
-    frequency: float = key(0.35, "Share of access frequency.", 0, 1)
-    uniqueness: float = key(0.25, "Share of uniqueness.", 0, 1)
-    confidence: float = key(0.20, "Share of confidence.", 0, 1)
-    recency: float = key(0.20, "Share of recency.", 0, 1)
+    frequency: float = store_key(0.35, "Share of access frequency.", 0, 1)
+    uniqueness: float = store_key(0.25, "Share of uniqueness.", 0, 1)
+    confidence: float = store_key(0.20, "Share of confidence.", 0, 1)
+    recency: float = store_key(0.20, "Share of recency.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
     """When a memory moves between hot, warm, cold and vault (seed 004). Ages are time in the tier."""
 
-    hot_entry_value: float = key(0.7, "A new memory of this value enters hot.", 0, 1)
-    hot_messages: int = key(10, "A message enters hot while it is among the last so many of its session.", 0, 1000)
-    hot_hours: float = key(24.0, "Hours in hot before it may leave.", 0.1, 8760)
-    hot_keep_value: float = key(0.6, "It leaves hot when its value is below this.", 0, 1)
-    hot_to_warm_value: float = key(0.5, "Leaving hot, it goes to warm from this value on, else to cold.", 0, 1)
-    warm_to_hot_value: float = key(0.75, "An access that brings the value to this moves it from warm to hot.", 0, 1)
-    burst_accesses: int = key(3, "So many accesses within burst_hours move it from warm to hot.", 2, 3)
-    burst_hours: float = key(4.0, "The window for burst_accesses.", 0.1, 168)
-    warm_keep_value: float = key(0.3, "It leaves warm for cold when its value is below this.", 0, 1)
-    warm_quiet_days: float = key(7.0, "It leaves warm for cold after so many days in it without access.", 0.1, 3650)
-    vault_value: float = key(
+    hot_entry_value: float = store_key(0.7, "A new memory of this value enters hot.", 0, 1)
+    hot_messages: int = store_key(
+        10, "A message enters hot while it is among the last so many of its session.", 0, 1000
+    )
+    hot_hours: float = store_key(24.0, "Hours in hot before it may leave.", 0.1, 8760)
+    hot_keep_value: float = store_key(0.6, "It leaves hot when its value is below this.", 0, 1)
+    hot_to_warm_value: float = store_key(0.5, "Leaving hot, it goes to warm from this value on, else to cold.", 0, 1)
+    warm_to_hot_value: float = store_key(
+        0.75, "An access that brings the value to this moves it from warm to hot.", 0, 1
+    )
+    burst_accesses: int = store_key(3, "So many accesses within burst_hours move it from warm to hot.", 2, 3)
+    burst_hours: float = store_key(4.0, "The window for burst_accesses.", 0.1, 168)
+    warm_keep_value: float = store_key(0.3, "It leaves warm for cold when its value is below this.", 0, 1)
+    warm_quiet_days: float = store_key(
+        7.0, "It leaves warm for cold after so many days in it without access.", 0.1, 3650
+    )
+    vault_value: float = store_key(
         0.8, "An access that brings the value to this, with vault_accesses, moves it to vault.", 0, 1
     )
-    vault_accesses: int = key(5, "Accesses needed for vault.", 1, 1000)
-    vault_reinforcements: int = key(0, "Reinforcements needed for vault besides; seed 004 section 4.5: 3.", 0, 1000)
+    vault_accesses: int = store_key(5, "Accesses needed for vault.", 1, 1000)
+    vault_reinforcements: int = store_key(
+        0, "Reinforcements needed for vault besides; seed 004 section 4.5: 3.", 0, 1000
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivePolicy:
     """When a memory is hidden; it is never deleted (seeds 001 and 004)."""
 
-    rule: str = key(
+    rule: str = store_key(
         "both",
         "What hides a memory: low confidence (001), low strength (003), low value in cold (004), low confidence and "
         "low value together, or nothing.",
         choices=("confidence", "strength", "value", "both", "never"),
     )
-    confidence_below: float = key(0.3, "Low confidence (long-term memories that are no facts).", 0, 1)
-    value_below: float = key(0.2, "Low value; seed: 0.1.", 0, 1)
-    cold_days: float = key(30.0, "Days in cold before low value counts.", 0.1, 3650)
+    confidence_below: float = store_key(0.3, "Low confidence (long-term memories that are no facts).", 0, 1)
+    value_below: float = store_key(0.2, "Low value; seed: 0.1.", 0, 1)
+    cold_days: float = store_key(30.0, "Days in cold before low value counts.", 0.1, 3650)
 
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
     """What stops a plan of upkeep: the loss budget and the recall gate (design 1 D)."""
 
-    loss_share: float = key(0.10, "Largest share of a namespace's visible memories that one plan may hide.", 0, 1)
-    loss_share_day: float = key(0.20, "Largest share that all plans of one day may hide together.", 0, 1)
-    loss_free_count: int = key(
+    loss_share: float = protected_key(
+        0.10, "Largest share of a namespace's visible memories that one plan may hide.", 0, 1
+    )
+    loss_share_day: float = protected_key(0.20, "Largest share that all plans of one day may hide together.", 0, 1)
+    loss_free_count: int = protected_key(
         20, "So many may always be hidden in a day, whatever the share (small namespaces).", 0, 1_000_000
     )
-    compress_share: float = key(
+    compress_share: float = protected_key(
         1.0, "Largest share that one sweep may show in a shorter form; the whole text stays and is searched.", 0, 1
     )
-    canaries: int = key(30, "Past recalls with a useful answer that a hiding plan is tried on; 0 for none.", 0, 1000)
-    canary_limit: int = key(10, "A canary's answer must be among so many hits.", 1, 100)
-    golden: str = key("", "A TOML file of questions whose answers no upkeep may lose (docs/how-to.md).")
+    canaries: int = protected_key(
+        30, "Past recalls with a useful answer that a hiding plan is tried on; 0 for none.", 0, 1000
+    )
+    canary_limit: int = protected_key(10, "A canary's answer must be among so many hits.", 1, 100)
+    golden: str = protected_key(
+        "", "A TOML file of questions whose answers no upkeep may lose (docs/how-to.md).", path="file"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class RecallPolicy:
     """How memories are found and ranked (design 7)."""
 
-    rescored: int = key(200, "Nearest memories by 1-bit code whose cosine is then computed.", 20, 5000)
-    candidates: int = key(50, "Best memories of each of the two searches that are ranked.", 20, 2000)
-    lexical_weight: float = key(
+    rescored: int = store_key(200, "Nearest memories by 1-bit code whose cosine is then computed.", 20, 5000)
+    candidates: int = store_key(50, "Best memories of each of the two searches that are ranked.", 20, 2000)
+    lexical_weight: float = store_key(
         0.3, "Weight of words against meaning where no memory shares the query's rare words.", 0, 1
     )
-    lexical_by_coverage: float = key(
+    lexical_by_coverage: float = store_key(
         0.3, "Added to lexical_weight times the share of the query that the best one covers.", 0, 1
     )
-    cosine_anchor: float = key(0.3, "The best cosine counts as at least this, so that noise is not blown up.", 0.01, 1)
-    neighbour: float = key(0.2, "Weight of the better neighbour turn's score.", 0, 1)
-    answer: float = key(2.0, "The previous turn counts so many times where it asks and this one answers.", 1, 5)
-    session: float = key(0.4, "Weight of the best score in the memory's session.", 0, 1)
-    named: float = key(0.2, "Added when the question names the memory's speaker.", 0, 1)
-    signals: float = key(0.02, "Largest part that importance and confidence may add; it breaks ties, no more.", 0, 0.3)
-    hit_share: float = key(
+    cosine_anchor: float = store_key(
+        0.3, "The best cosine counts as at least this, so that noise is not blown up.", 0.01, 1
+    )
+    neighbour: float = store_key(0.2, "Weight of the better neighbour turn's score.", 0, 1)
+    answer: float = store_key(2.0, "The previous turn counts so many times where it asks and this one answers.", 1, 5)
+    session: float = store_key(0.4, "Weight of the best score in the memory's session.", 0, 1)
+    named: float = store_key(0.2, "Added when the question names the memory's speaker.", 0, 1)
+    signals: float = store_key(
+        0.02, "Largest part that importance and confidence may add; it breaks ties, no more.", 0, 0.3
+    )
+    hit_share: float = store_key(
         0.1, "A hit's own likeness (meaning, words, neighbours) is at least this share of the best one's.", 0, 1
     )
-    duplicate_cosine: float = key(0.97, "A hit this close to a better one goes behind the others.", 0.5, 1)
-    floor_cosine: float = key(
+    duplicate_cosine: float = store_key(0.97, "A hit this close to a better one goes behind the others.", 0.5, 1)
+    floor_cosine: float = store_key(
         0.32, "Nothing is known if the best cosine is below this and keyword_coverage is missed.", 0, 1
     )
-    keyword_coverage: float = key(0.5, "Share of the query's rare words that the best memory must hold then.", 0, 1)
-    weak_cosine: float = key(
+    keyword_coverage: float = store_key(
+        0.5, "Share of the query's rare words that the best memory must hold then.", 0, 1
+    )
+    weak_cosine: float = store_key(
         0.42, "Nothing is known if the best cosine is below this and the words match weakly.", 0, 1
     )
-    weak_coverage: float = key(0.3, "Words match weakly: one word at most, and less than this share.", 0, 1)
-    words_of: str = key(
+    weak_coverage: float = store_key(0.3, "Words match weakly: one word at most, and less than this share.", 0, 1)
+    words_of: str = store_key(
         "whole",
         "Which words find a memory that shows less: those of its whole text, or those that it still shows.",
         choices=("whole", "shown"),
     )
-    log_entries: int = key(5000, "Past recalls kept for each namespace, for canaries and back-tests.", 0, 1_000_000)
-    cells_above: int = key(
+    log_entries: int = protected_key(
+        5000, "Past recalls kept for each namespace, for canaries and back-tests.", 0, 1_000_000
+    )
+    cells_above: int = store_key(
         300_000,
         "From this many vectors in a namespace on, `perdure optimize` makes its search approximate.",
         1000,
@@ -189,20 +217,20 @@ class RecallPolicy:
 class DigestPolicy:
     """MEMORY.md: what is kept in view, within a budget (seed 004, field conventions)."""
 
-    profile: str = key("tokens", "Which budget applies.", choices=("tokens", "claude-code", "hermes", "openclaw"))
-    budget_tokens: int = key(2000, "Budget of the profile 'tokens'.", 50, 1_000_000)
-    diversity: float = key(0.5, "How strongly a memory like one already chosen is held back, 0 to 1.", 0, 1)
+    profile: str = store_key("tokens", "Which budget applies.", choices=("tokens", "claude-code", "hermes", "openclaw"))
+    budget_tokens: int = store_key(2000, "Budget of the profile 'tokens'.", 50, 1_000_000)
+    diversity: float = store_key(0.5, "How strongly a memory like one already chosen is held back, 0 to 1.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class LimitPolicy:
     """What is refused at the door."""
 
-    content_bytes: int = key(1_048_576, "Largest content of one memory, in bytes of UTF-8.", 100, 100_000_000)
-    tags: int = key(64, "Most tags of one memory.", 0, 1000)
-    tag_length: int = key(100, "Longest tag, in characters.", 1, 1000)
-    metadata_bytes: int = key(65_536, "Largest metadata of one memory, in bytes of JSON.", 2, 10_000_000)
-    future_seconds: float = key(
+    content_bytes: int = store_key(1_048_576, "Largest content of one memory, in bytes of UTF-8.", 100, 100_000_000)
+    tags: int = store_key(64, "Most tags of one memory.", 0, 1000)
+    tag_length: int = store_key(100, "Longest tag, in characters.", 1, 1000)
+    metadata_bytes: int = store_key(65_536, "Largest metadata of one memory, in bytes of JSON.", 2, 10_000_000)
+    future_seconds: float = store_key(
         300.0, "How far ahead of the clock a timestamp may lie (clocks differ a little).", 0, 86_400
     )
 
@@ -211,16 +239,18 @@ class LimitPolicy:
 class EmbedderPolicy:
     """Which model turns text into vectors."""
 
-    model: str = key(
+    model: str = protected_key(
         "minilm",
         "minilm (local), none (words only) or endpoint (OpenAI-compatible).",
         choices=("minilm", "none", "endpoint"),
     )
-    base_url: str = key("", "Endpoint: the address before /embeddings, for example http://localhost:8080/v1.")
-    name: str = key("", "Endpoint: the model's name.")
-    key_variable: str = key("OPENAI_API_KEY", "Endpoint: the environment variable that holds the key.")
-    timeout_seconds: float = key(30.0, "Endpoint: time limit of one request.", 0.1, 600)
-    near_duplicate: float = key(0.92, "A new memory this close to an older one is linked to it, not dropped.", 0.5, 1)
+    base_url: str = protected_key("", "Endpoint: the address before /embeddings, for example http://localhost:8080/v1.")
+    name: str = protected_key("", "Endpoint: the model's name.")
+    key_variable: str = protected_key("OPENAI_API_KEY", "Endpoint: the environment variable that holds the key.")
+    timeout_seconds: float = protected_key(30.0, "Endpoint: time limit of one request.", 0.1, 600)
+    near_duplicate: float = store_key(
+        0.92, "A new memory this close to an older one is linked to it, not dropped.", 0.5, 1
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,42 +7,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from perdure.records.policy_key import key
+from perdure.records.policy_key import protected_key, store_key
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
     """What is learned from conversations as facts, and when a fact is doubted (seed 002)."""
 
-    learn: str = key("off", "Whether messages that are taken in teach facts, by rules.", choices=("rules", "off"))
-    watch: bool = key(
+    learn: str = store_key("off", "Whether messages that are taken in teach facts, by rules.", choices=("rules", "off"))
+    watch: bool = store_key(
         default=True,
         text="Recall compares what its hits say: what has changed goes behind its update, and out of the digest.",
     )
-    file: str = key("", "A TOML file with synonyms, predicates and authorities; empty for none.")
-    statements: bool = key(default=True, text="Learn also from what people say of themselves in passing.")
-    preference: float = key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)
-    statement: float = key(0.5, "Confidence of what was said in passing.", 0, 1)
-    correction: float = key(0.85, "Confidence of a correction.", 0, 1)
-    authority: float = key(0.95, "Confidence of what an authority says.", 0, 1)
-    cap: float = key(0.95, "Confirmations do not lift confidence above this; it never lowers either.", 0.5, 1)
-    gap: float = key(0.3, "The surer of two that conflict wins if effective confidences differ by more.", 0, 1)
-    recent_days: float = key(7.0, "An explicit newer fact wins over one that is at least so many days older.", 0, 3650)
-    aging_days: float = key(90.0, "Days since validation after which a fact is asked about.", 1, 36_500)
-    aging_reinforcements: int = key(3, "Facts that were confirmed so often are not asked about.", 1, 100)
-    unanswered_days: float = key(90.0, "Days after which a question without an answer archives its fact.", 1, 36_500)
-    questions_per_day: int = key(5, "Questions put to a person on one day, of all that are open.", 0, 1000)
-    fuzzy: float = key(0.88, "Names this alike (0 to 1) are one entity if no other is as near.", 0.5, 1)
-    lessons: int = key(2, "Answers of a person, none against, that teach how many values a predicate has.", 1, 100)
-    synonym_at: float = key(0.85, "A person is asked if predicates with names this alike in meaning are one.", 0.5, 1)
-    summary_sessions: int = key(3, "Sessions about an entity that make a summary.", 1, 1000)
-    summary_episodes: int = key(20, "Episodes about an entity that make one as well.", 2, 10_000)
-    summary_boost: float = key(0.05, "Added to the confidence of confirmed facts when they are summed up.", 0, 0.5)
-    procedure_sessions: int = key(3, "Sessions in which a topic must follow another to be a procedure.", 2, 1000)
-    procedure_chance: float = key(
+    file: str = protected_key("", "A TOML file with synonyms, predicates and authorities; empty for none.", path="file")
+    statements: bool = store_key(default=True, text="Learn also from what people say of themselves in passing.")
+    preference: float = store_key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)
+    statement: float = store_key(0.5, "Confidence of what was said in passing.", 0, 1)
+    correction: float = store_key(0.85, "Confidence of a correction.", 0, 1)
+    authority: float = store_key(0.95, "Confidence of what an authority says.", 0, 1)
+    cap: float = store_key(0.95, "Confirmations do not lift confidence above this; it never lowers either.", 0.5, 1)
+    gap: float = store_key(0.3, "The surer of two that conflict wins if effective confidences differ by more.", 0, 1)
+    recent_days: float = store_key(
+        7.0, "An explicit newer fact wins over one that is at least so many days older.", 0, 3650
+    )
+    aging_days: float = store_key(90.0, "Days since validation after which a fact is asked about.", 1, 36_500)
+    aging_reinforcements: int = store_key(3, "Facts that were confirmed so often are not asked about.", 1, 100)
+    unanswered_days: float = store_key(
+        90.0, "Days after which a question without an answer archives its fact.", 1, 36_500
+    )
+    questions_per_day: int = store_key(5, "Questions put to a person on one day, of all that are open.", 0, 1000)
+    fuzzy: float = store_key(0.88, "Names this alike (0 to 1) are one entity if no other is as near.", 0.5, 1)
+    lessons: int = store_key(
+        2, "Answers of a person, none against, that teach how many values a predicate has.", 1, 100
+    )
+    synonym_at: float = store_key(
+        0.85, "A person is asked if predicates with names this alike in meaning are one.", 0.5, 1
+    )
+    summary_sessions: int = store_key(3, "Sessions about an entity that make a summary.", 1, 1000)
+    summary_episodes: int = store_key(20, "Episodes about an entity that make one as well.", 2, 10_000)
+    summary_boost: float = store_key(
+        0.05, "Added to the confidence of confirmed facts when they are summed up.", 0, 0.5
+    )
+    procedure_sessions: int = store_key(3, "Sessions in which a topic must follow another to be a procedure.", 2, 1000)
+    procedure_chance: float = store_key(
         0.05, "So likely may a procedure be an accident; 1 asks for the sessions alone.", 1e-9, 1
     )
-    procedure_days: float = key(60.0, "Days back that procedures are looked for.", 1, 3650)
-    rate_changes: int = key(5, "Changes of a sort of fact from which on its own rate of decay is used.", 1, 10_000)
-    rate_width: float = key(4.0, "... if the upper end of its interval is at most so many times the lower.", 1, 100)
-    redact: bool = key(default=True, text="Keys, tokens and card numbers are replaced before anything is stored.")
+    procedure_days: float = store_key(60.0, "Days back that procedures are looked for.", 1, 3650)
+    rate_changes: int = store_key(
+        5, "Changes of a sort of fact from which on its own rate of decay is used.", 1, 10_000
+    )
+    rate_width: float = store_key(
+        4.0, "... if the upper end of its interval is at most so many times the lower.", 1, 100
+    )
+    redact: bool = protected_key(
+        default=True, text="Keys, tokens and card numbers are replaced before anything is stored."
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from perdure.records.policy_key import key
+from perdure.records.policy_key import protected_key, store_key
 
 _YEAR = 31_557_600.0
 _BASELINE = "Activation that remains without reinforcement, before importance adds to it."
@@ -23,124 +23,134 @@ _FORGET = "Forgotten at or below this strength, before importance lowers it."
 class StrengthPolicy:
     """Activation of task memories, and what all scopes share (seed 003, column Default; design 3)."""
 
-    baseline: float = key(0.05, _BASELINE, 0, 1)
-    passive_half_life: float = key(1800.0, _PASSIVE, 1, _YEAR)
-    reinforcement_half_life: float = key(900.0, _ENERGY, 1, _YEAR)
-    max_decay_per_cycle: float = key(0.3, _DROP, 0.0001, 1)
-    manual_multiplier: float = key(3.0, _MANUAL, 1, 100)
-    unit: float = key(1.0, _UNIT, 0.01, 100)
-    forgetting_threshold: float = key(0.1, _FORGET, 0, 1)
-    staleness_half_life: float = key(
+    baseline: float = store_key(0.05, _BASELINE, 0, 1)
+    passive_half_life: float = store_key(1800.0, _PASSIVE, 1, _YEAR)
+    reinforcement_half_life: float = store_key(900.0, _ENERGY, 1, _YEAR)
+    max_decay_per_cycle: float = store_key(0.3, _DROP, 0.0001, 1)
+    manual_multiplier: float = store_key(3.0, _MANUAL, 1, 100)
+    unit: float = store_key(1.0, _UNIT, 0.01, 100)
+    forgetting_threshold: float = store_key(0.1, _FORGET, 0, 1)
+    staleness_half_life: float = store_key(
         7200.0, "Seconds until energy halves besides, for want of use; all scopes.", 1, _YEAR
     )
-    minimum: float = key(0.02, "Strength is never below this; all scopes.", 0, 1)
-    maximum: float = key(1.0, "Strength is never above this; all scopes.", 0.1, 1)
-    importance_weight: float = key(0.25, "What importance adds to the baseline; all scopes.", 0, 1)
-    scale: float = key(3.0, "Energy that brings strength 63 % of the way to its maximum; all scopes.", 0.1, 100)
-    reinforcement_importance_weight: float = key(
+    minimum: float = store_key(0.02, "Strength is never below this; all scopes.", 0, 1)
+    maximum: float = store_key(1.0, "Strength is never above this; all scopes.", 0.1, 1)
+    importance_weight: float = store_key(0.25, "What importance adds to the baseline; all scopes.", 0, 1)
+    scale: float = store_key(3.0, "Energy that brings strength 63 % of the way to its maximum; all scopes.", 0.1, 100)
+    reinforcement_importance_weight: float = store_key(
         0.6, "How much importance multiplies a reinforcement; all scopes.", 0, 2
     )
-    max_level: float = key(12.0, "Energy is never above this; all scopes.", 0.1, 1000)
-    max_step: float = key(0.25, "The most that one reinforcement adds to strength; all scopes.", 0.01, 1)
-    forgetting_importance_weight: float = key(0.08, "How much importance lowers the threshold; all scopes.", 0, 1)
-    floor: float = key(0.02, "The threshold is never below this; all scopes.", 0, 1)
+    max_level: float = store_key(12.0, "Energy is never above this; all scopes.", 0.1, 1000)
+    max_step: float = store_key(0.25, "The most that one reinforcement adds to strength; all scopes.", 0.01, 1)
+    forgetting_importance_weight: float = store_key(0.08, "How much importance lowers the threshold; all scopes.", 0, 1)
+    floor: float = store_key(0.02, "The threshold is never below this; all scopes.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStrengthPolicy:
     """Activation of session memories, where it differs from [strength] (seed 003, column MTM)."""
 
-    baseline: float = key(0.06, _BASELINE, 0, 1)
-    passive_half_life: float = key(2400.0, _PASSIVE, 1, _YEAR)
-    reinforcement_half_life: float = key(1200.0, _ENERGY, 1, _YEAR)
-    max_decay_per_cycle: float = key(0.25, _DROP, 0.0001, 1)
-    manual_multiplier: float = key(3.0, _MANUAL, 1, 100)
-    unit: float = key(1.2, _UNIT, 0.01, 100)
-    forgetting_threshold: float = key(0.12, _FORGET, 0, 1)
+    baseline: float = store_key(0.06, _BASELINE, 0, 1)
+    passive_half_life: float = store_key(2400.0, _PASSIVE, 1, _YEAR)
+    reinforcement_half_life: float = store_key(1200.0, _ENERGY, 1, _YEAR)
+    max_decay_per_cycle: float = store_key(0.25, _DROP, 0.0001, 1)
+    manual_multiplier: float = store_key(3.0, _MANUAL, 1, 100)
+    unit: float = store_key(1.2, _UNIT, 0.01, 100)
+    forgetting_threshold: float = store_key(0.12, _FORGET, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class LongTermStrengthPolicy:
     """Activation of long-term memories, where it differs from [strength] (seed 003, column LTM)."""
 
-    baseline: float = key(0.08, _BASELINE, 0, 1)
-    passive_half_life: float = key(43200.0, _PASSIVE, 1, _YEAR)
-    reinforcement_half_life: float = key(14400.0, _ENERGY, 1, _YEAR)
-    max_decay_per_cycle: float = key(0.15, _DROP, 0.0001, 1)
-    manual_multiplier: float = key(2.0, _MANUAL, 1, 100)
-    unit: float = key(0.9, _UNIT, 0.01, 100)
-    forgetting_threshold: float = key(0.08, _FORGET, 0, 1)
+    baseline: float = store_key(0.08, _BASELINE, 0, 1)
+    passive_half_life: float = store_key(43200.0, _PASSIVE, 1, _YEAR)
+    reinforcement_half_life: float = store_key(14400.0, _ENERGY, 1, _YEAR)
+    max_decay_per_cycle: float = store_key(0.15, _DROP, 0.0001, 1)
+    manual_multiplier: float = store_key(2.0, _MANUAL, 1, 100)
+    unit: float = store_key(0.9, _UNIT, 0.01, 100)
+    forgetting_threshold: float = store_key(0.08, _FORGET, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class UsePolicy:
     """What being useful, or wrong, does to a memory."""
 
-    boost: float = key(0.1, "Added to the importance of a memory that was helpful.", 0, 0.5)
-    strength: float = key(1.0, "Amount of reinforcement of a memory that was helpful.", 0, 10)
-    wrong_factor: float = key(0.5, "What is left of the confidence of a memory that was wrong.", 0, 1)
-    detect: bool = key(default=True, text="Notice by itself when an ingested reply quotes a hit.")
-    quoted: float = key(0.6, "A reply that says this share of a hit's words has used it.", 0.1, 1)
-    window_minutes: float = key(30.0, "A reply uses recalls that are at most so old.", 1, 1440)
-    skip_echoes: bool = key(default=True, text="A message that only repeats recalled memories is not learned again.")
+    boost: float = store_key(0.1, "Added to the importance of a memory that was helpful.", 0, 0.5)
+    strength: float = store_key(1.0, "Amount of reinforcement of a memory that was helpful.", 0, 10)
+    wrong_factor: float = store_key(0.5, "What is left of the confidence of a memory that was wrong.", 0, 1)
+    detect: bool = store_key(default=True, text="Notice by itself when an ingested reply quotes a hit.")
+    quoted: float = store_key(0.6, "A reply that says this share of a hit's words has used it.", 0.1, 1)
+    window_minutes: float = store_key(30.0, "A reply uses recalls that are at most so old.", 1, 1440)
+    skip_echoes: bool = store_key(
+        default=True, text="A message that only repeats recalled memories is not learned again."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class CompressionPolicy:
     """When a memory shows a shorter form (seed 004 section 3); the whole text is kept and searched."""
 
-    rule: str = key("triggers", "Whether the triggers below compress by themselves.", choices=("triggers", "never"))
-    least_tokens: int = key(40, "Shorter texts are left as they are by the triggers.", 0, 100_000)
-    summary_hours: float = key(720.0, "Hours of age from which a summary is shown; seed: 24.", 0, 876_000)
-    summary_value: float = key(0.4, "... at this value or below; seed: 0.6.", 0, 1)
-    summary_accesses: int = key(3, "... and at most so many accesses.", 0, 1000)
-    keywords_days: float = key(180.0, "Days of age from which keywords are shown; seed: 7.", 0, 36_500)
-    keywords_value: float = key(0.25, "... at this value or below; seed: 0.4.", 0, 1)
-    keywords_accesses: int = key(0, "... and at most so many accesses; seed: 1.", 0, 1000)
-    embedding_days: float = key(3650.0, "Days of age from which no text is shown; seed: 30.", 0, 36_500)
-    embedding_value: float = key(0.2, "... at this value or below.", 0, 1)
-    embedding_accesses: int = key(0, "... and at most so many accesses.", 0, 1000)
-    summary_tokens: int = key(150, "A summary of a long text has about so many tokens.", 20, 10_000)
-    keyword_tokens: int = key(20, "Keywords have at most about so many tokens, of a short text a fifth.", 4, 1000)
-    preservation: float = key(
+    rule: str = store_key(
+        "triggers", "Whether the triggers below compress by themselves.", choices=("triggers", "never")
+    )
+    least_tokens: int = store_key(40, "Shorter texts are left as they are by the triggers.", 0, 100_000)
+    summary_hours: float = store_key(720.0, "Hours of age from which a summary is shown; seed: 24.", 0, 876_000)
+    summary_value: float = store_key(0.4, "... at this value or below; seed: 0.6.", 0, 1)
+    summary_accesses: int = store_key(3, "... and at most so many accesses.", 0, 1000)
+    keywords_days: float = store_key(180.0, "Days of age from which keywords are shown; seed: 7.", 0, 36_500)
+    keywords_value: float = store_key(0.25, "... at this value or below; seed: 0.4.", 0, 1)
+    keywords_accesses: int = store_key(0, "... and at most so many accesses; seed: 1.", 0, 1000)
+    embedding_days: float = store_key(3650.0, "Days of age from which no text is shown; seed: 30.", 0, 36_500)
+    embedding_value: float = store_key(0.2, "... at this value or below.", 0, 1)
+    embedding_accesses: int = store_key(0, "... and at most so many accesses.", 0, 1000)
+    summary_tokens: int = store_key(150, "A summary of a long text has about so many tokens.", 20, 10_000)
+    keyword_tokens: int = store_key(20, "Keywords have at most about so many tokens, of a short text a fifth.", 4, 1000)
+    preservation: float = store_key(
         0.5, "A form whose meaning is less like the text's than this (cosine) is not taken.", 0, 1
     )
-    visible_tokens: int = key(0, "Tokens of a namespace that recall may return; 0 for no limit.", 0, 1_000_000_000)
+    visible_tokens: int = store_key(
+        0, "Tokens of a namespace that recall may return; 0 for no limit.", 0, 1_000_000_000
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatePolicy:
     """Merging duplicates (seed 000 section 4)."""
 
-    content_weight: float = key(0.3, "Weight of shared words against likeness of meaning.", 0, 1)
-    merge_at: float = key(0.90, "A pair is labelled MERGE from this likeness on, with merge_overlap.", 0.5, 1)
-    merge_overlap: float = key(0.50, "Share of common words that MERGE needs besides.", 0, 1)
-    review_at: float = key(0.80, "A pair is labelled REVIEW from this likeness on.", 0.5, 1)
-    link_at: float = key(0.75, "A pair is labelled LINK from this likeness on.", 0.5, 1)
-    require_dry_run: bool = key(default=True, text="Merging needs a dry run of the same before.")
-    boost: float = key(0.1, "Added to the importance of what others are merged into (seed 000 section 8).", 0, 0.5)
-    exact_up_to: int = key(50_000, "Up to so many vectors every pair is compared; above by cells.", 1000, 1_000_000)
+    content_weight: float = store_key(0.3, "Weight of shared words against likeness of meaning.", 0, 1)
+    merge_at: float = store_key(0.90, "A pair is labelled MERGE from this likeness on, with merge_overlap.", 0.5, 1)
+    merge_overlap: float = store_key(0.50, "Share of common words that MERGE needs besides.", 0, 1)
+    review_at: float = store_key(0.80, "A pair is labelled REVIEW from this likeness on.", 0.5, 1)
+    link_at: float = store_key(0.75, "A pair is labelled LINK from this likeness on.", 0.5, 1)
+    require_dry_run: bool = protected_key(default=True, text="Merging needs a dry run of the same before.")
+    boost: float = store_key(
+        0.1, "Added to the importance of what others are merged into (seed 000 section 8).", 0, 0.5
+    )
+    exact_up_to: int = store_key(
+        50_000, "Up to so many vectors every pair is compared; above by cells.", 1000, 1_000_000
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractPolicy:
     """Taking memories out of text (seed 000 section 3)."""
 
-    max_text: int = key(50_000, "Longest text, in characters.", 1000, 10_000_000)
-    max_candidates: int = key(20, "Most candidates of one text.", 1, 1000)
-    importance: float = key(0.4, "Importance of what is extracted.", 0, 1)
+    max_text: int = store_key(50_000, "Longest text, in characters.", 1000, 10_000_000)
+    max_candidates: int = store_key(20, "Most candidates of one text.", 1, 1000)
+    importance: float = store_key(0.4, "Importance of what is extracted.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskPolicy:
     """Tasks, sessions and promotion (seed 001)."""
 
-    relatedness: float = key(0.5, "Memories are related that share this part of their hyperedges.", 0, 1)
-    redundancy: float = key(0.85, "Related memories this alike are merged.", 0.5, 1)
-    promotion_confidence: float = key(0.8, "Confidence needed for long term.", 0, 1)
-    edge_gain: float = key(0.1, "Added to an edge's weight for each access of its members.", 0, 1)
-    crystal_members: int = key(3, "A summary is made of connected memories from so many on.", 2, 1000)
-    catch_up_hours: float = key(
+    relatedness: float = store_key(0.5, "Memories are related that share this part of their hyperedges.", 0, 1)
+    redundancy: float = store_key(0.85, "Related memories this alike are merged.", 0.5, 1)
+    promotion_confidence: float = store_key(0.8, "Confidence needed for long term.", 0, 1)
+    edge_gain: float = store_key(0.1, "Added to an edge's weight for each access of its members.", 0, 1)
+    crystal_members: int = store_key(3, "A summary is made of connected memories from so many on.", 2, 1000)
+    catch_up_hours: float = store_key(
         12.0, "A session without a sign of life for so long is ended at the next start.", 0.1, 8760
     )
 
@@ -149,25 +159,29 @@ class TaskPolicy:
 class UpkeepPolicy:
     """What runs by itself, and how often."""
 
-    background: bool = key(default=True, text="The MCP server does the upkeep in the background.")
-    sweep_minutes: float = key(60.0, "Minutes between sweeps.", 1, 10_080)
-    report_hours: float = key(24.0, "Hours between decay reports.", 1, 8760)
-    backup_days: float = key(7.0, "Days between backups of the vault.", 0.1, 365)
-    learn_hours: float = key(24.0, "Hours between summaries and lessons, where facts are learned.", 1, 8760)
-    verify_hours: float = key(24.0, "Hours between verifications, where authorities are named.", 1, 8760)
-    backup_folder: str = key("", "Where backups go; beside the store's file if empty.")
-    jitter: float = key(0.1, "Share of an interval by which runs are spread.", 0, 0.5)
-    retry_minutes: float = key(5.0, "Minutes until a run that failed is tried again.", 0.1, 1440)
+    background: bool = protected_key(default=True, text="The MCP server does the upkeep in the background.")
+    sweep_minutes: float = store_key(60.0, "Minutes between sweeps.", 1, 10_080)
+    report_hours: float = store_key(24.0, "Hours between decay reports.", 1, 8760)
+    backup_days: float = protected_key(7.0, "Days between backups of the vault.", 0.1, 365)
+    learn_hours: float = store_key(24.0, "Hours between summaries and lessons, where facts are learned.", 1, 8760)
+    verify_hours: float = store_key(24.0, "Hours between verifications, where authorities are named.", 1, 8760)
+    backup_folder: str = protected_key("", "Where backups go; beside the store's file if empty.", path="folder")
+    jitter: float = store_key(0.1, "Share of an interval by which runs are spread.", 0, 0.5)
+    retry_minutes: float = store_key(5.0, "Minutes until a run that failed is tried again.", 0.1, 1440)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPolicy:
     """A language model behind an OpenAI-compatible endpoint; nothing needs one."""
 
-    base_url: str = key("", "The address before /chat/completions; no model is used if empty.")
-    name: str = key("", "The model's name.")
-    key_variable: str = key("OPENAI_API_KEY", "The environment variable that holds the key.")
-    timeout_seconds: float = key(30.0, "Time limit of one request.", 0.1, 600)
-    extract: bool = key(default=False, text="Let it check what was extracted from text.")
-    learn: bool = key(default=False, text="Let it read facts in messages besides the rules, where facts are learned.")
-    summarise: bool = key(default=False, text="Let it write summaries; the deterministic ones stand in where it fails.")
+    base_url: str = protected_key("", "The address before /chat/completions; no model is used if empty.")
+    name: str = protected_key("", "The model's name.")
+    key_variable: str = protected_key("OPENAI_API_KEY", "The environment variable that holds the key.")
+    timeout_seconds: float = protected_key(30.0, "Time limit of one request.", 0.1, 600)
+    extract: bool = protected_key(default=False, text="Let it check what was extracted from text.")
+    learn: bool = protected_key(
+        default=False, text="Let it read facts in messages besides the rules, where facts are learned."
+    )
+    summarise: bool = protected_key(
+        default=False, text="Let it write summaries; the deterministic ones stand in where it fails."
+    )

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
-from perdure.interfaces.cli import backup, file_commands, plan, server, setup, transfer
+from perdure.interfaces.cli import backup, file_commands, plan, server, setup, transfer, trust
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import verb_commands
 from perdure.interfaces.cli.lazy_command import own_command
@@ -38,7 +38,13 @@ OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
     "Export and copy": {"export": transfer.export, "import": transfer.import_, "copy": transfer.copy},
     "Backups": {"backup": backup.backup, "restore-backup": backup.restore_backup},
     "PostgreSQL": {"migrate": server.migrate, "postgres": server.postgres},
-    "Setup": {"mcp": setup.mcp, "mcp-config": setup.mcp_config, "hook": command.hook, "demo": setup.demo},
+    "Setup": {
+        "mcp": setup.mcp,
+        "mcp-config": setup.mcp_config,
+        "hook": command.hook,
+        "trust": trust.trust,
+        "demo": setup.demo,
+    },
 }
 """Panel of the help page -> command -> function, of commands that are no verbs."""
 GROUPS: Final[Mapping[str, tuple[Panel, str]]] = {

@@ -160,20 +160,23 @@ def print_json(data: Any) -> None:
 
 @contextmanager
 def short_warnings() -> Iterator[None]:
-    """Turn embedder warnings into one line each on standard error, once; other warnings stay as they are."""
-    from perdure.compose import EmbedderWarning  # noqa: PLC0415  # start-up time
+    """Turn our warnings into one line each on standard error, once; other warnings stay as they are."""
+    from perdure.compose import EmbedderWarning, UntrustedPolicyWarning  # noqa: PLC0415  # start-up time
+    from perdure.rules.escaping import terminal_line  # noqa: PLC0415  # start-up time
 
+    ours = (EmbedderWarning, UntrustedPolicyWarning)
     said: set[str] = set()
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if not issubclass(category, EmbedderWarning):
+            if not issubclass(category, ours):
                 usual(message, category, *rest, **more)
             elif str(message) not in said:
                 said.add(str(message))
-                print(f"Note: {message}", file=sys.stderr)
+                print(f"Note: {terminal_line(str(message))}", file=sys.stderr)
 
         warnings.showwarning = show
-        warnings.simplefilter("always", EmbedderWarning)
+        for kind in ours:
+            warnings.simplefilter("always", kind)
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -48,7 +49,8 @@ def policy_show(call: Call) -> None:
     from perdure.interfaces.files.policy_text import described, toml  # noqa: PLC0415  # start-up time
 
     path = Path(call.policy) if call.policy is not None else policy_file()
-    policy = load_policy(call.policy)
+    with short_warnings():
+        policy = load_policy(call.policy)
     call.answer(
         {"file": None if path is None else str(path), "version": policy.version, **described(policy)},
         Document(toml(policy, path)),
@@ -67,6 +69,9 @@ def policy_check(
     named = file if file is not None else call.policy
     path = Path(named) if named is not None else policy_file()
     policy = load_policy(path)
+    if named is None:
+        with short_warnings():
+            load_policy()  # tells what of the folder's file does not count
     told = "The defaults" if path is None else Foreign(str(path))
     call.answer(
         {
@@ -129,6 +134,9 @@ def mcp_config(
     if "://" not in store and store != ":memory:":
         store = str(Path(call.prepared_store()).absolute())
     found = policy_file() if call.policy is None else Path(call.policy)  # the client starts it in another folder
+    if call.policy is None and found is not None and not found.is_absolute():
+        print(f"Note: {found} of this folder is left out; name it with --policy to have it used.", file=sys.stderr)
+        found = None
     text = snippet(client.value, store, None if found is None else str(found))
     call.answer({"client": client.value, "store": store, "snippet": text}, Document(text))
 

@@ -37,6 +37,7 @@ def described(policy: Policy) -> dict[str, Any]:
             "high": key.metadata["high"],
             "choices": list(key.metadata["choices"]),
             "help": key.metadata["help"],
+            "protected": key.metadata["protected"],
         }
         for name, kind in sections().items()
         for key in fields(kind)

@@ -39,3 +39,15 @@ def project_namespace(folder: Path | None, environment: Mapping[str, str] | None
 def resolved(namespace: str | None) -> str | None:
     """Return a namespace as it was given, with ``.`` resolved to the project's."""
     return project_namespace(None) if namespace == HERE else namespace
+
+
+def policy_to_find(policy: str | None) -> str | None:
+    """Return the policy of a process that other programs start in any folder, as ``perdure.open`` takes it.
+
+    A relative path names another file in each folder. It is looked for like one in ``PERDURE_POLICY``: protected keys
+    of what is found there count only if the user trusts the file.
+    """
+    if policy is None or (path := Path(policy).expanduser()).is_absolute():
+        return policy if policy is None else str(path)
+    os.environ["PERDURE_POLICY"] = policy
+    return None

@@ -1,7 +1,7 @@
-"""What each hook of a coding agent does: its input is read, its transcript is taken in, memories are shown.
+"""What each hook of a coding agent does: its input is read, its transcript is ingested, memories are shown.
 
-A hook must never stand in the agent's way: whatever goes wrong is told on standard error, and it ends well. This module
-loads neither the command line nor, beside a prompt, any model: the agent waits for it.
+A hook must not get in the agent's way: whatever goes wrong is written to standard error, and the exit code is 0. This
+module loads neither the command line nor, beside a prompt, any model: the agent waits for it.
 """
 
 from __future__ import annotations
@@ -10,105 +10,115 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.files.project import project_namespace, resolved
+from perdure.interfaces.files.project import policy_to_find, project_namespace, resolved
 from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_INPUT, HookInput, hook_input, hook_output
 from perdure.interfaces.hooks.transcript_tail import Mark, read_since
 from perdure.records.errors import NotFound, PerdureError
+from perdure.rules.escaping import terminal_line
 from perdure.rules.validation.values import checked_namespace, checked_text
 
 if TYPE_CHECKING:  # it loads numpy and SQLite
     from perdure.memory import Memory
     from perdure.operations.remember import Embed
 
-WITH_MEANING: Final = frozenset({"Stop", "PreCompact"})
+_WITH_EMBEDDER: Final = frozenset({"Stop", "PreCompact"})
 """Events that make vectors: nobody waits for the first, and before the second much is at stake."""
-CAUGHT_UP: Final = 20
-"""So many sessions that were left behind are ended at one start, the oldest first; the others at the next."""
+_MOST_ENDED: Final = 20
+"""Sessions that were never ended and are ended at one start, the oldest first; the others at the next."""
 _LONGEST_SESSION: Final = 200
 _BYTES_AT_ONCE: Final = 4 * 1024 * 1024
 
 
-def answered(event: str, text: str, opened: Callable[[bool], Memory], namespace: str | None, *, meaning: bool) -> str:
-    """Do what a hook does, and return what it prints; "" says nothing.
+def answer_hook(
+    event: str,
+    text: str,
+    open_memory: Callable[[bool], Memory],
+    namespace: str | None,
+    *,
+    meaning: bool,
+    notices: Sequence[str] = (),
+) -> str:
+    """Handle a hook's event, and return what the hook prints; "" prints nothing.
 
     Args:
         event: As the command names it.
-        text: Its standard input.
-        opened: Opens the store, with an embedder or without.
+        text: The hook's standard input.
+        open_memory: Opens the store, with an embedder or without.
         namespace: Where; the project's if None.
         meaning: Search by meaning beside a prompt, which takes a second longer.
+        notices: For the user, shown when a session starts; may be filled while the store is opened.
 
     Raises:
-        PerdureError: The input is none, or the store cannot be used.
+        PerdureError: The input is not what the agent sends, or the store cannot be used.
     """
-    told = hook_input(text, event)
-    checked_text(told.session, "session_id", longest=_LONGEST_SESSION)
-    place = checked_namespace(namespace if namespace is not None else project_namespace(told.cwd))
-    with opened(event in WITH_MEANING or (meaning and event == "UserPromptSubmit")) as memory:
-        context = _DOES[event](memory, told, place)
-    answer = hook_output(event, context)
+    given = hook_input(text, event)
+    checked_text(given.session, "session_id", longest=_LONGEST_SESSION)
+    place = checked_namespace(namespace if namespace is not None else project_namespace(given.cwd))
+    with open_memory(event in _WITH_EMBEDDER or (meaning and event == "UserPromptSubmit")) as memory:
+        context = _HANDLERS[event](memory, given, place)
+    answer = hook_output(event, context, "\n".join(notices) if event == "SessionStart" else None)
     return "" if answer == "{}" else answer
 
 
-def _start(memory: Memory, told: HookInput, place: str) -> str:
-    """Catch up with sessions that nobody ended, note this one, and show what is known."""
-    left = memory.agent.unfinished(place, besides=told.session)
-    for session in left[:CAUGHT_UP]:
+def _start_session(memory: Memory, given: HookInput, place: str) -> str:
+    """End sessions that nobody ended, note this one, and return what is known."""
+    for session in memory.agent.unfinished(place, besides=given.session)[:_MOST_ENDED]:
         path = Path(session.transcript) if session.transcript else None
         gone = bool(session.mark) and (path is None or not path.is_file())
         if session.silent or gone:
             try:
                 _finish(memory, session.id, path, place)
             except PerdureError as error:  # one session must not keep the others, nor this start
-                _complain(f"session {session.id} could not be ended: {error}")
-    memory.agent.begin(told.session, place, _path(told.transcript))
-    return memory.agent.opening(told.session, place)
+                _report(f"session {session.id} could not be ended: {error}")
+    memory.agent.begin(given.session, place, _path_text(given.transcript))
+    return memory.agent.opening(given.session, place)
 
 
-def _prompt(memory: Memory, told: HookInput, place: str) -> str:
-    memory.agent.alive(told.session, place, _path(told.transcript))
-    return memory.agent.beside(told.prompt or "", told.session, place)
+def _submit_prompt(memory: Memory, given: HookInput, place: str) -> str:
+    memory.agent.alive(given.session, place, _path_text(given.transcript))
+    return memory.agent.beside(given.prompt or "", given.session, place)
 
 
-def _stop(memory: Memory, told: HookInput, place: str) -> None:
-    _take_in(memory, told.session, told.transcript, place)
+def _stop(memory: Memory, given: HookInput, place: str) -> None:
+    _ingest_transcript(memory, given.session, given.transcript, place)
 
 
-def _task(memory: Memory, told: HookInput, place: str) -> None:
-    if told.task is not None:
+def _complete_task(memory: Memory, given: HookInput, place: str) -> None:
+    if given.task is not None:
         with suppress(NotFound):  # most tasks have no memories of their own
-            memory.complete_task(told.task.id, namespace=place)
+            memory.complete_task(given.task.id, namespace=place)
 
 
-def _end(memory: Memory, told: HookInput, place: str) -> None:
-    _finish(memory, told.session, told.transcript, place)
+def _end_session(memory: Memory, given: HookInput, place: str) -> None:
+    _finish(memory, given.session, given.transcript, place)
 
 
-_DOES: Final[dict[str, Callable[[Memory, HookInput, str], str | None]]] = {
-    "SessionStart": _start,
-    "UserPromptSubmit": _prompt,
+_HANDLERS: Final[dict[str, Callable[[Memory, HookInput, str], str | None]]] = {
+    "SessionStart": _start_session,
+    "UserPromptSubmit": _submit_prompt,
     "Stop": _stop,
     "PreCompact": _stop,
-    "TaskCompleted": _task,
-    "SessionEnd": _end,
+    "TaskCompleted": _complete_task,
+    "SessionEnd": _end_session,
 }
 
 
 def _finish(memory: Memory, session: str, transcript: Path | None, place: str) -> None:
-    """Take in what is left of a session, promote what is worth it, and note that it has ended."""
-    _take_in(memory, session, transcript, place, embed="later")
+    """Ingest what is left of a session, promote what is worth it, and note that it has ended."""
+    _ingest_transcript(memory, session, transcript, place, embed="later")
     with suppress(NotFound):  # a session in which nothing was said
         memory.end_session(session, namespace=place)
     memory.agent.ended(session, place)
 
 
-def _take_in(memory: Memory, session: str, transcript: Path | None, place: str, embed: Embed = "now") -> None:
-    """Take in what a transcript says since its mark; one that is not there (yet) says nothing."""
+def _ingest_transcript(memory: Memory, session: str, transcript: Path | None, place: str, embed: Embed = "now") -> None:
+    """Ingest what a transcript holds since its mark; a file that is not there (yet) holds nothing."""
     if transcript is None:
         return
     known = memory.agent.known(session, place)
@@ -124,50 +134,73 @@ def _take_in(memory: Memory, session: str, transcript: Path | None, place: str, 
         mark = after
 
 
-def _path(transcript: Path | None) -> str:
+def _path_text(transcript: Path | None) -> str:
     return "" if transcript is None else str(transcript)
 
 
 def run(
     event: str, store: str | None, policy: str | None, namespace: str | None, *, meaning: bool, text: str | None = None
 ) -> None:
-    """Run a hook on standard input and print its answer; whatever goes wrong is only told.
+    """Run a hook on standard input and print its answer; errors and warnings go to standard error, the hooks' log.
 
     Args:
         event: Which one.
         store: The store's address; looked for as everywhere if None.
-        policy: The policy's file; looked for as everywhere if None.
+        policy: The policy's file; looked for as everywhere if None or relative.
         namespace: Where; ``.`` or None for the project's.
-        meaning: As in ``answered``.
+        meaning: As in ``answer_hook``.
         text: The input, where it was read already.
     """
-
-    def opened(with_embedder: bool) -> Memory:  # a callback
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads take 0.07 s to start, and do nothing here
-        gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
-        import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
-        from perdure.interfaces.mcp.run import default_store  # noqa: PLC0415  # as above
-
-        place = str(Path(store).expanduser()) if store is not None and store.startswith("~") else store
-        memory = perdure.open(place or default_store(), policy, embedder=None if with_embedder else "none")
-        gc.freeze()
-        gc.enable()
-        return memory
-
     try:
         given = sys.stdin.buffer.read(LONGEST_INPUT * 4).decode("utf-8", "replace") if text is None else text
-        answer = answered(event, given, opened, resolved(namespace), meaning=meaning)
+        with _reported_warnings() as notices:
+            answer = answer_hook(
+                event,
+                given,
+                lambda with_embedder: _open_memory(store, policy, with_embedder=with_embedder),
+                resolved(namespace),
+                meaning=meaning,
+                notices=notices,
+            )
     except PerdureError as error:
-        _complain(str(error))
+        _report(str(error))
     except Exception as error:  # noqa: BLE001  # a defect of ours must not stop the agent either
-        _complain(f"{type(error).__name__}: {error} (a defect of Perdure; please report it)")
+        _report(f"{type(error).__name__}: {error} (a defect of Perdure; please report it)")
     else:
         if answer:
             print(answer)
 
 
-def _complain(text: str) -> None:
-    print(f"perdure hook: {text}", file=sys.stderr)
+def _open_memory(store: str | None, policy: str | None, *, with_embedder: bool) -> Memory:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads take 0.07 s to start, and do nothing here
+    gc.disable()  # the many modules that load now stay: looking through them takes a sixth of the start time
+    import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
+    from perdure.interfaces.mcp.run import default_store  # noqa: PLC0415  # as above
+
+    place = str(Path(store).expanduser()) if store is not None and store.startswith("~") else store
+    memory = perdure.open(place or default_store(), policy_to_find(policy), embedder=None if with_embedder else "none")
+    gc.freeze()
+    gc.enable()
+    return memory
+
+
+@contextmanager
+def _reported_warnings() -> Iterator[list[str]]:
+    """Write warnings to the log, and yield the list that gets those about the folder's policy file."""
+    notices: list[str] = []
+
+    def report(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        _report(str(message))
+        if category.__name__ == "UntrustedPolicyWarning":  # its module loads numpy
+            notices.append(str(message))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = report
+        yield notices
+
+
+def _report(text: str) -> None:
+    print(f"perdure hook: {terminal_line(text)}", file=sys.stderr)
 
 
 def main(words: Sequence[str]) -> None:

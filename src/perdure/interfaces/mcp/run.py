@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from perdure.interfaces.files.project import resolved
+from perdure.interfaces.files.project import policy_to_find, resolved
 from perdure.interfaces.hooks.background import Background
 from perdure.records.errors import StoreError
 
@@ -47,11 +47,18 @@ class OpenOnce:
     Args:
         opener: Returns the open memory.
         background: Its upkeep, which begins once the store is open and ends before it is closed.
+        notice: Returns what the user should know of how it was opened; "" for nothing.
     """
 
-    def __init__(self, opener: Callable[[], Memory], background: Background | None = None) -> None:
+    def __init__(
+        self,
+        opener: Callable[[], Memory],
+        background: Background | None = None,
+        notice: Callable[[], str] = str,
+    ) -> None:
         self._opener = opener
         self._background = background
+        self._notice: Callable[[], str] | None = notice
         self._lock = threading.Lock()
         self._memory: Memory | None = None
         self._closed = False
@@ -66,6 +73,14 @@ class OpenOnce:
                 if self._background is not None:
                     self._background.start(self._memory)
             return self._memory
+
+    def take_notice(self) -> str:
+        """Return what the user should know, once, after the store was opened; else ""."""
+        with self._lock:
+            if self._memory is None or self._notice is None:
+                return ""
+            notice, self._notice = self._notice, None
+        return notice()
 
     def close(self) -> None:
         """End its upkeep and close the store if it was opened: accesses that wait are written. Twice is harmless."""
@@ -119,7 +134,8 @@ def run(
         namespace: Where tools look when a call names none.
         allowed_hosts: Further Host headers to accept over HTTP, for example ``memory.lan:8765``.
     """
-    opened = OpenOnce(lambda: _open(store, policy), Background())
+    policy = policy_to_find(policy) if isinstance(policy, str) else policy
+    opened = OpenOnce(lambda: _open(store, policy), Background(), _policy_notice if policy is None else str)
     server = build(opened, profile=profile, namespace=namespace)
     _end_on_signals(opened)
     try:
@@ -179,6 +195,13 @@ def _open(store: str | os.PathLike[str], policy: str | os.PathLike[str] | Mappin
     from perdure.compose import open as open_memory  # noqa: PLC0415  # numpy and SQLite load here
 
     return open_memory(store, policy)
+
+
+def _policy_notice() -> str:
+    from perdure.compose import folder_policy  # noqa: PLC0415  # loaded by now
+
+    found = folder_policy()
+    return "" if found is None else found.notice
 
 
 @contextmanager

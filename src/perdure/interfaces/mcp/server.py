@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,7 @@ from anyio.to_thread import run_sync
 from mcp.server.caching import CacheHint
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError
-from mcp_types import CallToolResult, InputRequiredResult, Tool
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 
 import perdure
 from perdure.interfaces.mcp.elicitation import ASKING, Asker, can_ask
@@ -19,7 +19,7 @@ from perdure.interfaces.mcp.tools import call_tool, failed, tool_of, verbs_of
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
-    from perdure.memory import Memory
+    from perdure.interfaces.mcp.run import OpenOnce
 
 INSTRUCTIONS: Final = (
     "Perdure is a long-term memory that outlives this conversation.\n"
@@ -45,7 +45,7 @@ class MemoryServer(MCPServer[Any]):
         namespace: Where tools look when a call names none.
     """
 
-    def __init__(self, opened: Callable[[], Memory], *, profile: str, namespace: str) -> None:
+    def __init__(self, opened: OpenOnce, *, profile: str, namespace: str) -> None:
         self._opened, self._profile, self._namespace = opened, profile, namespace
         self._verbs = {verb.name: verb for verb in verbs_of(profile)}
         self._tools = {name: tool_of(verb, profile) for name, verb in self._verbs.items()}
@@ -77,8 +77,12 @@ class MemoryServer(MCPServer[Any]):
     ) -> CallToolResult | InputRequiredResult:
         """Run a tool in a worker thread; every failure is a tool error that says what to do, and shows no internals."""
         if name in ASKING and context is not None and can_ask(context):
-            return await self._asker.call(name, arguments, context, partial(self._run, name))
-        return await self._run(name, arguments)
+            answer = await self._asker.call(name, arguments, context, partial(self._run, name))
+        else:
+            answer = await self._run(name, arguments)
+        if isinstance(answer, CallToolResult) and (notice := self._opened.take_notice()):
+            answer.content.append(TextContent(type="text", text=f"Tell the user, who alone decides about it: {notice}"))
+        return answer
 
     async def _run(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
         if name not in self._verbs:
