@@ -15,6 +15,7 @@ from perdure.records.memory import State
 from perdure.records.plan import Change, Target
 from perdure.records.signal_results import Used
 from perdure.rules.lifecycle.reinforcement import Boost, BoostType, doubted, reinforced
+from perdure.rules.validation.values import checked_id
 
 WhatCame = Literal["helpful", "wrong", "unused"]
 
@@ -62,6 +63,8 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
         outcome: What became of them.
         recall_id: The recall that returned them; if None, the newest logged one that did.
     """
+    if recall_id is not None:
+        checked_id(recall_id, "recall_id")
     now = ctx.clock()
     told = _Told()
     found: set[str] = set()
