@@ -13,8 +13,8 @@ from perdure.rules.lifecycle.budget_fitting import (
     RESTED_MS,
     Piece,
     chosen,
-    is_exempt,
     is_rested,
+    stays,
     within,
     worth_of,
 )
@@ -137,7 +137,7 @@ def test_the_most_that_a_gate_lets_go(limit, asked, found):
     ],
 )
 def test_who_shows_what_it_shows(fixed, exempt):
-    assert is_exempt(memory("m", **fixed)) is exempt
+    assert stays(memory("m", **fixed).state) is exempt
 
 
 LATER = START + 30 * DAY

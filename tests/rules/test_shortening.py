@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.models.wordpiece import WordPiece
-from perdure.records.errors import InvalidInput
 from perdure.rules.language.tokens import counted
-from perdure.rules.lifecycle.shortening import drop_stop_words, extract_sentences, keywords, shorten, summarize
+from perdure.rules.lifecycle.shortening import drop_stop_words, extract_sentences, keywords, summarize
 from perdure.rules.meaning_guard import lost
 from rules.test_tokens import chat
 
@@ -122,12 +121,3 @@ def test_keywords_begin_with_what_must_not_be_lost():
     assert found.startswith("Marta said")
     assert "not like PostgreSQL 15.2" in found
     assert counted(keywords("猫" * 100)) == 20
-
-
-def test_the_forms_by_name():
-    text = "The deploys happen on a Friday."
-    assert shorten(text, "summary") == summarize(text)
-    assert shorten(text, "keywords") == keywords(text)
-    assert shorten(text, "embedding") == ""
-    with pytest.raises(InvalidInput, match="summary, keywords or embedding"):
-        shorten(text, "poem")

@@ -70,7 +70,7 @@ def test_another_target_moves_elsewhere_and_says_so(memory, clock, docs, monkeyp
 
 @pytest.mark.behaviour("B34")
 def test_another_instant_is_when_it_moves(memory, clock, monkeypatch):
-    sooner = broken("warm_quiet", due=lambda m, *_: m.states.tier_since + int(3 * DAY_MS))
+    sooner = broken("warm_quiet", due=lambda m, *_: m.states.tier_ms + int(3 * DAY_MS))
     monkeypatch.setattr(tier_table, "RULES", sooner)
     moved, _ = swept(memory, clock)
     assert moved.at == "2026-01-04 00:00 UTC"
@@ -82,7 +82,7 @@ def test_other_bounds_are_the_numbers_of_the_reason_and_of_the_documents(memory,
     row = {
         "because": "{cold_days:g} days without access",
         "bounds": ("archive.cold_days",),
-        "due": lambda m, _, k: m.states.anchor + int(k["cold_days"] * DAY_MS / 10),
+        "due": lambda m, _, k: m.states.anchor_ms + int(k["cold_days"] * DAY_MS / 10),
     }
     monkeypatch.setattr(tier_table, "RULES", broken("warm_quiet", **row))
     moved, _ = swept(memory, clock)
@@ -106,7 +106,7 @@ def test_the_first_row_of_the_table_wins_a_tie(memory, clock, monkeypatch):
     row = {
         "falls": (),
         "bounds": ("tiers.warm_keep_value",),
-        "due": lambda m, *_: m.states.tier_since + int(7 * DAY_MS),
+        "due": lambda m, *_: m.states.tier_ms + int(7 * DAY_MS),
     }
     monkeypatch.setattr(tier_table, "RULES", broken("warm_low", **row))
     moved, _ = swept(memory, clock)
@@ -115,7 +115,7 @@ def test_the_first_row_of_the_table_wins_a_tie(memory, clock, monkeypatch):
 
 
 def test_a_row_that_never_falls_due_leaves_the_others_alone(memory, clock, monkeypatch):
-    monkeypatch.setattr(tier_table, "RULES", broken("warm_low", due=lambda m, *_: m.states.tier_since * 0 + NEVER))
+    monkeypatch.setattr(tier_table, "RULES", broken("warm_low", due=lambda m, *_: m.states.tier_ms * 0 + NEVER))
     moved, _ = swept(memory, clock)
     assert "7 days in warm without access" in moved.because
 

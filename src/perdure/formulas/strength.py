@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from perdure.formulas.curve import Array, ages, first_below
 
@@ -111,10 +111,6 @@ class StrengthCurve:
         keys = self.parameters
         adjustment = (_MIDDLE - self.importance) * keys.forgetting_importance_weight
         return _clamp(keys.floor, keys.maximum, keys.forgetting_threshold + adjustment)
-
-    def forgotten(self, days: ArrayLike) -> NDArray[np.bool_]:
-        """Return whether strength is at or below the forgetting threshold, shape [n]."""
-        return np.asarray(self.value(days) <= self.threshold(), dtype=np.bool_)
 
     def crossing(self, threshold: ArrayLike) -> Array:
         """Return the age in days at which strength is first below the threshold, shape [n].

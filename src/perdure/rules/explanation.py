@@ -106,9 +106,9 @@ def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
         return f"hides nothing, because archive.rule is {policy.archive.rule}"
     if columns.fact[0] or columns.scope[0] == TASK:
         return f"never forgotten, because it is a {'fact' if columns.fact[0] else 'memory of a task'}"
-    at = int(due_instants(columns.strength_since, curve.forgetting())[0])
+    at = int(due_instants(columns.strength_ms, curve.forgetting())[0])
     if at < NEVER:
-        return f"forgotten at {text_of(max(at, int(columns.status_since[0])))}, without reinforcement"
+        return f"forgotten at {text_of(max(at, int(columns.status_ms[0])))}, without reinforcement"
     safe = float(never_forgotten_from(curve.parameters)[0])
     return f"never forgotten, because its importance {float(columns.importance[0]):.3f} is above {safe:.3f}"
 

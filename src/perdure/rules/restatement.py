@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from perdure.records.errors import InvalidInput, given
 from perdure.records.vector import Vector
 from perdure.rules.consolidation.duplicates import tokens
 from perdure.rules.meaning_guard import conflict
-
-LEAST: Final = 0.7
-MOST: Final = 0.99
 
 _ROUNDING: Final = 1e-6
 """Thresholds are inclusive, and the cosine of two float32 vectors is not exact."""
@@ -33,16 +29,6 @@ class Known:
     text: str
     cosine: float | None = None
     vector: Vector | None = None
-
-
-def checked_threshold(value: Any) -> float:
-    """Return a likeness from which on a text may count as a repetition, 0.7 to 0.99."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not LEAST <= value <= MOST:
-        raise InvalidInput(
-            f"dedup_threshold must be a number from {LEAST} to {MOST}, not {given(value)}.",
-            remedy="0.9 is a good one; deduplicate=False stores all.",
-        )
-    return float(value)
 
 
 def same_words(text: str) -> str:

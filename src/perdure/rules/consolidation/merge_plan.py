@@ -85,7 +85,7 @@ def _boosted(states: Sequence[State], policy: Policy, now: Instant) -> tuple[flo
 
 def _strongest(states: Sequence[State], policy: Policy, now: Instant) -> State:
     columns = Columns.of(states)
-    days = np.maximum((now - columns.strength_since) / DAY_MS, 0.0)
+    days = np.maximum((now - columns.strength_ms) / DAY_MS, 0.0)
     return states[int(np.argmax(strength_curve(columns, policy).value(days)))]
 
 

@@ -83,13 +83,8 @@ def worth_of(memory: MemoryItem) -> float:
     return memory.value + EVER_USED * ever + HELPED * min(4, memory.state.reinforcements)
 
 
-def is_exempt(memory: MemoryItem) -> bool:
-    """Return whether a memory shows what it shows: pinned and vault memories are left alone, and hot stays full."""
-    return stays(memory.state)
-
-
 def stays(state: State) -> bool:
-    """Return whether a memory in a state shows what it shows, as :func:`is_exempt`."""
+    """Return whether a memory keeps the form that it has: pinned and vault ones are left alone, hot ones stay full."""
     return state.pinned or state.tier in (Tier.VAULT, Tier.HOT)
 
 

@@ -14,9 +14,8 @@ from perdure.records.memory import Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.state_arrays import (
-    HOT,
+    TIER_CODE,
     TIERS,
-    WARM,
     Bools,
     Columns,
     Ints,
@@ -121,10 +120,10 @@ def _bound(fall: Fall, limits: Limits) -> float:
 
 
 _CROSSINGS: Final[Mapping[str, Callable[[Columns, Policy, Array], Ints]]] = {
-    "value": lambda c, policy, bounds: due_instants(c.anchor, value_curve(c, policy).crossing(bounds)),
+    "value": lambda c, policy, bounds: due_instants(c.anchor_ms, value_curve(c, policy).crossing(bounds)),
     # Only memories that are no facts are archived by confidence, so it counts from the anchor without a lag.
-    "confidence": lambda c, policy, bounds: due_instants(c.anchor, confidence_curve(c, policy)[0].crossing(bounds)),
-    "strength": lambda c, policy, _: due_instants(c.strength_since, strength_curve(c, policy).forgetting()),
+    "confidence": lambda c, policy, bounds: due_instants(c.anchor_ms, confidence_curve(c, policy)[0].crossing(bounds)),
+    "strength": lambda c, policy, _: due_instants(c.strength_ms, strength_curve(c, policy).forgetting()),
 }
 
 
@@ -144,7 +143,7 @@ def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
     if any(rule.figures for rule in rules.values()):
         curve = strength_curve(states, policy)
         signals |= {
-            "strength": curve.value(days_between(states.strength_since, moves.at)),
+            "strength": curve.value(days_between(states.strength_ms, moves.at)),
             "threshold": curve.threshold(),
         }
     texts = []
@@ -161,4 +160,4 @@ def entry_tier(states: Columns, policy: Policy, *, recent_message: Bools) -> Int
     """Return the tier in which each new memory starts: hot by value or as one of its session's last messages."""
     value = value_curve(states, policy).value(np.zeros(len(states)))
     hot = (value >= policy.tiers.hot_entry_value) | (recent_message & (policy.tiers.hot_messages > 0))
-    return np.where(hot, HOT, WARM)
+    return np.where(hot, TIER_CODE[Tier.HOT], TIER_CODE[Tier.WARM])

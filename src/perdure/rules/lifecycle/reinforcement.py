@@ -18,13 +18,17 @@ from perdure.formulas.importance import boost as worth_of
 from perdure.formulas.strength import decay_by_hand
 from perdure.formulas.strength import reinforced as strengthened
 from perdure.formulas.value import faded_mass
-from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, State
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.decay import between
-from perdure.rules.lifecycle.state_arrays import Columns, importance_curve, strength_curve, strength_parameters
-from perdure.rules.validation.queries import identity
+from perdure.rules.lifecycle.state_arrays import (
+    Columns,
+    days_between,
+    importance_curve,
+    strength_curve,
+    strength_parameters,
+)
 from perdure.rules.validation.values import checked_choice
 
 UNIT: Final = 0.1
@@ -79,13 +83,6 @@ def parse_boost(boost_type: Any, boost_amount: Any) -> Boost:
     kind = checked_choice(boost_type, BoostType, "boost_type")
     amount = between(boost_amount, "boost_amount", 0.0, 1.0)
     return Boost(kind, amount, 1.0 if kind is BoostType.SET_VALUE else amount / UNIT)
-
-
-def identities(memory_ids: Any) -> list[str]:
-    """Return ids, each once, in order."""
-    if isinstance(memory_ids, str) or not isinstance(memory_ids, list | tuple):
-        raise InvalidInput("The ids must be a list of texts.", remedy="Pass for example [memory.id].")
-    return list(dict.fromkeys(identity(i) for i in memory_ids))
 
 
 def reinforced(
@@ -169,7 +166,7 @@ def _strengthen(columns: Columns, amount: float, policy: Policy, now: Instant) -
 def _activation(columns: Columns, policy: Policy, now: Instant) -> tuple[Array, Array]:
     """Return strength and level at an instant."""
     curve = strength_curve(columns, policy)
-    days = np.maximum(np.asarray(now - columns.strength_since, dtype=np.float64) / DAY_MS, 0.0)
+    days = days_between(columns.strength_ms, now)
     return curve.value(days), curve.level_at(days)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from perdure.records.errors import InvalidInput
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Piece, counted, pieces
 from perdure.rules.language.words import STOP_WORDS, TURNING, listed
@@ -22,18 +21,6 @@ _TURNS: Final = TURNING | listed("before after since while against off down unde
 _ENDS: Final = frozenset(".!?…。！？")  # noqa: RUF001  # the full-width marks are meant
 _SPACELESS: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _MOSTLY: Final = 0.3
-
-
-def shorten(text: str, form: str) -> str:
-    """Return the text in a form: ``summarize``, ``keywords`` or ``embedding`` (no text at all).
-
-    Raises:
-        InvalidInput: The form has another name.
-    """
-    forms: dict[str, Callable[[str], str]] = {"summary": summarize, "keywords": keywords, "embedding": lambda _: ""}
-    if form not in forms:
-        raise InvalidInput(f"There is no form {form!r}.", remedy="Use summary, keywords or embedding.")
-    return forms[form](text)
 
 
 def summarize(text: str, tokens: int = SUMMARY_TOKENS) -> str:

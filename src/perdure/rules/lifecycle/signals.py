@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from perdure.formulas.curve import Array, ages
-from perdure.records.instant import DAY_MS, Instant, from_instant
+from perdure.records.instant import Instant, from_instant
 from perdure.records.memory import MemoryItem, Record, State
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.stale_facts import is_aging
 from perdure.rules.lifecycle.state_arrays import (
     Columns,
     confidence_curve,
+    days_between,
     importance_curve,
     retention_curve,
     strength_curve,
@@ -48,9 +47,7 @@ def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
     return Signals(
         importance=importance_curve(columns, policy).value(days),
         confidence=confidence.value(ages(days + lag)),
-        strength=strength_curve(columns, policy).value(
-            np.maximum(np.asarray(now - columns.strength_since, dtype=np.float64) / DAY_MS, 0.0)
-        ),
+        strength=strength_curve(columns, policy).value(days_between(columns.strength_ms, now)),
         retention=retention_curve(columns, policy).value(days),
         value=value_curve(columns, policy).value(days),
     )

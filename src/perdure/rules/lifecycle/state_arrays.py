@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Final, cast
 
 import numpy as np
@@ -25,53 +27,61 @@ from perdure.records.policy_lifecycle import SessionStrengthPolicy, StrengthPoli
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-TIERS: Final = tuple(Tier)
-TIER_CODE: Final = {tier: code for code, tier in enumerate(TIERS)}
-HOT, WARM, COLD, VAULT = range(4)
+_ENUMS: Final[Mapping[str, tuple[StrEnum, ...]]] = {
+    "kind": tuple(Kind),
+    "scope": tuple(Scope),
+    "tier": tuple(Tier),
+    "status": tuple(Status),
+    "form": tuple(Form),
+}
+"""In arrays these are the positions of their members."""
+CODES: Final = {name: {member: code for code, member in enumerate(members)} for name, members in _ENUMS.items()}
 FORMS: Final = tuple(Form)
-FORM_CODE: Final = {form: code for code, form in enumerate(FORMS)}
-_SCOPE_CODE: Final = {scope: code for code, scope in enumerate(Scope)}
-TASK: Final = _SCOPE_CODE[Scope.TASK]
-SESSION: Final = _SCOPE_CODE[Scope.SESSION]
-LONG_TERM: Final = _SCOPE_CODE[Scope.LONG_TERM]
+TIERS: Final = tuple(Tier)
+TIER_CODE: Final[Mapping[Tier, int]] = {tier: code for code, tier in enumerate(Tier)}
+FORM_CODE: Final[Mapping[Form, int]] = {form: code for code, form in enumerate(Form)}
+TASK, SESSION, LONG_TERM = (CODES["scope"][scope] for scope in (Scope.TASK, Scope.SESSION, Scope.LONG_TERM))
+ACTIVE: Final = CODES["status"][Status.ACTIVE]
+_FACT: Final = CODES["kind"][Kind.FACT]
+
+_OPTIONAL: Final = frozenset({"accessed_ms", "access2_ms", "access3_ms", "validated_ms"})
+_MISSING: Final = int(-NEVER)
+"""In arrays, an instant that there has not been."""
 
 
 @dataclass(slots=True)
 class Columns:
-    """The states of n memories as arrays of shape [n]. Mutable: the lifecycle plays forward on a copy."""
+    """The fields of n states that the lifecycle reads, as arrays of shape [n]. Mutable: it replays on a copy."""
 
+    kind: Ints
+    scope: Ints
     tier: Ints
-    active: Bools
+    status: Ints
     pinned: Bools
-    fact: Bools
-    fades: Bools
-    """Confidence fades with time since the last access (long-term, no fact)."""
     importance: Array
     confidence: Array
     uniqueness: Array
-    reinforcements: Array
-    anchor: Ints
-    tier_since: Ints
-    status_since: Ints
+    created_ms: Ints
+    recorded_ms: Ints
+    anchor_ms: Ints
     access_count: Ints
-    mass: Array
+    access_mass: Array
     tier_accesses: Ints
-    accessed: Ints
-    access2: Ints
-    access3: Ints
+    accessed_ms: Ints
+    access2_ms: Ints
+    access3_ms: Ints
+    reinforcements: Array
     boosted: Array
     boost_day: Ints
-    validated: Ints
-    created: Ints
-    recorded: Ints
-    """When it was stored."""
-    scope: Ints
+    validated_ms: Ints
+    tier_ms: Ints
+    status_ms: Ints
     strength: Array
     level: Array
-    strength_since: Ints
+    strength_ms: Ints
     stability: Array
     form: Ints
-    form_since: Ints
+    form_ms: Ints
     firm: Bools
     tokens: Ints
 
@@ -81,56 +91,72 @@ class Columns:
     @classmethod
     def of(cls, states: Sequence[State]) -> Columns:
         """Return the columns of some states, in their order."""
+        names = list(_TYPES)
+        read = attrgetter(*names)
+        columns = zip(*map(read, states), strict=True) if states else [()] * len(names)
+        return cls(*(_encode(name, column) for name, column in zip(names, columns, strict=True)))
 
-        def ints(values: Sequence[int]) -> Ints:
-            return np.array(values, dtype=np.int64)
+    def states(
+        self, rows: Ints, befores: Sequence[State], names: Sequence[str], due: Sequence[int | None]
+    ) -> list[State]:
+        """Return the states of some rows, with what the columns say of some fields; none is held.
 
-        def floats(values: Sequence[float]) -> Array:
-            return np.array(values, dtype=np.float64)
-
-        never = int(-NEVER)
-        return cls(
-            tier=ints([TIER_CODE[s.tier] for s in states]),
-            active=np.array([s.status is Status.ACTIVE for s in states], dtype=np.bool_),
-            pinned=np.array([s.pinned for s in states], dtype=np.bool_),
-            fact=np.array([s.kind is Kind.FACT for s in states], dtype=np.bool_),
-            fades=np.array([s.kind is not Kind.FACT and s.scope is Scope.LONG_TERM for s in states], dtype=np.bool_),
-            importance=floats([s.importance for s in states]),
-            confidence=floats([s.confidence for s in states]),
-            uniqueness=floats([s.uniqueness for s in states]),
-            reinforcements=floats([s.reinforcements for s in states]),
-            anchor=ints([s.anchor_ms for s in states]),
-            tier_since=ints([s.tier_ms for s in states]),
-            status_since=ints([s.status_ms for s in states]),
-            access_count=ints([s.access_count for s in states]),
-            mass=floats([s.access_mass for s in states]),
-            tier_accesses=ints([s.tier_accesses for s in states]),
-            accessed=ints([never if s.accessed_ms is None else s.accessed_ms for s in states]),
-            access2=ints([never if s.access2_ms is None else s.access2_ms for s in states]),
-            access3=ints([never if s.access3_ms is None else s.access3_ms for s in states]),
-            boosted=floats([s.boosted for s in states]),
-            boost_day=ints([s.boost_day for s in states]),
-            validated=ints([s.created_ms if s.validated_ms is None else s.validated_ms for s in states]),
-            created=ints([s.created_ms for s in states]),
-            recorded=ints([s.recorded_ms for s in states]),
-            scope=ints([_SCOPE_CODE[s.scope] for s in states]),
-            strength=floats([s.strength for s in states]),
-            level=floats([s.level for s in states]),
-            strength_since=ints([s.strength_ms for s in states]),
-            stability=floats([s.stability for s in states]),
-            form=ints([FORM_CODE[s.form] for s in states]),
-            form_since=ints([s.form_ms for s in states]),
-            firm=np.array([s.firm for s in states], dtype=np.bool_),
-            tokens=ints([s.tokens for s in states]),
-        )
+        Args:
+            rows: Which.
+            befores: Their states, for the other fields.
+            names: The fields.
+            due: When they next need attention.
+        """
+        columns = [_decode(name, getattr(self, name)[rows].tolist()) for name in names]
+        found = zip(befores, due, zip(*columns, strict=True), strict=True)
+        return [replace(s, due_ms=at, held=False, **dict(zip(names, new, strict=True))) for s, at, new in found]
 
     def take(self, rows: Ints) -> Columns:
         """Return a copy of some rows."""
-        return Columns(**{name: getattr(self, name)[rows] for name in self.__slots__})
+        return Columns(*(getattr(self, name)[rows] for name in _TYPES))
+
+    @property
+    def active(self) -> Bools:
+        """Whether each is in view."""
+        return np.equal(self.status, ACTIVE)
+
+    @property
+    def fact(self) -> Bools:
+        """Whether each is a fact."""
+        return np.equal(self.kind, _FACT)
+
+    @property
+    def fades(self) -> Bools:
+        """Whether confidence fades with time since the last access: of what is long-term and no fact."""
+        return np.equal(self.scope, LONG_TERM) & ~self.fact
+
+    @property
+    def sure_ms(self) -> Ints:
+        """When each was last validated; if never, when it happened or was said."""
+        return np.where(self.validated_ms == _MISSING, self.created_ms, self.validated_ms)
 
     def days_since_anchor(self, now: Ints | int) -> Array:
         """Return ages in days at an instant, never negative."""
-        return days_between(self.anchor, now)
+        return days_between(self.anchor_ms, now)
+
+
+_TYPES: Final = {
+    item.name: {"Array": np.float64, "Bools": np.bool_}.get(str(item.type), np.int64) for item in fields(Columns)
+}
+
+
+def _encode(name: str, values: Sequence[Any]) -> NDArray[Any]:
+    if name in CODES:
+        values = [*map(CODES[name].__getitem__, values)]
+    elif name in _OPTIONAL:
+        values = [_MISSING if value is None else value for value in values]
+    return np.array(values, dtype=_TYPES[name])
+
+
+def _decode(name: str, values: list[Any]) -> list[Any]:
+    if name in _ENUMS:
+        return [*map(_ENUMS[name].__getitem__, values)]
+    return [None if value == _MISSING else value for value in values] if name in _OPTIONAL else values
 
 
 def days_between(since: Ints, now: Ints | int) -> Array:
@@ -142,7 +168,7 @@ def confidence_curve(c: Columns, policy: Policy) -> tuple[ConfidenceCurve, Array
     """Return the confidence curve and its lag: days by which its age exceeds the age since the last access."""
     fading = -math.log(policy.confidence.daily_factor) / amplifier(c.access_count)
     rate = np.where(c.fact, policy.confidence.fact_rate, np.where(c.fades, fading, 0.0))
-    lag = np.where(c.fact, (c.anchor - c.validated) / DAY_MS, 0.0)
+    lag = np.where(c.fact, (c.anchor_ms - c.sure_ms) / DAY_MS, 0.0)
     return ConfidenceCurve(c.confidence, rate), lag
 
 
@@ -150,7 +176,7 @@ def value_curve(c: Columns, policy: Policy) -> ValueCurve:
     """Return the value curve, its age counted from the last access."""
     confidence, lag = confidence_curve(c, policy)
     weights = Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency)
-    return ValueCurve(c.mass, c.uniqueness, confidence, lag, c.reinforcements, weights)
+    return ValueCurve(c.access_mass, c.uniqueness, confidence, lag, c.reinforcements, weights)
 
 
 def importance_curve(c: Columns, policy: Policy) -> ImportanceCurve:
@@ -176,7 +202,7 @@ def strength_parameters(policy: Policy, scope: Ints) -> Parameters:
 
 
 def strength_curve(c: Columns, policy: Policy) -> StrengthCurve:
-    """Return the strength curve, its age counted from ``strength_since``."""
+    """Return the strength curve, its age counted from ``strength_ms``."""
     return StrengthCurve(c.strength, c.level, c.importance, strength_parameters(policy, c.scope))
 
 

@@ -139,35 +139,35 @@ class Rule:
 
 
 def _leave_hot(m: Cohort, low: Ints, k: Limits, *, to_warm: bool) -> Ints:
-    at = np.maximum(m.states.tier_since + int(k["hot_hours"] * HOUR_MS), low)
+    at = np.maximum(m.states.tier_ms + int(k["hot_hours"] * HOUR_MS), low)
     return np.where((m.value_at(at) >= k["hot_to_warm_value"]) == to_warm, at, NEVER)
 
 
 def _burst(m: Cohort, _: Ints, k: Limits) -> Ints:
     # Of each memory the instants of the last three accesses are kept, so the policy allows 2 or 3.
-    first = m.states.access2 if k["burst_accesses"] == 2 else m.states.access3  # noqa: PLR2004  # as the line above says
+    first = m.states.access2_ms if k["burst_accesses"] == 2 else m.states.access3_ms  # noqa: PLR2004  # as the line above says
     return np.where(m.accessed - first <= int(k["burst_hours"] * HOUR_MS), m.accessed, NEVER)
 
 
 def _at_rest_in_cold(m: Cohort, low: Ints, k: Limits) -> Ints:
-    return np.maximum(m.states.tier_since + int(k["cold_days"] * DAY_MS), low)
+    return np.maximum(m.states.tier_ms + int(k["cold_days"] * DAY_MS), low)
 
 
 def _unanswered(m: Cohort, _: Ints, k: Limits) -> Ints:
     # What was said long ago is asked about once it is stored, not before.
-    asked = np.maximum(m.states.validated + int(k["aging_days"] * DAY_MS), m.states.recorded)
-    gone: Ints = np.maximum(asked + int(k["unanswered_days"] * DAY_MS) + 1, m.states.status_since)
+    asked = np.maximum(m.states.sure_ms + int(k["aging_days"] * DAY_MS), m.states.recorded_ms)
+    gone: Ints = np.maximum(asked + int(k["unanswered_days"] * DAY_MS) + 1, m.states.status_ms)
     return gone
 
 
 def _shorter(m: Cohort, low: Ints, old: Ints) -> Ints:
-    at: Ints = np.maximum.reduce([old, low, m.states.tier_since, m.states.form_since])
+    at: Ints = np.maximum.reduce([old, low, m.states.tier_ms, m.states.form_ms])
     return at
 
 
 def _to_summary(m: Cohort, low: Ints, k: Limits) -> Ints:
     # A text that a person made full again is as good as new.
-    since = np.maximum(m.states.created, m.states.form_since)
+    since = np.maximum(m.states.created_ms, m.states.form_ms)
     return _shorter(m, low, since + int(k["summary_hours"] * HOUR_MS))
 
 
@@ -185,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         _IN_VIEW,
         Status.ARCHIVED,
         "the confidence has fallen below {confidence_below:g} (confidence {confidence:.3f})",
-        lambda m, low, _: np.maximum(low, m.states.status_since),
+        lambda m, low, _: np.maximum(low, m.states.status_ms),
         falls=(_DOUBTED,),
         only=_LONG_TERM,
         switch=("archive.rule", "confidence"),
@@ -195,7 +195,7 @@ RULES: tuple[Rule, ...] = (
         _IN_VIEW,
         Status.ARCHIVED,
         "the strength has fallen to the threshold of its importance",
-        lambda m, low, _: np.maximum(low, m.states.status_since),
+        lambda m, low, _: np.maximum(low, m.states.status_ms),
         falls=(Fall("strength"),),
         only=Group("session or long-term, no fact", lambda c, _: ~c.fact & (c.scope != TASK)),
         switch=("archive.rule", "strength"),
@@ -219,7 +219,7 @@ RULES: tuple[Rule, ...] = (
         Status.ARCHIVED,
         "{cold_days:g} days in cold, value below {value_below:g} (value {value:.3f}), "
         "confidence below {confidence_below:g} (confidence {confidence:.3f})",
-        lambda m, low, k: np.maximum(_at_rest_in_cold(m, low, k), m.states.status_since),
+        lambda m, low, k: np.maximum(_at_rest_in_cold(m, low, k), m.states.status_ms),
         falls=(_WORTHLESS, _DOUBTED),
         bounds=("archive.cold_days",),
         only=_LONG_TERM,
@@ -259,7 +259,7 @@ RULES: tuple[Rule, ...] = (
         (Tier.WARM,),
         Tier.COLD,
         "the value has fallen below {warm_keep_value:g} (value {value:.3f})",
-        lambda m, low, _: np.maximum(low, m.states.tier_since),
+        lambda m, low, _: np.maximum(low, m.states.tier_ms),
         falls=(Fall("value", "tiers.warm_keep_value"),),
     ),
     Rule(
@@ -267,7 +267,7 @@ RULES: tuple[Rule, ...] = (
         (Tier.WARM,),
         Tier.COLD,
         "{warm_quiet_days:g} days in warm without access (value {value:.3f})",
-        lambda m, _, k: np.maximum(m.states.tier_since, m.states.anchor) + int(k["warm_quiet_days"] * DAY_MS),
+        lambda m, _, k: np.maximum(m.states.tier_ms, m.states.anchor_ms) + int(k["warm_quiet_days"] * DAY_MS),
         bounds=("tiers.warm_quiet_days",),
     ),
     Rule(
@@ -330,7 +330,7 @@ RULES: tuple[Rule, ...] = (
         Form.KEYWORDS,
         "{keywords_days:g} days old, value {value:.3f} is at most {keywords_value:g}, at most {keywords_accesses} "
         "accesses",
-        lambda m, low, k: _shorter(m, low, m.states.created + int(24.0 * k["keywords_days"] * HOUR_MS)),
+        lambda m, low, k: _shorter(m, low, m.states.created_ms + int(24.0 * k["keywords_days"] * HOUR_MS)),
         falls=(Fall("value", "compression.keywords_value", at_most=True),),
         bounds=("compression.keywords_days", "compression.keywords_accesses"),
         only=Group("", lambda c, k: c.access_count <= k["keywords_accesses"]),
@@ -342,7 +342,7 @@ RULES: tuple[Rule, ...] = (
         Form.EMBEDDING,
         "{embedding_days:g} days old, value {value:.3f} is at most {embedding_value:g}, at most {embedding_accesses} "
         "accesses",
-        lambda m, low, k: _shorter(m, low, m.states.created + int(24.0 * k["embedding_days"] * HOUR_MS)),
+        lambda m, low, k: _shorter(m, low, m.states.created_ms + int(24.0 * k["embedding_days"] * HOUR_MS)),
         falls=(Fall("value", "compression.embedding_value", at_most=True),),
         bounds=("compression.embedding_days", "compression.embedding_accesses"),
         only=Group("", lambda c, k: c.access_count <= k["embedding_accesses"]),

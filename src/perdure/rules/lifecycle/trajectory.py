@@ -7,7 +7,7 @@ ended.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,18 +21,24 @@ from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
 from perdure.rules.lifecycle.moves import Moves, explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import (
+    CODES,
     FORM_CODE,
-    FORMS,
     TIER_CODE,
-    TIERS,
+    Bools,
     Columns,
     Ints,
+    days_between,
 )
 
 Accesses = Sequence[tuple[Instant, int]]
 """(instant, how many) in the order of time, not yet counted in the state."""
 
-_NONE: Final = int(-NEVER)
+_REPLAYED: Final = (
+    *("tier", "tier_ms", "tier_accesses", "status", "status_ms", "form", "form_ms"),
+    *("importance", "boosted", "boost_day", "anchor_ms", "access_count", "access_mass"),
+    *("accessed_ms", "access2_ms", "access3_ms"),
+)
+"""The fields of a state that accesses and moves change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,76 +94,75 @@ def replay(
     """
     if not states:
         return []
-    ids = list(states)
-    befores = [states[i] for i in ids]
-    run = _Replay(ids, befores, [accesses.get(i, ()) for i in ids], now, policy)
-    run.blocked |= blocked
-    return run.finish()
+    befores = list(states.values())
+    run = _Replay(befores, [accesses.get(i, ()) for i in states], now, policy)
+    run.run(np.array([blocked or s.held for s in befores], dtype=np.bool_))
+    columns = (states, befores, map(tuple, run.transitions), run.finals(), run.counted.tolist())
+    return [Trajectory(*row) for row in zip(*columns, strict=True)]
 
 
 def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:
     """Return states with their waiting accesses counted, and nothing moved: what a reader sees between sweeps."""
     result = list(states)
-    waiting = [i for i, some in enumerate(accesses) if some]
-    if not waiting:
-        return result
-    run = _Replay([""] * len(waiting), [states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
-    run.count_all()
-    for position, i in enumerate(waiting):
-        result[i] = run.state(position, states[i].due_ms)
+    if waiting := [i for i, some in enumerate(accesses) if some]:
+        run = _Replay([states[i] for i in waiting], [accesses[i] for i in waiting], 0, policy)
+        run.count_all()
+        counted = run.states(np.arange(len(waiting)), [states[i].due_ms for i in waiting])
+        for i, state in zip(waiting, counted, strict=True):
+            result[i] = state
     return result
 
 
 class _Replay:
-    """The arrays of one replay. Rounds handle every memory that still has an event before ``now`` at once."""
+    """The arrays of one replay. Rounds handle every memory that still has an event before ``now`` at once.
 
-    def __init__(
-        self, ids: list[str], befores: list[State], accesses: list[Accesses], now: Instant, policy: Policy
-    ) -> None:
-        self.ids, self.befores, self.now, self.policy = ids, befores, now, policy
-        self.accesses = accesses
+    The accesses of all memories lie in one array, those of memory i up to ``ends[i]``; ``next[i]`` is its next one.
+    """
+
+    def __init__(self, befores: Sequence[State], accesses: Sequence[Accesses], now: Instant, policy: Policy) -> None:
+        self.befores, self.now, self.policy = befores, now, policy
         self.columns = Columns.of(befores)
-        self.blocked = np.array([s.held for s in befores], dtype=np.bool_)
-        self.cursor = np.zeros(len(ids), dtype=np.int64)
-        self.counted = np.zeros(len(ids), dtype=np.int64)
-        self.transitions: list[list[Transition]] = [[] for _ in ids]
-        self.due = np.full(len(ids), NEVER, dtype=np.int64)
+        self.ends = np.cumsum([len(some) for some in accesses])
+        self.next = np.concatenate([[0], self.ends[:-1]])
+        flat = [access for some in accesses for access in some]
+        self.at = np.array([*(at for at, _ in flat), NEVER], dtype=np.int64)
+        self.times = np.array([*(times for _, times in flat), 0], dtype=np.int64)
+        self.counted = np.zeros(len(befores), dtype=np.int64)
+        self.transitions: list[list[Transition]] = [[] for _ in befores]
+        self.due = np.full(len(befores), NEVER, dtype=np.int64)
 
-    def finish(self) -> list[Trajectory]:
+    def run(self, blocked: Bools) -> None:
+        """Move and count until nothing is due."""
         gated = np.array([not isinstance(rule.target, Tier) for rule in tier_table.RULES])
-        active = np.arange(len(self.ids))
+        active = np.arange(len(self.befores))
         while active.size:
             moves = next_moves(part := self.columns.take(active), self.policy)
-            read = self._next_access(active)
+            read = np.where(self.next[active] < self.ends[active], self.at[self.next[active]], NEVER)
             self.due[active] = moves.at
             # What a gate holds back is still in view: uses that came after it was due count before it is tried again.
-            waits = self.blocked[active] & gated[moves.rule] & (read <= self.now)
+            waits = blocked[active] & gated[moves.rule] & (read <= self.now)
             falling = (moves.at <= self.now) & (moves.at <= read) & ~waits
             reading = (read <= self.now) & ~falling
             if (rows := np.flatnonzero(falling)).size:
                 self._move(active[rows], part.take(rows), moves.take(rows))
-            if (rows := np.flatnonzero(reading)).size:
-                self._read(active[rows], read[rows])
+            if reading.any():
+                self._read(active[reading])
             active = active[falling | reading]
-        return [self._trajectory(i) for i in range(len(self.ids))]
 
     def count_all(self) -> None:
         """Count every access in, and move nothing."""
-        left = np.array([len(some) for some in self.accesses])
-        while (rows := np.flatnonzero(self.cursor < left)).size:
-            pairs = [self.accesses[i][k] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
-            at = np.maximum(np.array([at for at, _ in pairs]), self.columns.anchor[rows])
-            self._count(rows, at, np.array([times for _, times in pairs]))
-            self.cursor[rows] += 1
+        while (rows := np.flatnonzero(self.next < self.ends)).size:
+            self._count(rows)
 
-    def _next_access(self, rows: Ints) -> Ints:
-        return np.array(
-            [
-                self.accesses[i][k][0] if k < len(self.accesses[i]) else int(NEVER)
-                for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)
-            ],
-            dtype=np.int64,
-        )
+    def states(self, rows: Ints, due: Sequence[int | None]) -> list[State]:
+        """Return the states of some memories as they are now in the columns, with their next due instants."""
+        befores = [self.befores[i] for i in rows.tolist()]
+        return self.columns.states(rows, befores, _REPLAYED, due)
+
+    def finals(self) -> list[State]:
+        """Return the state of each memory with the instant at which it next moves."""
+        due = [None if at >= NEVER else at for at in self.due.tolist()]
+        return self.states(np.arange(len(self.befores)), due)
 
     def _move(self, rows: Ints, part: Columns, moves: Moves) -> None:
         """Move memories, and keep one transition for each; ``part`` holds their states before."""
@@ -165,30 +170,26 @@ class _Replay:
             its = moves.rule == code
             self._reach(tier_table.RULES[code].target, rows[its], moves.at[its])
         because = explain_moves(part, moves, self.policy)
-        for i, at, code, why in zip(rows.tolist(), moves.at.tolist(), moves.rule.tolist(), because, strict=True):
-            self.transitions[i].append(Transition(at, self.state(i), tier_table.RULES[code].name, why))
+        after = self.states(rows, [None] * rows.size)
+        for i, at, code, state, why in zip(
+            rows.tolist(), moves.at.tolist(), moves.rule.tolist(), after, because, strict=True
+        ):
+            self.transitions[i].append(Transition(at, state, tier_table.RULES[code].name, why))
 
     def _reach(self, target: Tier | Status | Form, rows: Ints, at: Ints) -> None:
         c = self.columns
         if isinstance(target, Tier):
-            c.tier[rows], c.tier_since[rows], c.tier_accesses[rows] = TIER_CODE[target], at, 0
+            c.tier[rows], c.tier_ms[rows], c.tier_accesses[rows] = TIER_CODE[target], at, 0
         elif isinstance(target, Form):
-            c.form[rows], c.form_since[rows] = FORM_CODE[target], at
+            c.form[rows], c.form_ms[rows] = FORM_CODE[target], at
         else:
-            c.active[rows], c.status_since[rows] = False, at
+            c.status[rows], c.status_ms[rows] = CODES["status"][target], at
 
-    def _read(self, rows: Ints, read: Ints) -> None:
+    def _read(self, rows: Ints) -> None:
+        """Count the next access of each memory in, and move those that it brings nearer."""
         c = self.columns
-        times = np.array(
-            [self.accesses[i][k][1] for i, k in zip(rows.tolist(), self.cursor[rows].tolist(), strict=True)]
-        )
-        at = np.maximum(read, c.anchor[rows])  # a clock that stepped back does not rejuvenate
-        self._count(rows, at, times)
-        self.cursor[rows] += 1
-        self.counted[rows] += times
-        at = np.maximum.reduce(
-            [at, c.tier_since[rows], c.status_since[rows]]
-        )  # nor does a late entry move anything back
+        # A late entry does not move anything back.
+        at = np.maximum.reduce([self._count(rows), c.tier_ms[rows], c.status_ms[rows]])
         while rows.size:
             # A cold memory that was accessed is warm, and may go on to hot at the same instant.
             moves = next_moves(part := c.take(rows), self.policy, at)
@@ -197,23 +198,29 @@ class _Replay:
             if up.size:
                 self._move(rows, part.take(up), moves.take(up))
 
-    def _count(self, rows: Ints, at: Ints, times: Ints) -> None:
-        c = self.columns
-        days = np.maximum((at - c.anchor[rows]) / DAY_MS, 0.0)
-        c.mass[rows] = faded_mass(c.mass[rows], days) + times
-        last, but_one = c.accessed[rows], c.access2[rows]
-        c.access3[rows] = np.select([times >= 3, times == 2], [at, last], but_one)  # noqa: PLR2004  # three are kept
-        c.access2[rows] = np.where(times >= 2, at, last)  # noqa: PLR2004  # as above
-        c.accessed[rows] = at
+    def _count(self, rows: Ints) -> Ints:
+        """Count the next access of each memory in, and return when it was."""
+        c, times = self.columns, self.times[self.next[rows]]
+        at: Ints = np.maximum(
+            self.at[self.next[rows]], c.anchor_ms[rows]
+        )  # a clock that stepped back does not rejuvenate
+        self.next[rows] += 1
+        self.counted[rows] += times
+        c.access_mass[rows] = faded_mass(c.access_mass[rows], days_between(c.anchor_ms[rows], at)) + times
+        last, but_one = c.accessed_ms[rows], c.access2_ms[rows]
+        c.access3_ms[rows] = np.select([times >= 3, times == 2], [at, last], but_one)  # noqa: PLR2004  # three are kept
+        c.access2_ms[rows] = np.where(times >= 2, at, last)  # noqa: PLR2004  # as above
+        c.accessed_ms[rows] = at
         c.access_count[rows] += times
         c.tier_accesses[rows] += times
-        c.anchor[rows] = at
+        c.anchor_ms[rows] = at
         day = at // DAY_MS
         c.boosted[rows] = np.where(c.boost_day[rows] == day, c.boosted[rows], 0.0)
         c.boost_day[rows] = day
         for nth in range(int(times.max(initial=0))):
             if not self._boost(rows[times > nth]):
                 break
+        return at
 
     def _boost(self, rows: Ints) -> bool:
         """Raise importance for one access; False once nothing is left to add."""
@@ -224,38 +231,3 @@ class _Replay:
         c.boosted[rows] += raised - base
         c.importance[rows] = raised
         return bool(np.any(raised > base))
-
-    def state(self, i: int, due: int | None = None) -> State:
-        """Return a memory's state as it is now in the columns."""
-        c, before = self.columns, self.befores[i]
-
-        def instant(value: int) -> int | None:
-            return None if value == _NONE else value
-
-        status = before.status if c.active[i] or before.status is not Status.ACTIVE else Status.ARCHIVED
-        return replace(
-            before,
-            tier=TIERS[c.tier[i]],
-            status=status,
-            importance=float(c.importance[i]),
-            anchor_ms=int(c.anchor[i]),
-            access_count=int(c.access_count[i]),
-            access_mass=float(c.mass[i]),
-            tier_accesses=int(c.tier_accesses[i]),
-            accessed_ms=instant(int(c.accessed[i])),
-            access2_ms=instant(int(c.access2[i])),
-            access3_ms=instant(int(c.access3[i])),
-            boosted=float(c.boosted[i]),
-            boost_day=int(c.boost_day[i]),
-            tier_ms=int(c.tier_since[i]),
-            status_ms=int(c.status_since[i]),
-            due_ms=due,
-            held=False,
-            form=FORMS[c.form[i]],
-            form_ms=int(c.form_since[i]),
-        )
-
-    def _trajectory(self, i: int) -> Trajectory:
-        due = int(self.due[i])
-        after = self.state(i, None if due >= NEVER else due)
-        return Trajectory(self.ids[i], self.befores[i], tuple(self.transitions[i]), after, int(self.counted[i]))
