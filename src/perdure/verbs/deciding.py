@@ -133,7 +133,7 @@ class DecidingVerbs:
         ``importance.maximum``, but a cap never lowers; ``set_value`` sets, also to less. An archived memory is listed
         in ``not_found``, and nothing of it changes.
         """
-        boost = reinforcement.parse_boost(boost_type, boost_amount)
+        boost = reinforcement.boost_of(boost_type, boost_amount)
         return reinforce.reinforce(self._context, memory_ids, boost, update_access=update_access)
 
     @verb(_USE, repeatable=False, empty=lambda done: not done.weakened)
@@ -170,5 +170,5 @@ class DecidingVerbs:
         No base changes, so running it often, late or never makes no difference to what a memory is worth. Archived
         memories are left out; pinned ones and those in the vault are reported but not written.
         """
-        asked = decay_rules.parse_decay(decay_function, half_life_days, min_importance, access_weight)
+        asked = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
         return decay.decay(self._context, namespace, asked, dry_run=dry_run)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final
 
 import numpy as np
 
 from perdure.formulas.importance import ImportanceCurve, Shape
-from perdure.records.errors import InvalidInput, given
 from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Tier
@@ -23,8 +22,6 @@ from perdure.rules.lifecycle.trajectory import Accesses, count_accesses
 
 PREVIEW: Final = 80
 """Characters of a memory that a result shows."""
-
-_SHAPES: Final = ("exponential", "linear", "step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +57,6 @@ class Page:
     factors: float
     decayed: list[DecayedMemory]
     unwritten: list[tuple[ImportanceRow, float]]
-
-
-def parse_decay(decay_function: Any, half_life_days: Any, min_importance: Any, access_weight: Any) -> Decay:
-    """Return the curve that a caller asks for.
-
-    Raises:
-        InvalidInput: A value is outside its range.
-    """
-    if not isinstance(decay_function, str) or decay_function not in _SHAPES:
-        raise InvalidInput(
-            f"decay_function must be one of {', '.join(_SHAPES)}, not {decay_function!r}.", remedy="Pick one of them."
-        )
-    return Decay(
-        shape=cast("Shape", decay_function),
-        half_life_days=between(half_life_days, "half_life_days", 1.0, 365.0),
-        floor=between(min_importance, "min_importance", 0.0, 0.5),
-        weight=between(access_weight, "access_weight", 0.0, 1.0),
-    )
-
-
-def between(value: Any, name: str, low: float, high: float) -> float:
-    """Return a number within bounds, both included."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:  # NaN is not
-        raise InvalidInput(
-            f"{name} must be a number from {low:g} to {high:g}, not {given(value)}.",
-            remedy="Give a number in that range.",
-        )
-    return float(value)
 
 
 def preview(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from perdure.formulas.value import faded_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, State
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.decay import between
 from perdure.rules.lifecycle.state_arrays import (
     Columns,
     days_between,
@@ -29,7 +28,6 @@ from perdure.rules.lifecycle.state_arrays import (
     strength_curve,
     strength_parameters,
 )
-from perdure.rules.validation.values import checked_choice
 
 UNIT: Final = 0.1
 """A boost of so much is a reinforcement of strength by 1; it is the default."""
@@ -78,10 +76,9 @@ class Outcome:
     because: str
 
 
-def parse_boost(boost_type: Any, boost_amount: Any) -> Boost:
-    """Return a checked boost."""
-    kind = checked_choice(boost_type, BoostType, "boost_type")
-    amount = between(boost_amount, "boost_amount", 0.0, 1.0)
+def boost_of(boost_type: str, amount: float) -> Boost:
+    """Return a boost with the reinforcement of strength that goes with it."""
+    kind = BoostType(boost_type)
     return Boost(kind, amount, 1.0 if kind is BoostType.SET_VALUE else amount / UNIT)
 
 
