@@ -68,7 +68,7 @@ DECLINES, CANCELS = ElicitResult(action="decline"), ElicitResult(action="cancel"
 
 @asynccontextmanager
 async def connected(place, mode, person=None):
-    words = ["-m", "perdure.interfaces.mcp", "--store", "agent.db", "--policy", "policy.toml"]
+    words = ["-m", "perdure.interfaces.mcp", "--store", "agent.db", "--policy", "policy.toml", "--profile", "full"]
     environment = {**os.environ, "PYTHONPATH": str(Path(perdure.__file__).parents[1]), "HOME": str(place)}
     parameters = StdioServerParameters(command=sys.executable, args=words, env=environment, cwd=place)
     async with Client(stdio_client(parameters), mode=mode, elicitation_callback=person) as client:
@@ -83,7 +83,7 @@ def piped(place, mode, story, person=None):
     return anyio.run(run)
 
 
-def talk(place, mode, story, person=None, profile="core"):
+def talk(place, mode, story, person=None, profile="full"):
     with perdure.open(place / "agent.db", place / "policy.toml") as memory:
         return in_process.talk(over(memory, profile), story, mode, person)
 
@@ -105,7 +105,7 @@ def test_a_person_is_asked_at_most_the_questions_of_the_day_and_the_answers_are_
         assert len(person.asked) == 2  # of three
         texts = [p.message for p in person.asked]
         asked = [f for text in texts for f in facts.values() if f.question == text]
-        told = [(t["id"], t["verdict"]) for t in first["answered"]]
+        told = [(t["id"], t["verdict"]) for t in first.get("asked", [])]
         assert told == [(asked[0].id, "confirm"), (asked[1].id, "correct")]
         assert "The person was asked" in done.content[0].text
         assert first["questions"] == []  # both of the day are answered
@@ -131,7 +131,7 @@ def test_who_declines_or_cancels_changes_nothing_and_is_not_asked_again(place, m
     async def story(client):
         first = await call(client, "review")
         assert len(first["questions"]) == 2
-        assert first["answered"] == []
+        assert first.get("asked", []) == []
         asked = len(person.asked)
         assert asked <= 2
         assert len((await call(client, "review"))["questions"]) == 2
@@ -154,25 +154,25 @@ def test_a_client_that_cannot_ask_gets_the_questions_as_data_and_a_plain_tool(pl
     async def story(client):
         shown = await client.call_tool("review", {})
         assert len(shown.structured_content["questions"]) == 2
-        assert shown.structured_content["answered"] == []
-        assert "answer" in shown.content[0].text
+        assert shown.structured_content.get("asked", []) == []
+        assert "review" in shown.content[0].text
         found = await client.call_tool("recall", {"query": QUESTION})
-        (hit,) = [h for h in found.structured_content["hits"] if h["id"] == gai.id]
+        (hit,) = [h for h in found.structured_content["hits"] if h["memory"]["id"] == gai.id]
         assert (hit["memory"]["aging"], hit["question"]) == (True, gai.question)
         assert gai.question in found.content[0].text
-        assert "Ask the person, then call answer" in found.content[0].text
-        done = await call(client, "answer", id=gai.id, verdict="correct", value="Thursday")
+        assert "review" in found.content[0].text
+        done = (await call(client, "review", id=gai.id, verdict="correct", value="Thursday"))["answered"]
         assert done["id"] != gai.id
         hits = (await call(client, "recall", query=QUESTION))["hits"]
         assert done["id"] in [h["memory"]["id"] for h in hits]
         assert gai.id not in [h["memory"]["id"] for h in hits]
-        await call(client, "undo", operation_id=done["operation_id"])
-        assert (await call(client, "answer", id=gai.id, verdict="mute"))["status"] == "active"
+        await call(client, "undo", operation_id=done["operation"])
+        assert (await call(client, "review", id=gai.id, verdict="mute"))["answered"]["status"] == "active"
         assert gai.id not in [q["id"] for q in (await call(client, "review", limit=50))["questions"]]
-        assert (await call(client, "answer", id=gai.id, verdict="confirm"))["status"] == "active"
-        assert (await call(client, "answer", id=gai.id, verdict="deny"))["status"] == "invalidated"
+        assert (await call(client, "review", id=gai.id, verdict="confirm"))["answered"]["status"] == "active"
+        assert (await call(client, "review", id=gai.id, verdict="deny"))["answered"]["status"] == "invalidated"
         for wrong in ({"verdict": "correct"}, {"verdict": "confirm", "value": "x"}, {"verdict": "confirm"}):
-            assert (await refused(client, "answer", id=gai.id, **wrong))["error"] == "InvalidInput"
+            assert (await refused(client, "review", id=gai.id, **wrong))["error"] == "InvalidInput"
 
     piped(place, mode, story)
 
@@ -186,13 +186,13 @@ def test_a_recall_asks_one_thing_counts_once_and_answers_with_what_the_person_sa
     async def story(client):
         found = await call(client, "recall", query="Which deliveries does Gai Media prefer?")
         assert [p.message for p in person.asked] == [gai.question]
-        ((now, _),) = [(t["id"], t) for t in found["answered"]]
+        ((now, _),) = [(t["id"], t) for t in found.get("asked", [])]
         assert now == gai.id
         contents = [h["memory"]["content"] for h in found["hits"]]
         assert any("Thursday" in c for c in contents)
         assert gai.id not in [h["memory"]["id"] for h in found["hits"]]
         assert found["recall_id"]
-        hit = next(h for h in found["hits"] if "Thursday" in h["content"])
+        hit = next(h for h in found["hits"] if "Thursday" in h["memory"]["content"])
         await call(client, "recall", query="Which deliveries does Gai Media prefer?")
         assert len(person.asked) == 1
         return found["recall_id"], hit["memory"]["id"]
@@ -209,8 +209,8 @@ def test_the_value_of_a_recall_without_access_stays_without(place, mode):
 
     async def story(client):
         found = await call(client, "recall", query=QUESTION, touch=False)
-        assert found["recall_id"] is None
-        assert [t["verdict"] for t in found["answered"]] == ["mute"]
+        assert found["recall_id"] == ""
+        assert [t["verdict"] for t in found.get("asked", [])] == ["mute"]
 
     talk(place, mode, story, person)
     assert stored(place, lambda m: sum(x.access_count for x in m.list())) == 0
@@ -234,7 +234,7 @@ def test_an_answer_that_cannot_be_understood_changes_nothing(place, facts, mode,
     found = talk(place, mode, lambda client: call(client, "recall", query=QUESTION), person)
     assert len(person.asked) == 1
     assert found["hits"]
-    assert found.get("answered", []) == []
+    assert found.get("asked", []) == []
     states = stored(place, lambda m: {f.id: f.state for f in m.facts(past=True)})
     assert states == {f.id: f.state for f in facts.values()}
 
@@ -255,10 +255,10 @@ def test_facts_timelines_sheets_and_summaries(place, facts, mode):
         shown = await client.call_tool("facts", {"entity": "gai media"})
         (fact,) = shown.structured_content["facts"]
         assert (fact["id"], fact["value"], fact["state"]) == (gai.id, "Friday", "aging")
-        assert fact["quotes"] == [{"memory": gai.sources[0][0], "words": "Gai Media prefers Friday deliveries"}]
+        assert fact["sources"] == [[gai.sources[0][0], "Gai Media prefers Friday deliveries"]]
         assert datetime.fromisoformat(fact["valid_from"]).date() == (NOW - timedelta(days=200)).date()
-        assert "   > said: Gai Media prefers Friday deliveries" in shown.content[0].text
-        done = await call(client, "answer", id=gai.id, verdict="correct", value="Thursday")
+        assert "Gai Media prefers Friday deliveries" in shown.content[0].text
+        done = (await call(client, "review", id=gai.id, verdict="correct", value="Thursday"))["answered"]
         line = await call(client, "timeline", entity="Gai Media")
         assert [(f["value"], f["state"]) for f in line["facts"]] == [("Friday", "superseded"), ("Thursday", "active")]
         assert line["facts"][0]["superseded_by"] == [done["id"]]
@@ -274,10 +274,12 @@ def test_facts_timelines_sheets_and_summaries(place, facts, mode):
         assert (await refused(client, "answer_sheet", query=QUESTION, as_of="June"))["error"] == "InvalidInput"
         assert (await call(client, "summarize"))["dry_run"]
         ursa = facts["Ursa Foods"].id
-        assert (await call(client, "answer", id=ursa, verdict="confirm"))["status"] == "active"
-        assert (await call(client, "answer", id=ursa, verdict="deny", reason="closed"))["status"] == "invalidated"
+        assert (await call(client, "review", id=ursa, verdict="confirm"))["answered"]["status"] == "active"
+        assert (await call(client, "review", id=ursa, verdict="deny", reason="closed"))["answered"][
+            "status"
+        ] == "invalidated"
         assert "closed" in (await call(client, "why", id=ursa))["history"][-1]["because"]
-        error = await refused(client, "answer", id=done["id"], verdict="confirm", reason="closed")
+        error = await refused(client, "review", id=done["id"], verdict="confirm", reason="closed")
         assert "reason belongs to deny" in error["message"]
         assert (await call(client, "learn", sessions=["s200"]))["created"] == []
         assert (await refused(client, "timeline", entity="Nobody Inc"))["error"] == "NotFound"
@@ -329,11 +331,11 @@ def test_a_person_may_say_that_both_hold(place, mode, asked):
     async def story(client):
         if asked:
             found = await call(client, "review", limit=50)
-            return [(t["id"], t["verdict"]) for t in found["answered"]]
+            return [(t["id"], t["verdict"]) for t in found.get("asked", [])]
         (question,) = (q for q in (await call(client, "review", limit=50))["questions"] if q["id"] == newer)
         assert len(question["against"]) == 1
-        assert (await refused(client, "answer", id=newer, verdict="both", value="x"))["error"] == "InvalidInput"
-        assert (await call(client, "answer", id=newer, verdict="both"))["status"] == "active"
+        assert (await refused(client, "review", id=newer, verdict="both", value="x"))["error"] == "InvalidInput"
+        assert (await call(client, "review", id=newer, verdict="both"))["answered"]["status"] == "active"
         return [(newer, "both")]
 
     told = talk(place, mode, story, person if asked else None)
@@ -354,7 +356,7 @@ def test_a_person_is_asked_whether_two_names_are_the_same(tmp_path, mode, reply,
         found = await call(client, "review")
         assert len(person.asked) == 1
         assert "the same?" in person.asked[0].message
-        return [t["verdict"] for t in found["answered"]], [q["same"] for q in found["questions"] if q["same"]]
+        return [t["verdict"] for t in found.get("asked", [])], [q["same"] for q in found["questions"] if q["same"]]
 
     told, left = talk(tmp_path, mode, story, person)
     assert told == ([verdict] if verdict else [])
@@ -372,10 +374,10 @@ def test_the_tool_takes_the_answer_about_two_names(tmp_path, mode, verdict):
     async def story(client):
         (asked,) = (await call(client, "review"))["questions"]
         assert asked["same"] == ["favorite_beverage", "favorite_drink"]
-        done = await call(client, "answer", id=asked["id"], verdict=verdict)
+        done = (await call(client, "review", id=asked["id"], verdict=verdict))["answered"]
         assert done["status"] == "active"
-        assert (await refused(client, "answer", id=asked["id"], verdict=verdict))["error"] == "NotFound"
-        await call(client, "undo", operation_id=done["operation_id"])
+        assert (await refused(client, "review", id=asked["id"], verdict=verdict))["error"] == "NotFound"
+        await call(client, "undo", operation_id=done["operation"])
         assert [q["same"] for q in (await call(client, "review"))["questions"]] == [asked["same"]]
 
     talk(tmp_path, mode, story)

@@ -44,7 +44,8 @@ def policy(tmp_path):
 
 def command(store, policy=None, *more):
     chosen = [] if policy is None else ["--policy", str(policy)]
-    return [sys.executable, "-m", "perdure.interfaces.mcp", "--store", str(store), *chosen, *more]
+    full = [] if "--profile" in more else ["--profile", "full"]
+    return [sys.executable, "-m", "perdure.interfaces.mcp", "--store", str(store), *chosen, *full, *more]
 
 
 @asynccontextmanager
@@ -73,10 +74,10 @@ def test_a_life_of_a_memory_over_stdio(store, policy, mode):
             assert (await call(client, "recall", query="zebra stripes"))["nothing_known"]
             assert "stored as note" in (await call(client, "why", id=kept["id"]))["history"][0]["because"]
             before = await call(client, "get", id=old["id"])
-            dry = await call(client, "sweep")
+            dry = await call(client, "sweep", dry_run=True)
             assert [m["id"] for m in dry["moved"]] == [old["id"]]
             assert await call(client, "get", id=old["id"]) == before
-            swept = await call(client, "sweep", dry_run=False)
+            swept = await call(client, "sweep")
             assert swept["tally"] == dry["tally"]
             assert (await call(client, "get", id=old["id"]))["tier"] == "cold"
             for operation in swept["operations"]:
@@ -121,7 +122,7 @@ def test_meaning_is_searched_with_the_default_embedder(store):
             found = await call(client, "recall", query="Who is the family doctor?", limit=1)
             assert [h["memory"]["id"] for h in found["hits"]] == [kept["id"]]
             assert found["hits"][0]["parts"]
-            assert (await call(client, "digest"))["tokens_exact"]
+            assert (await call(client, "digest"))["exact"]
 
     anyio.run(story)
 
@@ -279,7 +280,7 @@ def test_a_line_that_is_no_message_does_not_end_the_server(store, policy):
             told = json.loads(pipe.process.stdout.readline())
             if told.get("id") == 77:
                 break
-        assert len(told["result"]["tools"]) == 10
+        assert len(told["result"]["tools"]) == 49
 
 
 def test_a_store_that_cannot_be_opened_is_told_to_the_client(tmp_path, policy):

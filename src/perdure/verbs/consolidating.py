@@ -87,7 +87,7 @@ class ConsolidatingVerbs:
         reason = inputs.optional_reason(accept_loss, self._context.policy)
         return consolidate.consolidate(self._context, asked, dry_run=dry_run, accept_loss=reason)
 
-    @verb(_PANEL, repeatable=False, command="")
+    @verb(_PANEL, repeatable=False, command="", items="edge")
     def relate(
         self,
         members: Annotated[

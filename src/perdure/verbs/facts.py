@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from perdure.records.errors import InvalidInput
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import (
@@ -282,6 +283,10 @@ class FactVerbs:
         Raises:
             PolicyError: The policy has faults; all are listed.
         """
+        if not policy:
+            raise InvalidInput(
+                "policy names no key to try.", remedy="Name a section and a key of the policy.")
+            )
         other = policy if not isinstance(policy, Mapping) else policy_check.policy_from(policy)
         return backtest.backtest(self._context, namespace, other, limit)
 

@@ -109,7 +109,8 @@ def _schema(type_: Any, *, whole: bool) -> dict[str, Any]:
     if origin in {Union, UnionType}:
         return {"anyOf": [_schema(part, whole=whole) for part in inside]}
     if origin in {list, tuple, Sequence, frozenset}:
-        return {"type": "array", "items": _schema(inside[0], whole=whole)}
+        several = origin is tuple and inside[-1] is not Ellipsis and len(set(inside)) > 1
+        return {"type": "array"} | ({} if several else {"items": _schema(inside[0], whole=whole)})
     if is_dataclass(type_):
         return _record(type_, whole=whole)
     is_text = origin is Literal or (isinstance(type_, type) and issubclass(type_, Enum))

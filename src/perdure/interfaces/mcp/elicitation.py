@@ -35,8 +35,8 @@ _YES, _NO, _CHANGED, _NEVER = "yes", "no", "it changed", "do not ask again"
 _BOTH: Final = "both hold"
 _LONGEST: Final = 2000
 
-Run = Callable[[Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
-"""Runs the tool itself with some arguments."""
+Run = Callable[[Mapping[str, Any], Mapping[str, Any]], Awaitable[CallToolResult | InputRequiredResult]]
+"""Runs the tool itself with the client's arguments, and with more that the profile's tool may not have."""
 
 
 class Told(TypedDict):
@@ -82,7 +82,7 @@ class Asker:
         """Run ``recall`` or ``review``, and ask the person what is due before it answers."""
         if context.request_state is not None:
             return await self._again(arguments, context, run)
-        first = await run(arguments)
+        first = await run(arguments, {})
         if not isinstance(first, CallToolResult) or first.is_error:
             return first
         found = first.structured_content or {}
@@ -157,8 +157,7 @@ class Asker:
         self, told: Sequence[Told], arguments: Mapping[str, Any], recall_id: str | None, run: Run
     ) -> CallToolResult | InputRequiredResult:
         """Return the tool's answer after the person's; a recall was counted the first time."""
-        once = {**arguments, "touch": False} if recall_id else arguments
-        result = await run(once)
+        result = await run(arguments, {"touch": False} if recall_id else {})
         if not isinstance(result, CallToolResult) or result.is_error:
             return result
         found = {**(result.structured_content or {}), "asked": list(told)}

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 
 import perdure
 from perdure.interfaces.mcp.elicitation import ASKING, Asker, can_ask
-from perdure.interfaces.mcp.tools import call_tool, failed, tool_of, verbs_of
+from perdure.interfaces.mcp.tools import arguments_of, call_tool, failed, tool_of, verbs_of
 from perdure.records.errors import PerdureError
 
 if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the list of tools
@@ -79,16 +79,16 @@ class MemoryServer(MCPServer[Any]):
         if name in ASKING and context is not None and can_ask(context):
             answer = await self._asker.call(name, arguments, context, partial(self._run, name))
         else:
-            answer = await self._run(name, arguments)
+            answer = await self._run(name, arguments, {})
         if isinstance(answer, CallToolResult) and (notice := self._opened.take_notice()):
             answer.content.append(TextContent(type="text", text=f"Tell the user, who alone decides about it: {notice}"))
         return answer
 
-    async def _run(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+    async def _run(self, name: str, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
         if name not in self._verbs:
             return failed(_error("NotFound", f"There is no tool {name!r}.", "List the tools.", "caller"))
         try:
-            return await run_sync(partial(self._call, name, arguments))
+            return await run_sync(partial(self._call, name, arguments, more))
         except PerdureError as error:
             return failed(error.to_dict())
         except Exception:  # noqa: BLE001  # the outermost place: a client gets no internals, the log all
@@ -96,8 +96,10 @@ class MemoryServer(MCPServer[Any]):
             message = f"{name} failed for a reason that is not yours."
             return failed(_error("InternalError", message, "Try again once; the server's log has more.", "machine"))
 
-    def _call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
-        return call_tool(self._opened(), self._verbs[name], arguments, profile=self._profile, namespace=self._namespace)
+    def _call(self, name: str, arguments: Mapping[str, Any], more: Mapping[str, Any]) -> CallToolResult:
+        verb = self._verbs[name]
+        given = {**arguments_of(verb, arguments, self._profile), **more}
+        return call_tool(self._opened(), verb, given, namespace=self._namespace)
 
     def _add_resources(self) -> None:
         @self.resource(

@@ -105,20 +105,18 @@ def _property(parameter: Parameter) -> dict[str, Any]:
     return schema
 
 
-def call_tool(memory: Memory, verb: Verb, given: Mapping[str, Any], *, profile: str, namespace: str) -> CallToolResult:
-    """Run a verb with what a client gave, and return its result as data and as text.
+def call_tool(memory: Memory, verb: Verb, arguments: dict[str, Any], *, namespace: str) -> CallToolResult:
+    """Run a verb, and return its result as data and as text.
 
     Args:
         memory: The open memory.
         verb: The verb.
-        given: The arguments as JSON data.
-        profile: The server's.
+        arguments: As the verb takes them.
         namespace: Where to look when the call names none.
 
     Raises:
-        PerdureError: The arguments or the verb; the text says what to do.
+        PerdureError: The verb refuses; the text says what to do.
     """
-    arguments = arguments_of(verb, given, profile)
     place = next((p for p in verb.parameters if p.name == "namespace" and p.default == "default"), None)
     if place is not None:
         arguments.setdefault("namespace", namespace)
