@@ -284,9 +284,7 @@ class FactVerbs:
             PolicyError: The policy has faults; all are listed.
         """
         if not policy:
-            raise InvalidInput(
-                "policy names no key to try.", remedy="Name a section and a key of the policy.")
-            )
+            raise InvalidInput("policy names no key to try.", remedy="Name a section and a key of the policy.")
         other = policy if not isinstance(policy, Mapping) else policy_check.policy_from(policy)
         return backtest.backtest(self._context, namespace, other, limit)
 
