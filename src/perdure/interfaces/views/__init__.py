@@ -36,7 +36,7 @@ _MODULES: Final = {
     "recall": "Recall Absence Review",
     "memory": "MemoryItem Outcome list relate edges",
     "explanation": "Explanation",
-    "knowledge": "Timeline Summaries Verified AnswerSheet facts",
+    "knowledge": "Learnt Timeline Summaries Verified AnswerSheet facts",
     "journal": "Plan history plan apply",
     "maintenance": "Report Stats Digest digest check namespaces upkeep_state SessionResult Ingested",
 }

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Quote, Table, Text
+from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Quote, Table, Text, command
 from perdure.interfaces.views.values import MOST, cell, counted, ending, joined, rest, table, tally
 from perdure.knowledge.records.answer_results import AnswerSheet
-from perdure.knowledge.records.fact_results import FactLine, Summaries, Timeline
+from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
 from perdure.knowledge.records.verification_results import Verified
 
 _BRIEF: Final = 40
@@ -48,6 +48,18 @@ def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
     true, believed = true_period(f.valid_from, f.valid_to, f.state), period(f.believed_from, f.believed_to)
     confidence = f"{f.confidence:.2f}" if f.state in _BELIEVED else "-"
     return (Identifier(f.id), true, believed, *_claim(f), state(f.state), confidence, joined(_links(f, values), "; "))
+
+
+def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
+    """Show what messages taught."""
+    if not done.messages:
+        yield Line("Nothing new: these messages have been learned from before.")
+        return
+    facts = f"{counted(len(done.created), 'new fact')}, {len(done.reinforced):,} confirmed"
+    yield Line(f"{counted(done.messages, 'message')} read: {facts}, {len(done.retired):,} no longer believed.")
+    if done.asked:
+        yield Line(("A person is asked about ", cell("", done.asked), ": ", command("review")), tone="warning")
+    yield from ending(done, request)
 
 
 def view_summaries(done: Summaries, request: Request) -> Iterator[Block]:

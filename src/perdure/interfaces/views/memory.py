@@ -19,12 +19,12 @@ _DONE: Final = {
     "pin": "Pinned",
     "unpin": "Unpinned",
     "deny": "Denied",
-    "same": "Merged",
+    "same": "Treated as the same",
     "forget": "Archived",
     "keep": "Kept",
     "drop": "Archived",
-    "both": "Kept",
-    "different": "Kept",
+    "both": "Both kept",
+    "different": "Kept apart",
 }
 """Verb, or verdict of ``review`` -> what is said of the memory that it changed, where that is not the verb with ed."""
 

@@ -38,10 +38,10 @@ def view_values(result: Any, request: Request) -> Iterator[Block]:
 
 
 def _record(result: Any) -> Iterator[Block]:
-    plain = result if isinstance(result, Mapping) else result.to_dict()
-    values: dict[str, Any] = {
-        name: getattr(result, name, value) for name, value in plain.items() if name not in _ENDING
-    }
+    if isinstance(result, Mapping):
+        values = dict(result)
+    else:
+        values = {name: getattr(result, name, value) for name, value in result.to_dict().items() if name not in _ENDING}
     tables = {name: value for name, value in values.items() if _is_rows(value)}
     records = {name: value for name, value in values.items() if is_dataclass(value)}
     pairs = [(label(n), cell(n, v, 0)) for n, v in values.items() if n not in tables and n not in records]
