@@ -86,24 +86,47 @@ def _store(
     ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, operation: str
 ) -> list[Outcome]:
     decisions = begin(ctx, namespace, ctx.clock())
-    by_key, by_words = _known(ctx, drafts, namespace)
+    ids = store_drafts(ctx, decisions, drafts, vectors, merge=operation == MERGING)
+    note = f"{operation}: {len(decisions.changed)} {'memory' if len(decisions.changed) == 1 else 'memories'}"
+    written = write(ctx, decisions, operation, note)
+    memories = views([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
+    return _outcomes(memories, decisions.changed, written)
+
+
+def store_drafts(
+    ctx: Context,
+    decisions: Decisions,
+    drafts: Sequence[Draft],
+    vectors: Sequence[Vector | None],
+    *,
+    merge: bool,
+    besides: str = "",
+) -> list[str]:
+    """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each.
+
+    Args:
+        ctx: Store, policy, ids, embedder.
+        decisions: The operation.
+        drafts: What is to be remembered.
+        vectors: Their vectors.
+        merge: Whether memories of known words take over the labels of the drafts.
+        besides: A memory that counts as unknown.
+    """
+    by_key, by_words = _known(ctx, drafts, decisions.namespace, besides)
     known = {**by_key, **by_words}
     _admit(ctx, decisions, known.values())
     for identity in known.values():
         _show_again(decisions, identity)
     twins = _twins(drafts, known)
     fresh = {i: draft for i, draft in enumerate(drafts) if i not in known and i not in twins}
-    if operation == MERGING:
+    if merge:
         for i, identity in by_words.items():
             decide_merge(decisions, identity, drafts[i])
         _merge_twins(fresh, drafts, twins, ctx.policy)
-    new = _with_turns(ctx, list(fresh.values()), namespace)
+    new = _with_turns(ctx, list(fresh.values()), decisions.namespace)
     stored = insert(ctx, decisions, new, vectors=[vectors[i] for i in fresh])
-    note = f"{operation}: {len(decisions.changed)} {'memory' if len(decisions.changed) == 1 else 'memories'}"
-    written = write(ctx, decisions, operation, note)
     ids = {**known, **dict(zip(fresh, (record.id for record in stored), strict=True))}
-    left = [decisions.result(ids[twins.get(i, i)]) for i in range(len(drafts))]
-    return _outcomes(views(left, ctx.policy, decisions.now), decisions.changed, written)
+    return [ids[twins.get(i, i)] for i in range(len(drafts))]
 
 
 def _merge_twins(fresh: dict[int, Draft], drafts: Sequence[Draft], twins: Mapping[int, int], policy: Policy) -> None:
@@ -139,12 +162,14 @@ def _show_again(decisions: Decisions, identity: str) -> None:
         decisions.change(identity, back, "restored", "remembered again: ages start anew")
 
 
-def _known(ctx: Context, drafts: Sequence[Draft], namespace: str) -> tuple[dict[int, str], dict[int, str]]:
+def _known(
+    ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str
+) -> tuple[dict[int, str], dict[int, str]]:
     """Return position -> id of drafts that are stored already: those with a known key, and others of known words."""
     keys = ctx.store.ids_of_keys(namespace, [d.key for d in drafts if d.key is not None])
     by_key = {i: keys[d.key] for i, d in enumerate(drafts) if d.key is not None and d.key in keys}
     worded = {i: d for i, d in enumerate(drafts) if i not in by_key and d.kind is not Kind.EPISODE}
-    same = _same(ctx, list(worded.values()), namespace)
+    same = _same(ctx, list(worded.values()), namespace, besides)
     return by_key, {i: same[_words(d)] for i, d in worded.items() if _words(d) in same}
 
 
@@ -175,12 +200,12 @@ def _words(draft: Draft) -> Words:
     return draft.kind, " ".join(draft.text.split()).casefold(), draft.session, draft.task, draft.speaker
 
 
-def _same(ctx: Context, drafts: Sequence[Draft], namespace: str) -> dict[Words, str]:
+def _same(ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str) -> dict[Words, str]:
     """Return the memories, the oldest of each, that have the words of these drafts."""
     found: dict[Words, str] = {}
     ids = ctx.store.ids_of_texts(namespace, [d.text for d in drafts]) if drafts else []
     for record in ctx.store.get(namespace, ids):
-        if record.state.status in (Status.ACTIVE, Status.ARCHIVED):
+        if record.state.status in (Status.ACTIVE, Status.ARCHIVED) and record.id != besides:
             c = record.content
             words = record.state.kind, " ".join(c.text.split()).casefold(), c.session, c.task, c.speaker
             found.setdefault(words, record.id)
