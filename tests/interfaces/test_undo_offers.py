@@ -32,8 +32,8 @@ def test_a_decision_that_changes_nothing_offers_no_undo(memory, tool):
     async def story(client):
         identity = (await call(client, "remember", content=WORDS))["id"]
         answer = await client.call_tool(tool, {"id": identity, **NOTHING[tool]})
-        assert answer.structured_content["operation_id"] is None
-        assert memory.history(identity)[-1].operation_id not in answer.content[0].text
+        assert answer.structured_content["operation"] is None
+        assert memory.history(identity)[-1].operation_id[-8:] not in answer.content[0].text
 
     talk(over(memory, "full"), story)
 
@@ -43,9 +43,9 @@ def test_a_decision_offers_its_own_operation_and_the_second_time_none(memory, to
     async def story(client):
         identity = (await call(client, "remember", content=WORDS))["id"]
         first = await call(client, tool, id=identity, **more)
-        assert first["operation_id"] == memory.history()[0].id
+        assert first["operation"] == memory.history()[0].id
         assert memory.history()[0].operation == tool
-        assert (await call(client, tool, id=identity, **more))["operation_id"] is None
+        assert (await call(client, tool, id=identity, **more))["operation"] is None
 
     talk(over(memory, "full"), story)
 
@@ -55,9 +55,9 @@ def test_an_answer_that_was_given_before_offers_no_undo(memory):
     (fact,) = memory.facts("Gai Media")
 
     async def story(client):
-        first = await call(client, "answer", id=fact.id, verdict="mute")
-        assert first["operation_id"] == memory.history()[0].id
-        assert (await call(client, "answer", id=fact.id, verdict="mute"))["operation_id"] is None
+        first = await call(client, "review", id=fact.id, verdict="mute")
+        assert first["answered"]["operation"] == memory.history()[0].id
+        assert (await call(client, "review", id=fact.id, verdict="mute"))["answered"]["operation"] is None
 
     talk(over(memory, "full"), story)
 
@@ -67,7 +67,7 @@ def test_what_one_message_is_decided_on_never_offers_to_take_its_whole_conversat
     one = memory.list(kinds=["episode"])[0]
 
     async def story(client):
-        assert (await call(client, "unpin", id=one.id))["operation_id"] is None
+        assert (await call(client, "unpin", id=one.id))["operation"] is None
 
     talk(over(memory, "full"), story)
     assert memory.stats().memories == 20
@@ -87,11 +87,11 @@ def ran(tmp_path):
 
 def test_the_command_line_prints_the_operation_to_undo_and_none_where_nothing_changed(ran):
     kept = json.loads(ran("remember", WORDS, "--json"))
-    assert f"Undo: perdure undo {json.loads(ran('history', '--json'))[0]['id']}" not in ran("unpin", kept["id"])
+    assert f"Undo: perdure undo {json.loads(ran('history', '--json'))[0]['id'][-8:]}" not in ran("unpin", kept["id"])
     assert "Undo:" not in ran("unpin", kept["id"])
     pinned = ran("pin", kept["id"])
     operation = json.loads(ran("history", "--json"))[0]["id"]
-    assert f"Undo: perdure undo {operation}" in pinned.splitlines()
+    assert f"Undo: perdure undo {operation[-8:]}" in pinned.splitlines()
     again = json.loads(ran("pin", kept["id"], "--json"))
     assert (again["operation"], again["changed"]) == (None, False)
     assert "Nothing changed" in ran("pin", kept["id"])
