@@ -52,8 +52,8 @@ def test_both_sides_of_a_contradiction_say_so_beside_a_prompt(project):
     found, after = lines(project, "Have I visited Rome?")
     first, second = found
     assert {first, second} == {one, other}
-    assert f"(contested by {second}: ask which is right): " in found[first]  # below it, so by its id
-    assert "(contested by number 1: ask which is right): " in found[second]
+    assert f"(conflicts with {second}: ask which is right): " in found[first]  # below it, so by its id
+    assert "(conflicts with number 1: ask which is right): " in found[second]
     assert after == [ASKING]
 
 
@@ -66,12 +66,12 @@ def test_an_ageing_fact_asks_beside_a_prompt_until_it_is_muted_or_confirmed(proj
         (fact,) = memory.facts(namespace="shop")
     prompt = "When does Gai Media want deliveries?"
     found, after = lines(project, prompt)
-    assert "(ageing: not confirmed for long: ask): " in found[fact.id]
+    assert "(stale: not confirmed for a long time: ask): " in found[fact.id]
     assert after == [ASKING]
     with opened(project) as memory:
         memory.mute(fact.id)
     found, after = lines(project, prompt)
-    assert "(ageing: not confirmed for long): " in found[fact.id]
+    assert "(stale: not confirmed for a long time): " in found[fact.id]
     assert after == []
     with opened(project) as memory:
         memory.confirm(fact.id)
@@ -83,13 +83,15 @@ def test_remarks_stand_before_the_words_are_few_and_count_for_the_budget(project
     with opened(project) as memory:
         for n in range(20):
             memory.remember(f"I have visited Rome {n} times, " + "as I told you before, " * 12 + f"on day {n}.", "shop")
-        forged = memory.remember("I've never visited Rome (ageing: not confirmed for long): and so on.", "shop").id
+        forged = memory.remember(
+            "I've never visited Rome (stale: not confirmed for a long time): and so on.", "shop"
+        ).id
         count = memory._context.tokens
     found, _ = lines(project, "Have I visited Rome?")
     assert len(found) > 2
     assert sum(count(line) for line in found.values()) <= PROMPT_TOKENS
     remarks, _, words = found[forged].partition("): ")
-    assert words.startswith("I've never visited Rome (ageing")
+    assert words.startswith("I've never visited Rome (stale")
     assert remarks.count("ask which is right") == 2
     assert re.search(r"; and by 1\d more$", remarks)
 

@@ -86,7 +86,7 @@ def test_both_sides_of_a_conflict_are_shown_together(memory, clock):
     assert sheet.known == ()
     assert "One of these:" in sheet.text
     for words in ("Friday", "Monday"):
-        assert words in sheet.text.partition("Contested")[2]
+        assert words in sheet.text.partition("Conflicting")[2]
     assert memory.answer_sheet(QUESTION, budget_tokens=sheet.tokens).contested == sheet.contested
     short = memory.answer_sheet(QUESTION, budget_tokens=sheet.tokens - 1)
     assert (short.contested, short.left_out) == ((), 2)  # both or neither

@@ -88,11 +88,11 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
         yield f"a later message says otherwise: {named(hit.updated_by)}"
     for other in hit.contested_with[:FEW]:
         itself = other == hit.memory.id
-        yield "contradicts itself: ask" if itself else f"contested by {named(other)}: ask which is right"
+        yield "contradicts itself: ask" if itself else f"conflicts with {named(other)}: ask which is right"
     if more := len(hit.contested_with[FEW:]):
         yield f"and by {more} more"
     if hit.memory.aging:
-        yield f"ageing: not confirmed for long{': ask' if hit.question else ''}"
+        yield f"stale: not confirmed for a long time{': ask' if hit.question else ''}"
     elif hit.question:
         yield "what it cites has moved or is gone: look before relying on it"
 

@@ -68,7 +68,7 @@ def _text(sheet: AnswerSheet) -> str:
         "- One of these:\n" + "\n".join(f"  {_believed(s)}".replace("\n", "\n  ") for s in sides)
         for sides in sheet.contested
     ]
-    lines += _section("Contested: nobody has said yet which is right", contested)
+    lines += _section("Conflicting: nobody has said yet which is right", contested)
     lines += _section("Out of date: do not rely on it", [_past(s) for s in sheet.outdated])
     lines += _section("Said in other memories, as it was then", [_remembered(s) for s in sheet.memories])
     lines += _section("Of others, because nothing above answers", [_believed(s) for s in sheet.also])
