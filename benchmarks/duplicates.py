@@ -29,8 +29,8 @@ from codes_scan import clustered
 from perdure.formulas.likeness import cosine_needed
 from perdure.formulas.pairs import EXACT_UP_TO, similar_pairs
 from perdure.records.vector import Space
-from perdure.rules.consolidation.duplicates import groups, likenesses
-from perdure.rules.consolidation.similarity_index import Corpus
+from perdure.rules.consolidation.duplicates import compare_found, connected_groups
+from perdure.rules.consolidation.similarity_index import SimilarityIndex
 from report import Row, finished, parser, say
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def judging(size: int, data: Planted) -> list[Row]:
     ids, said = [f"m{n:09}" for n in range(size)], [sentences[n % len(sentences)] for n in range(size)]
     needed = cosine_needed(THRESHOLD)
     search, found = timed(lambda: similar_pairs(data.rows, needed))
-    judge, _ = timed(lambda: groups(likenesses(ids, said, found, least=THRESHOLD), THRESHOLD))
+    judge, _ = timed(lambda: connected_groups(compare_found(ids, said, found, least=THRESHOLD), THRESHOLD))
     return [
         Row(f"near-duplicates of {size:,} as consolidation asks for them (cosine {needed:.3f})", search, "s"),
         Row(f"shared words and groups of {len(found):,} pairs", judge, "s"),
@@ -335,7 +335,7 @@ def real() -> list[Row]:
 
 def _alike(memory: Any, one: str, other: str) -> bool:
     """Whether two memories would be in one group at the default threshold."""
-    corpus = Corpus()
+    corpus = SimilarityIndex()
     store = memory._context.store  # noqa: SLF001  # vectors are no part of what memories show
     corpus.add(store.get("default", [one, other]), store.vectors("default", [one, other]))
     return all(p.reaches(THRESHOLD) for p in corpus.compared([(one, other)], memory.policy.consolidate))

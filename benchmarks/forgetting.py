@@ -23,7 +23,7 @@ from chats import HITS, Chat, Kept, Question
 from perdure.operations.lifecycle import fit as fitting
 from perdure.records.memory import Form
 from perdure.records.plan import Change, Plan, Target
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle import budget_fitting as rule
 from perdure.rules.lifecycle import compression_forms as forms
@@ -119,10 +119,10 @@ def _words_in(answer: str, texts: Sequence[str]) -> float | None:
     left = CONTEXT_TOKENS
     for text in texts:
         words = text.split()
-        while words and counted(" ".join(words)) > left:
+        while words and count_tokens(" ".join(words)) > left:
             words = words[:-1] if len(words) < 20 else words[: len(words) * 3 // 4]
         held |= {_stem(w) for w in query_words(" ".join(words))}
-        left -= counted(" ".join(words))
+        left -= count_tokens(" ".join(words))
         if left <= 0:
             break
     return len(wanted & held) / len(wanted)

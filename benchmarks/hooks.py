@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import perdure
-from perdure.rules.pattern_extraction import candidates
+from perdure.rules.pattern_extraction import find_candidates
 from report import Row, finished, interleaved, parser, say
 
 WORDS_ONLY: dict[str, Any] = {"embedder": {"model": "none"}}
@@ -121,7 +121,7 @@ def extraction(rounds: int) -> list[Row]:
             if not memory.extract(text, f"round{n}").memories_created:
                 raise RuntimeError("nothing was extracted")
             whole.append(time.perf_counter() - begun)
-    times = interleaved(rounds, found=lambda _: candidates(text))
+    times = interleaved(rounds, found=lambda _: find_candidates(text))
     note = "floor: the search for candidates"
     return [Row("extract 50 kB, words only", statistics.median(whole), "s", 0.3, times["found"] / 1e3, note=note)]
 

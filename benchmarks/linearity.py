@@ -26,11 +26,11 @@ from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.rules.citations import citations
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.language.tokens import counted, pieces
+from perdure.rules.language.tokens import count_tokens, pieces
 from perdure.rules.meaning_guard import conflict, lost
-from perdure.rules.pattern_extraction import candidates
-from perdure.rules.prompt_context import BEGIN, without_blocks
-from perdure.rules.redaction import redacted
+from perdure.rules.pattern_extraction import find_candidates
+from perdure.rules.prompt_context import BEGIN, remove_blocks
+from perdure.rules.redaction import redact
 from perdure.rules.updates.update_pairs import statements
 from report import Row, finished, parser, say
 
@@ -69,10 +69,10 @@ def _events(text: str) -> object:
 
 
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
-    "cut into pieces, counted": (lambda text: (pieces(text), counted(text)), HOSTILE),
+    "cut into pieces, counted": (lambda text: (pieces(text), count_tokens(text)), HOSTILE),
     "compared in meaning": (lambda text: (conflict(text, text + " x"), lost(text, text)), (*HOSTILE, "not ", "Ab ")),
     "searched for what is worth keeping": (
-        lambda text: candidates("remember " + text),
+        lambda text: find_candidates("remember " + text),
         (*HOSTILE, "note: ", "x is y "),
     ),
     "searched for citations": (citations, (*HOSTILE, "a.py#b.", "commit ")),
@@ -81,12 +81,12 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "read for events": (_events, (*HOSTILE, *SAID, *CHANGED)),
     "read for updates": (statements, (*HOSTILE, *SAID, *CHANGED)),
     "read as a value": (lambda text: value_of(text, to_instant(NOW)), ("a ", "9", *HOSTILE)),
-    "searched for secrets": (redacted, (*HOSTILE, *KEYS)),
+    "searched for secrets": (redact, (*HOSTILE, *KEYS)),
     "searched for a definition": (
         lambda text: [defines(text, e, "run") for e in (".c", ".md", ".py")],
         (*HOSTILE, *CODE),
     ),
-    "freed of blocks that were never closed": (without_blocks, (BEGIN, *HOSTILE)),
+    "freed of blocks that were never closed": (remove_blocks, (BEGIN, *HOSTILE)),
 }
 
 

@@ -27,8 +27,8 @@ from perdure.records.errors import EmbedderError, InvalidInput, NotFound, StoreE
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
-from perdure.rules.lifecycle.canaries import golden_from
-from perdure.rules.lifecycle.digest import estimated_tokens
+from perdure.rules.lifecycle.canaries import parse_golden
+from perdure.rules.lifecycle.digest import estimate_tokens
 from perdure.rules.validation.values import checked_text
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
         clock=_clock(clock),
         ids=Ids(),
         embedder=maker,
-        tokens=counts or estimated_tokens,
+        tokens=counts or estimate_tokens,
         tokens_exact=counts is not None,
         warn=warn,
         extension=extension,
@@ -91,7 +91,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
 
 def _golden(policy: Policy) -> tuple[Canary, ...]:
     name = policy.gates.golden
-    return golden_from(toml_of(Path(name)), Path(name).name) if name else ()
+    return parse_golden(toml_of(Path(name)), Path(name).name) if name else ()
 
 
 def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:

@@ -220,7 +220,7 @@ def test_a_promotion_is_confirmed():
 
 
 def test_the_strategies_are_the_engines():
-    assert [s.value for s in Strategy] == [s.value for s in merging.Strategy]
+    assert [s.value for s in Strategy] == [s.value for s in merging.MergeStrategy]
 
 
 def test_a_text_becomes_memories_from_a_file_and_from_input(folder):

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
-from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforced
+from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforce_confidence
 from perdure.formulas.curve import HORIZON_DAYS, NEVER, Curve, due_instants
 from perdure.formulas.fsrs import DEFAULT_WEIGHTS, PowerRetentionCurve, apply_review, first_review
 from perdure.formulas.importance import ImportanceCurve, boost
 from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.strength import Parameters, StrengthCurve
-from perdure.formulas.value import ValueCurve, faded_mass, uniqueness
+from perdure.formulas.value import ValueCurve, decay_mass, uniqueness
 
 MS: Final = 1 / 86_400_000.0
 ROUNDING: Final = 1e-9
@@ -312,7 +312,7 @@ def test_the_floor_never_lifts_a_base_below_it(data, keys, age):
 @LAW
 @given(before=st.floats(0.0, 1.0), count=st.integers(0, 100))
 def test_a_confirmation_never_lowers_a_fact_and_never_lifts_it_over_the_cap(before, count):
-    after = float(reinforced(before, count))
+    after = float(reinforce_confidence(before, count))
     assert before <= after <= max(0.95, before)
 
 
@@ -329,7 +329,7 @@ def test_a_boost_is_never_negative_and_a_day_never_adds_more_than_its_cap(amount
 @LAW
 @given(st.floats(0.0, 1e6), days, days)
 def test_the_access_counter_fades_alike_in_one_step_and_in_two(mass, first, second):
-    assert float(faded_mass(faded_mass(mass, first), second)) == pytest.approx(float(faded_mass(mass, first + second)))
+    assert float(decay_mass(decay_mass(mass, first), second)) == pytest.approx(float(decay_mass(mass, first + second)))
 
 
 @pytest.mark.behaviour("A22")

@@ -31,9 +31,9 @@ from laws.memories import (
 )
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition, count_accesses, replay
-from perdure.rules.lifecycle.unarchive import restored
+from perdure.rules.lifecycle.unarchive import unarchive
 
 ROUNDING: Final = 1e-9
 SIGNALS: Final = ("importance", "confidence", "strength", "retention", "value")
@@ -60,7 +60,7 @@ def swept(
 
 
 def current(state: State, policy: Policy, now: int) -> dict[str, float]:
-    found = signals([state], policy, now)
+    found = current_signals([state], policy, now)
     return {name: float(getattr(found, name)[0]) for name in SIGNALS}
 
 
@@ -553,7 +553,7 @@ def test_each_reason_holds_the_number_that_decided_and_the_instant(state, policy
 def test_what_was_restored_stays_in_view_for_a_month_of_daily_sweeps(data, policy, away):
     state = data.draw(states(tiers=LIVELY, status=Status.ARCHIVED))
     now = START + away
-    back = restored(state, policy, now)
+    back = unarchive(state, policy, now)
     assert (back.status, back.tier, back.status_ms, back.tier_ms) == (Status.ACTIVE, Tier.WARM, now, now)
     for day in range(30):
         back = played(back, (), now + day * DAY, policy).after
@@ -568,7 +568,7 @@ def test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps(pr
     policy = POLICIES[preset]
     gone = played(newborn(policy, kind=kind, importance=0.0), (), START + 400 * DAY, policy).after
     assert gone.status is Status.ARCHIVED
-    back = restored(gone, policy, START + 500 * DAY)
+    back = unarchive(gone, policy, START + 500 * DAY)
     for hours in range(7):
         back = played(back, (), START + 500 * DAY + hours * HOUR, policy).after
         assert back.status is Status.ACTIVE, f"after {hours} hours"
@@ -580,7 +580,7 @@ def test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps(pr
 @pytest.mark.behaviour("B30")
 def test_a_restored_memory_of_doubtful_truth_is_vouched_for():
     doubted = replace(newborn(POLICIES["confidence"], confidence=0.1), status=Status.ARCHIVED)
-    back = restored(doubted, POLICIES["confidence"], START + DAY)
+    back = unarchive(doubted, POLICIES["confidence"], START + DAY)
     assert played(back, (), START + 2 * DAY, POLICIES["confidence"]).after.status is Status.ACTIVE
 
 
@@ -589,7 +589,7 @@ def test_a_restored_memory_of_doubtful_truth_is_vouched_for():
 @given(state=states(status=Status.ARCHIVED), policy=policies, away=st.integers(0, 400 * DAY))
 def test_restoring_lowers_no_signal(state, policy, away):
     now = START + away
-    before, after = current(state, policy, now), current(restored(state, policy, now), policy, now)
+    before, after = current(state, policy, now), current(unarchive(state, policy, now), policy, now)
     assert all(after[name] >= before[name] - ROUNDING for name in SIGNALS)
 
 
@@ -598,7 +598,7 @@ def test_a_restore_is_no_access_for_the_burst_rule():
     policy = POLICIES["balanced"]
     hidden = replace(newborn(policy), status=Status.ARCHIVED, access_count=1, access_mass=1.0)
     now = START + 50 * DAY
-    back = restored(hidden, policy, now)
+    back = unarchive(hidden, policy, now)
     trajectory = played(back, ((now + HOUR, 1), (now + 2 * HOUR, 1)), now + 2 * HOUR, policy)
     assert [s.rule for s in trajectory.transitions] == []  # two accesses in four hours, where the design asks for three
 
@@ -607,7 +607,7 @@ def test_a_restore_is_no_access_for_the_burst_rule():
 def test_a_restore_sticks_also_where_the_policy_gives_new_memories_little_confidence():
     policy = replace(POLICIES["confidence"], confidence=replace(POLICIES["confidence"].confidence, note=0.2))
     hidden = replace(newborn(policy, confidence=0.2), status=Status.ARCHIVED)
-    back = restored(hidden, policy, START + DAY)
+    back = unarchive(hidden, policy, START + DAY)
     assert played(back, (), START + 2 * DAY, policy).after.status is Status.ACTIVE
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from laws.memories import LAW
 from perdure.formulas.curve import HORIZON_DAYS, due_instants
-from perdure.formulas.strength import Parameters, StrengthCurve, decay_by_hand, never_forgotten_from, reinforced
+from perdure.formulas.strength import Parameters, StrengthCurve, decay_by_hand, never_forgotten_from, reinforce_strength
 
 MS: Final = 1 / 86_400_000.0
 SECOND: Final = 1 / 86_400.0
@@ -163,7 +163,7 @@ def test_parameters_for_all_are_the_same_as_parameters_for_each(data, keys, age)
 @given(data=rows, keys=parameters, amount=amounts)
 def test_a_reinforcement_never_lowers_and_stays_under_its_caps(data, keys, amount):
     old = memories(data, keys)
-    strength, level = reinforced(old.strength, old.level, old.importance, amount, keys)
+    strength, level = reinforce_strength(old.strength, old.level, old.importance, amount, keys)
     assert np.all(strength >= old.strength)
     assert np.all(strength <= np.minimum(keys.maximum, old.strength + keys.max_step) + ROUNDING)
     assert np.all(level >= old.level)
@@ -175,7 +175,7 @@ def test_a_reinforcement_never_lowers_and_stays_under_its_caps(data, keys, amoun
 @given(data=rows, keys=parameters, amount=amounts, age=days)
 def test_a_reinforced_memory_is_never_weaker_later_than_one_that_was_not(data, keys, amount, age):
     old = memories(data, keys)
-    strength, level = reinforced(old.strength, old.level, old.importance, amount, keys)
+    strength, level = reinforce_strength(old.strength, old.level, old.importance, amount, keys)
     assert np.all(StrengthCurve(strength, level, old.importance, keys).value(age) >= old.value(age) - ROUNDING)
 
 
@@ -198,7 +198,7 @@ def test_decay_by_hand_never_raises_and_stays_under_its_cap(data, keys, amount):
 def test_less_than_nothing_counts_as_nothing(data, keys, amount):
     old = memories(data, keys)
     state = (old.strength, old.level, old.importance)
-    for change in (reinforced, decay_by_hand):
+    for change in (reinforce_strength, decay_by_hand):
         negative, nothing = change(*state, -amount, keys), change(*state, 0.0, keys)
         assert np.array_equal(negative[0], nothing[0])
         assert np.array_equal(negative[1], nothing[1])

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import WORDS_ONLY, ScriptedModel, tables
 from perdure.records.errors import ModelError
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
 FRIDAY = "Remember, Gai Media prefers Friday deliveries."
@@ -83,8 +83,8 @@ def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
 def test_it_is_never_longer_than_half_of_what_it_stands_for(memory, clock, sessions):
     told(memory, clock, sessions)
     (made,) = memory.summarize().made
-    whole = sum(counted(memory.get(i).content) for i in made.sources)
-    assert 0 < counted(made.text) <= whole / 2
+    whole = sum(count_tokens(memory.get(i).content) for i in made.sources)
+    assert 0 < count_tokens(made.text) <= whole / 2
 
 
 @pytest.mark.behaviour("KN92")

@@ -11,7 +11,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.recall import Candidate, Pool
 from perdure.rules.insertion import PreparedDraft, initial_states
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 
 HOUR: Final = 3_600_000
 DAY: Final = 24 * HOUR
@@ -67,7 +67,7 @@ def memory(
 ) -> MemoryItem:
     """A memory as a caller sees it."""
     record = Record("default", identity, state(**fixed), Content(text, tags, speaker=speaker))
-    return views([record], policy or Policy(), now)[0]
+    return memory_items([record], policy or Policy(), now)[0]
 
 
 def candidate(identity: str, cosine: float | None = None, bm25: float = 0.0, **fixed: object) -> Candidate:

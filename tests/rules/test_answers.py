@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.formulas.fusion import Fusion, fused, idf
+from perdure.formulas.fusion import Fusion, fuse, idf
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Hit, Query
 from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, people_named, query_words
-from perdure.rules.ranking import diversified, nothing_known, ranked, with_signals
+from perdure.rules.ranking import diversify, rank_candidates, why_nothing_known, with_signals
 from rules.builders import candidate, direction, memory, pool
 
 POLICY = RecallPolicy()
@@ -108,7 +108,7 @@ def test_whose_turns_count_as_answers(speaker, expected):
 )
 def test_when_nothing_is_known(cosine, coverage, most_words, known):
     found = pool(candidate("m", cosine, 1.0), coverage=coverage, most_words=most_words)
-    assert (nothing_known(found, query(), POLICY) == "") is known
+    assert (why_nothing_known(found, query(), POLICY) == "") is known
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,15 @@ def test_when_nothing_is_known(cosine, coverage, most_words, known):
 )
 def test_when_nothing_is_known_by_words_alone(coverage, most_words, known):
     found = pool(candidate("m", None, 1.0), coverage=coverage, most_words=most_words, vectors=False)
-    assert (nothing_known(found, query(), POLICY) == "") is known
+    assert (why_nothing_known(found, query(), POLICY) == "") is known
 
 
 def test_without_candidates_nothing_is_known_and_the_reason_says_so():
-    assert "no memory" in nothing_known(pool(), query(), POLICY)
+    assert "no memory" in why_nothing_known(pool(), query(), POLICY)
 
 
 def test_the_reason_holds_the_numbers():
-    why = nothing_known(pool(candidate("m", 0.21), coverage=0.1, most_words=1), query(), POLICY)
+    why = why_nothing_known(pool(candidate("m", 0.21), coverage=0.1, most_words=1), query(), POLICY)
     assert "0.21" in why
     assert "0.32" in why
     assert "10%" in why
@@ -132,7 +132,7 @@ def test_the_reason_holds_the_numbers():
 
 def test_the_best_candidate_decides_not_the_first():
     found = pool(candidate("a", 0.1), candidate("b", 0.9), candidate("c", None, 3.0))
-    assert nothing_known(found, query(), POLICY) == ""
+    assert why_nothing_known(found, query(), POLICY) == ""
 
 
 # --- order
@@ -140,7 +140,7 @@ def test_the_best_candidate_decides_not_the_first():
 
 def order(*candidates, coverage=0.0, text="where are the keys", vectors=True) -> list[str]:
     found = pool(*candidates, coverage=coverage, vectors=vectors)
-    return [r.id for r in ranked(found, query(text), POLICY)]
+    return [r.id for r in rank_candidates(found, query(text), POLICY)]
 
 
 def test_the_nearer_in_meaning_comes_first():
@@ -169,7 +169,7 @@ def test_a_neighbour_turn_and_the_session_lend_their_score():
 
 
 def test_turns_of_other_sessions_are_no_neighbours():
-    found = ranked(
+    found = rank_candidates(
         pool(candidate("a", 0.8, session="s", turn=4), candidate("b", 0.3, session="t", turn=5)), query(), POLICY
     )
     assert "neighbour" not in found[1].parts
@@ -181,7 +181,7 @@ def test_the_answer_to_a_question_gains_more_than_the_turn_before_it():
     before = candidate("before", 0.3, session="s", turn=3, speaker="Bob")
     assert order(before, answer, asked) == ["asked", "answer", "before"]
     same = candidate("answer", 0.3, session="s", turn=5, speaker="Ann")  # who asks does not answer
-    parts = {r.id: r.parts for r in ranked(pool(before, same, asked), query(), POLICY)}
+    parts = {r.id: r.parts for r in rank_candidates(pool(before, same, asked), query(), POLICY)}
     assert parts["answer"]["neighbour"] == pytest.approx(parts["before"]["neighbour"])
 
 
@@ -199,7 +199,7 @@ def test_the_speaker_named_in_the_question_comes_first():
     st.floats(0, 1),
 )
 def test_scores_are_the_sum_of_their_parts_in_falling_order(pairs, coverage):
-    found = ranked(
+    found = rank_candidates(
         pool(*(candidate(str(i), c, b) for i, (c, b) in enumerate(pairs)), coverage=coverage), query(), POLICY
     )
     assert sorted(r.id for r in found) == sorted(str(i) for i in range(len(pairs)))
@@ -215,19 +215,19 @@ def test_scores_are_the_sum_of_their_parts_in_falling_order(pairs, coverage):
 def test_a_poor_candidate_more_does_not_change_the_scores_of_the_others(pairs):
     """Every normalisation uses the best candidate or a fixed anchor, never the worst or a mean."""
     some = [candidate(str(i), c, b) for i, (c, b) in enumerate(pairs)]
-    before = {r.id: r.score for r in ranked(pool(*some), query(), POLICY)}
-    after = {r.id: r.score for r in ranked(pool(*some, candidate("poor", 0.0, 0.0)), query(), POLICY)}
+    before = {r.id: r.score for r in rank_candidates(pool(*some), query(), POLICY)}
+    after = {r.id: r.score for r in rank_candidates(pool(*some, candidate("poor", 0.0, 0.0)), query(), POLICY)}
     assert all(after[i] == pytest.approx(score) for i, score in before.items())
 
 
 def test_noise_is_not_blown_up():
     """The best cosine counts as at least the anchor: a best of 0.1 earns a third, not all."""
-    dense, _ = fused(np.array([0.1]), np.array([0.0]), 0.0, Fusion(cosine_anchor=0.3))
+    dense, _ = fuse(np.array([0.1]), np.array([0.0]), 0.0, Fusion(cosine_anchor=0.3))
     assert dense[0] == pytest.approx(0.7 / 3)
 
 
 def test_a_memory_without_a_vector_is_ranked_by_words():
-    dense, words = fused(np.array([np.nan, 0.5]), np.array([4.0, 2.0]), 0.0, Fusion())
+    dense, words = fuse(np.array([np.nan, 0.5]), np.array([4.0, 2.0]), 0.0, Fusion())
     assert dense[0] == 0.0
     assert words[0] == 2 * words[1] == pytest.approx(0.3)
 
@@ -246,7 +246,7 @@ def test_rare_words_weigh_more_than_common_ones():
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_signals_add_a_small_bounded_part_and_never_take_away(importance, confidence):
     """design 7: the signals enter only as a small bounded term."""
-    entry = ranked(pool(candidate("m", 0.6)), query(), POLICY)[0]
+    entry = rank_candidates(pool(candidate("m", 0.6)), query(), POLICY)[0]
     hit = with_signals(entry, memory("m", importance=importance, confidence=confidence), POLICY)
     assert entry.score <= hit.score + 1e-12
     assert hit.score <= entry.score + POLICY.signals + 1e-12
@@ -264,24 +264,24 @@ def names(found: list[Hit]) -> list[str]:
 @pytest.mark.behaviour("Q7")
 def test_a_twin_goes_behind_the_others():
     vectors = {"m0": direction(1, 0), "m1": direction(1, 0.01), "m2": direction(0, 1)}
-    assert names(diversified(hits("a", "b", "c"), vectors, 2, POLICY)) == ["m0", "m2"]
-    assert names(diversified(hits("a", "b", "c"), vectors, 3, POLICY)) == ["m0", "m2", "m1"]
+    assert names(diversify(hits("a", "b", "c"), vectors, 2, POLICY)) == ["m0", "m2"]
+    assert names(diversify(hits("a", "b", "c"), vectors, 3, POLICY)) == ["m0", "m2", "m1"]
 
 
 def test_likeness_below_the_threshold_is_no_twin():
     vectors = {"m0": direction(1, 0), "m1": direction(1, 0.3), "m2": direction(0, 1)}
-    assert names(diversified(hits("a", "b", "c"), vectors, 3, POLICY)) == ["m0", "m1", "m2"]
+    assert names(diversify(hits("a", "b", "c"), vectors, 3, POLICY)) == ["m0", "m1", "m2"]
 
 
 def test_the_same_words_are_twins_also_without_vectors():
-    assert names(diversified(hits("a", "a", "b"), {}, 3, POLICY)) == ["m0", "m2", "m1"]
+    assert names(diversify(hits("a", "a", "b"), {}, 3, POLICY)) == ["m0", "m2", "m1"]
 
 
 def test_twins_fill_up_where_nothing_else_is_left():
-    assert names(diversified(hits("a", "a", "a"), {}, 2, POLICY)) == ["m0", "m1"]
+    assert names(diversify(hits("a", "a", "a"), {}, 2, POLICY)) == ["m0", "m1"]
 
 
 def test_no_more_than_the_limit_and_none_twice():
-    found = names(diversified(hits(*"aabbccdd"), {}, 5, POLICY))
+    found = names(diversify(hits(*"aabbccdd"), {}, 5, POLICY))
     assert len(found) == len(set(found)) == 5
     assert set(found[:4]) == {"m0", "m2", "m4", "m6"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from perdure.formulas.confidence import reinforced
+from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value, ValueKind
 from perdure.knowledge.rules.claim_resolution import (
@@ -277,7 +277,7 @@ def test_a_confirmation_means_the_one_fact_whose_value_is_in_the_answer_or_in_wh
 
 @pytest.mark.behaviour("BE9", "002-stage-3-ladder")
 def test_each_confirmation_counts_less_and_none_lifts_above_the_cap():
-    steps = [float(reinforced(0.5, n)) - 0.5 for n in (1, 2, 3, 4, 5, 50)]
+    steps = [float(reinforce_confidence(0.5, n)) - 0.5 for n in (1, 2, 3, 4, 5, 50)]
     assert steps == pytest.approx([0.15, 0.10, 0.05, 0.02, 0.02, 0.02])
-    assert float(reinforced(0.94, 1)) == 0.95
-    assert float(reinforced(0.97, 1)) == 0.97
+    assert float(reinforce_confidence(0.94, 1)) == 0.95
+    assert float(reinforce_confidence(0.97, 1)) == 0.97

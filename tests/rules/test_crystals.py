@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from laws.memories import LAW
 from perdure.records.memory import Content, Kind, Record, Scope
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.session_summaries import sketches, told
-from perdure.rules.language.tokens import counted
+from perdure.rules.consolidation.session_summaries import sketch_summaries, summarize_members
+from perdure.rules.language.tokens import count_tokens
 from rules.builders import START, state
 
 TEXTS = (
@@ -27,7 +27,7 @@ def record(identity, text, **fixed):
 
 def made(records, pairs=PAIRS, **sure):
     confidence = {r.id: 0.9 for r in records} | sure
-    return sketches(records, pairs, confidence, session="s", policy=Policy(), now=START + 5)
+    return sketch_summaries(records, pairs, confidence, session="s", policy=Policy(), now=START + 5)
 
 
 def three(**fixed):
@@ -66,10 +66,10 @@ def test_the_same_memories_give_the_same_words_in_any_order():
 @given(st.lists(st.text(min_size=1, max_size=200).filter(str.strip), min_size=3, max_size=8))
 def test_a_summary_is_at_most_half_as_long_as_what_it_stands_for(texts):
     records = [record(str(i), text) for i, text in enumerate(texts)]
-    whole = counted("\n".join(dict.fromkeys(text.strip() for text in texts)))
-    assert counted(told(records)) <= whole / 2
+    whole = count_tokens("\n".join(dict.fromkeys(text.strip() for text in texts)))
+    assert count_tokens(summarize_members(records)) <= whole / 2
 
 
 def test_a_summary_says_key_sentences_of_its_sources():
-    text = told(three())
+    text = summarize_members(three())
     assert any(sentence in text for sentence in TEXTS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from perdure.records.digest import Digest
 from perdure.records.memory import Kind, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.digest import BEGIN, END, assertion_share, digest_of, estimated_tokens
+from perdure.rules.lifecycle.digest import BEGIN, END, assertion_share, build_digest, estimate_tokens
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, direction, memory
 
@@ -19,15 +19,15 @@ POLICY = Policy()
 ANY = settings(max_examples=60, deadline=None, derandomize=True)
 LINE = re.compile(r"- .+ <!-- (\S+) -->")
 CAPS = {
-    "tokens": lambda text: estimated_tokens(text) <= 2000,
+    "tokens": lambda text: estimate_tokens(text) <= 2000,
     "claude-code": lambda text: len(text.splitlines()) <= 200 and len(text.encode()) <= 25_000,
     "hermes": lambda text: len(text) <= 2200,
     "openclaw": lambda text: len(text) <= 20_000,
 }
 
 
-def digest(memories, *, vectors=None, policy=POLICY, budget=None, profile=None, tokens=estimated_tokens) -> Digest:
-    return digest_of(
+def digest(memories, *, vectors=None, policy=POLICY, budget=None, profile=None, tokens=estimate_tokens) -> Digest:
+    return build_digest(
         memories,
         vectors or {},
         policy,
@@ -122,7 +122,7 @@ def test_many_short_memories_fill_a_budget_of_lines():
 
 
 @pytest.mark.parametrize("budget", [50, 80, 200, 1000, 5000])
-@pytest.mark.parametrize("tokens", [estimated_tokens, lambda text: len(text.split()) * 2, len])
+@pytest.mark.parametrize("tokens", [estimate_tokens, lambda text: len(text.split()) * 2, len])
 def test_a_token_budget_holds_however_tokens_are_counted(budget, tokens):
     crowd = [memory(f"m{i}", f"memory number {i} " * (i % 7 + 1)) for i in range(60)]
     found = digest(crowd, budget=budget, tokens=tokens)
@@ -209,8 +209,8 @@ def test_a_speakers_name_cannot_end_the_digest():
 
 
 def test_a_long_namespace_does_not_break_a_small_budget():
-    found = digest_of(
-        [], {}, POLICY, tokens=estimated_tokens, exact=False, namespace="n" * 200, budget_tokens=50, profile=None
+    found = build_digest(
+        [], {}, POLICY, tokens=estimate_tokens, exact=False, namespace="n" * 200, budget_tokens=50, profile=None
     )
     assert found.tokens <= 50
 
@@ -220,7 +220,7 @@ def test_a_long_namespace_does_not_break_a_small_budget():
 @given(st.text(max_size=300))
 def test_the_estimate_of_tokens_errs_high(text):
     """At least one token for each word, and for each three bytes: more than any common tokenizer makes of prose."""
-    assert estimated_tokens(text) >= max(len(text.split()), len(text.encode("utf-8", "replace")) / 3)
+    assert estimate_tokens(text) >= max(len(text.split()), len(text.encode("utf-8", "replace")) / 3)
 
 
 @pytest.mark.parametrize(

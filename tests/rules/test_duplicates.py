@@ -14,25 +14,32 @@ from perdure.formulas.pairs import similar_pairs
 from perdure.records.memory import Content, Kind, Record, Scope, Status
 from perdure.rules.consolidation.duplicates import (
     Label,
-    Pair,
-    complete,
+    LikePair,
+    compare_found,
+    compare_pairs,
+    connected_groups,
     group_label,
-    groups,
     label,
-    likenesses,
-    likenesses_of,
+    pairs_by_group,
+    split_complete,
     tokens,
-    unknown,
-    within,
+    uncompared_pairs,
 )
-from perdure.rules.consolidation.merging import Strategy, mergeable, merged, proposed, representative, to_compare
+from perdure.rules.consolidation.merging import (
+    MergeStrategy,
+    merge_group,
+    merge_obstacle,
+    pairs_to_compare,
+    propose_merges,
+    representative,
+)
 from rules.builders import DAY, START, state
 
-KEEPING = [Strategy.KEEP_NEWEST, Strategy.KEEP_OLDEST, Strategy.KEEP_HIGHEST_IMPORTANCE]
+KEEPING = [MergeStrategy.KEEP_NEWEST, MergeStrategy.KEEP_OLDEST, MergeStrategy.KEEP_HIGHEST_IMPORTANCE]
 
 
 def pair(a, b, combined=0.95, overlap=0.9):
-    return Pair(min(a, b), max(a, b), combined, overlap, combined)
+    return LikePair(min(a, b), max(a, b), combined, overlap, combined)
 
 
 def record(identity, text=None, *, tags=(), metadata=None, namespace="default", **fixed):
@@ -58,8 +65,8 @@ def numbers_lost(keeper, loser):
     return f"it would lose {sorted(lost)}" if lost else ""
 
 
-def proposal(members, strategy=Strategy.KEEP_OLDEST, guard=nothing_lost, pairs=None):
-    return proposed(members, all_pairs(members) if pairs is None else pairs, 0.85, strategy, guard)
+def proposal(members, strategy=MergeStrategy.KEEP_OLDEST, guard=nothing_lost, pairs=None):
+    return propose_merges(members, all_pairs(members) if pairs is None else pairs, 0.85, strategy, guard)
 
 
 # --- groups
@@ -68,34 +75,35 @@ def proposal(members, strategy=Strategy.KEEP_OLDEST, guard=nothing_lost, pairs=N
 @pytest.mark.behaviour("000-4.8-basic")
 def test_find_duplicate_groups_basic():
     pairs = [pair("a", "b", 0.9), pair("c", "d", 0.85), pair("d", "e", 0.8499), pair("b", "c", 0.3)]
-    assert groups(pairs, 0.85) == [("a", "b"), ("c", "d")]
+    assert connected_groups(pairs, 0.85) == [("a", "b"), ("c", "d")]
 
 
 @pytest.mark.behaviour("000-4.8-union")
 def test_union_find_correctness():
     chain = [pair("c", "d"), pair("a", "b"), pair("y", "z"), pair("b", "c")]
-    assert groups(chain, 0.85) == [("a", "b", "c", "d"), ("y", "z")]
+    assert connected_groups(chain, 0.85) == [("a", "b", "c", "d"), ("y", "z")]
 
 
 def test_a_group_is_found_from_texts_and_vectors():
     texts = ["The deploy is on Friday.", "the DEPLOY is on friday", "Cats sleep a lot", "the deploy is on Monday"]
     vectors = np.array([[1, 0, 0], [0.99, 0.1, 0], [0, 1, 0], [0.98, 0.15, 0.1]], np.float32)
     ids = ["d", "c", "b", "a"]
-    found = likenesses(ids, texts, similar_pairs(vectors, 0.5), least=0.75)
+    found = compare_found(ids, texts, similar_pairs(vectors, 0.5), least=0.75)
     assert [(p.a, p.b, round(p.overlap, 3), p.label) for p in found] == [
         ("a", "c", 0.667, Label.REVIEW),
         ("a", "d", 0.667, Label.REVIEW),
         ("c", "d", 1.0, Label.MERGE),
     ]
     assert found[2].combined == pytest.approx(0.7 * 0.99 / np.hypot(0.99, 0.1) + 0.3)
-    asked = likenesses_of([("d", "c"), ("a", "b")], ids, texts, vectors)
+    asked = compare_pairs([("d", "c"), ("a", "b")], ids, texts, vectors)
     assert asked[1].combined == pytest.approx(found[2].combined)
     assert (asked[0].a, asked[0].b, asked[0].overlap) == ("a", "b", 0.0)
 
 
 def test_no_pairs_make_no_groups():
-    found = likenesses(["a"], ["x"], similar_pairs(np.ones((1, 3), np.float32), 0.5))
-    assert (found, groups(found, 0.85), likenesses_of([], [], [], np.ones((0, 3), np.float32))) == ([], [], [])
+    found = compare_found(["a"], ["x"], similar_pairs(np.ones((1, 3), np.float32), 0.5))
+    assert (found, connected_groups(found, 0.85)) == ([], [])
+    assert compare_pairs([], [], [], np.ones((0, 3), np.float32)) == []
 
 
 def test_signs_without_words_are_alike_only_when_they_are_the_same():
@@ -126,11 +134,11 @@ def test_a_group_is_labelled_by_its_weakest_pair():
 
 def test_a_pair_stands_in_order():
     with pytest.raises(ValueError, match="in order"):
-        Pair("b", "a", 1.0, 1.0, 1.0)
+        LikePair("b", "a", 1.0, 1.0, 1.0)
 
 
 def test_what_nobody_has_compared_is_listed():
-    assert list(unknown(("c", "a", "b"), [pair("a", "c", 0.1)])) == [("a", "b"), ("b", "c")]
+    assert list(uncompared_pairs(("c", "a", "b"), [pair("a", "c", 0.1)])) == [("a", "b"), ("b", "c")]
 
 
 names = st.sampled_from("abcdefghij")
@@ -152,15 +160,16 @@ def reachable(edges):
 @LAW
 def test_groups_are_the_connected_components(likeness):
     pairs = [pair(a, b, c) for (a, b), c in likeness.items()]
-    assert groups(pairs, 0.85) == reachable([ab for ab, c in likeness.items() if c >= 0.85])
+    assert connected_groups(pairs, 0.85) == reachable([ab for ab, c in likeness.items() if c >= 0.85])
 
 
 @given(drawn)
 @LAW
 def test_complete_subgroups_really_are_complete(likeness):
     pairs = [pair(a, b, c) for (a, b), c in likeness.items()]
-    for group, own in zip(groups(pairs, 0.85), within(groups(pairs, 0.85), pairs), strict=True):
-        split = complete(group, own, 0.85)
+    groups = connected_groups(pairs, 0.85)
+    for group, own in zip(groups, pairs_by_group(groups, pairs), strict=True):
+        split = split_complete(group, own, 0.85)
         assert sorted([*split.left, *(x for some in split.complete for x in some)]) == sorted(group)
         assert all(likeness.get(ab, 0) >= 0.85 for some in split.complete for ab in combinations(some, 2))
         # No two parts that could be one are left apart.
@@ -173,24 +182,24 @@ def test_complete_subgroups_really_are_complete(likeness):
 def test_the_order_of_pairs_does_not_matter(likeness, random):
     pairs = [pair(a, b, c) for (a, b), c in likeness.items()]
     shuffled = random.sample(pairs, len(pairs))
-    assert groups(shuffled, 0.85) == groups(pairs, 0.85)
-    assert complete("jihgfedcba", shuffled, 0.85) == complete("abcdefghij", pairs, 0.85)
+    assert connected_groups(shuffled, 0.85) == connected_groups(pairs, 0.85)
+    assert split_complete("jihgfedcba", shuffled, 0.85) == split_complete("abcdefghij", pairs, 0.85)
 
 
 def test_a_chain_is_not_merged_as_a_whole_and_the_most_similar_go_together():
-    split = complete(("a", "b", "c"), [pair("a", "b", 0.86), pair("b", "c", 0.99), pair("a", "c", 0.7)], 0.85)
+    split = split_complete(("a", "b", "c"), [pair("a", "b", 0.86), pair("b", "c", 0.99), pair("a", "c", 0.7)], 0.85)
     assert (split.complete, split.left) == ((("b", "c"),), ("a",))
 
 
 def test_pairs_of_other_groups_are_not_a_groups_own():
     pairs = [pair("a", "b"), pair("c", "d"), pair("b", "c", 0.1), pair("a", "x", 0.1)]
-    assert within([("a", "b"), ("c", "d")], pairs) == [[pairs[0]], [pairs[1]]]
+    assert pairs_by_group([("a", "b"), ("c", "d")], pairs) == [[pairs[0]], [pairs[1]]]
 
 
 def test_668_copies_are_one_complete_group():
     ids = [f"m{n:03}" for n in range(668)]
     pairs = [pair(a, b, 1.0) for a, b in combinations(ids, 2)]
-    assert complete(ids, pairs, 0.85).complete == (tuple(ids),)
+    assert split_complete(ids, pairs, 0.85).complete == (tuple(ids),)
 
 
 # --- which one stays
@@ -205,17 +214,17 @@ THREE = [
 
 @pytest.mark.behaviour("000-4.8-newest")
 def test_strategy_keep_newest():
-    assert representative(THREE, Strategy.KEEP_NEWEST) == "c"
+    assert representative(THREE, MergeStrategy.KEEP_NEWEST) == "c"
 
 
 @pytest.mark.behaviour("000-4.8-oldest")
 def test_strategy_keep_oldest():
-    assert representative(THREE, Strategy.KEEP_OLDEST) == "a"
+    assert representative(THREE, MergeStrategy.KEEP_OLDEST) == "a"
 
 
 @pytest.mark.behaviour("000-4.8-importance")
 def test_strategy_keep_highest_importance():
-    assert representative(THREE, Strategy.KEEP_HIGHEST_IMPORTANCE) == "b"
+    assert representative(THREE, MergeStrategy.KEEP_HIGHEST_IMPORTANCE) == "b"
 
 
 @pytest.mark.behaviour("000-4.8-content")
@@ -225,18 +234,18 @@ def test_strategy_merge_content():
         record("a", "We deploy on Fridays.", created_ms=START),
         record("c", "deploys  run on friday.", created_ms=START + 2 * DAY),
     ]
-    merge = merged(members, Strategy.MERGE_CONTENT, all_pairs(members, 0.9))
+    merge = merge_group(members, MergeStrategy.MERGE_CONTENT, all_pairs(members, 0.9))
     assert merge.content == "We deploy on Fridays.\n\n---\n\nDeploys run on Friday."
     assert (merge.keeper, merge.losers) == (None, ("a", "b", "c"))
 
 
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", MergeStrategy)
 def test_ties_go_to_the_lower_id(strategy):
     members = [record("b"), record("a"), record("c")]
     assert representative(members, strategy) == "a"
 
 
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", MergeStrategy)
 def test_a_pinned_memory_stays(strategy):
     members = [*THREE, record("d", created_ms=START + DAY, importance=0.6, pinned=True)]
     assert representative(members, strategy) == "d"
@@ -252,7 +261,7 @@ def test_metadata_merging():
         record("b", tags=("y", "z"), metadata={"who": "Ben", "m": 2, "consolidated_from": ["old1"]}, access_count=4),
         record("c", metadata={"m": 3}, created_ms=START - DAY, accessed_ms=START + DAY, importance=0.7),
     ]
-    merge = merged(members, Strategy.KEEP_NEWEST, all_pairs(members, 0.9))
+    merge = merge_group(members, MergeStrategy.KEEP_NEWEST, all_pairs(members, 0.9))
     assert merge.keeper == "a"
     assert merge.tags == ("x", "y", "z")
     assert merge.metadata == {"who": "Ann", "n": 1, "m": 2, "consolidated_from": ["old2", "old1", "c", "a", "b"]}
@@ -264,7 +273,7 @@ def test_metadata_merging():
 @pytest.mark.parametrize("strategy", KEEPING)
 def test_the_keepers_own_text_stays_and_the_others_tags_come(strategy):
     members = [record(r.id, f"text {r.id}", tags=(r.id,), **vars_of(r)) for r in THREE]
-    merge = merged(members, strategy, all_pairs(members))
+    merge = merge_group(members, strategy, all_pairs(members))
     assert merge.content == f"text {merge.keeper}"
     assert merge.tags == ("a", "b", "c")
     assert merge.losers == tuple(sorted({"a", "b", "c"} - {merge.keeper}))
@@ -274,26 +283,27 @@ def vars_of(given):
     return {"created_ms": given.state.created_ms, "importance": given.state.importance}
 
 
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", MergeStrategy)
 def test_the_order_of_members_does_not_matter(strategy):
     members = [record(r.id, f"text {r.id}", metadata={"k": r.id}, **vars_of(r)) for r in THREE]
-    assert merged(members[::-1], strategy, all_pairs(members)) == merged(members, strategy, all_pairs(members))
+    pairs = all_pairs(members)
+    assert merge_group(members[::-1], strategy, pairs) == merge_group(members, strategy, pairs)
 
 
 def test_a_memory_merged_twice_keeps_its_whole_lineage():
-    first = merged([record("a"), record("b")], Strategy.KEEP_OLDEST, [])
-    again = merged([record("a", metadata=first.metadata), record("c")], Strategy.KEEP_OLDEST, [])
+    first = merge_group([record("a"), record("b")], MergeStrategy.KEEP_OLDEST, [])
+    again = merge_group([record("a", metadata=first.metadata), record("c")], MergeStrategy.KEEP_OLDEST, [])
     assert again.metadata["consolidated_from"] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(("theirs", "kept"), [("x", ["x"]), (5, []), (None, []), (["x", 5, {}], ["x"]), ({"k": 1}, [])])
 def test_what_a_user_wrote_in_the_place_of_the_lineage_does_no_harm(theirs, kept):
     members = [record("a", metadata={"consolidated_from": theirs}), record("b")]
-    assert merged(members, Strategy.KEEP_OLDEST, []).metadata == {"consolidated_from": [*kept, "a", "b"]}
+    assert merge_group(members, MergeStrategy.KEEP_OLDEST, []).metadata == {"consolidated_from": [*kept, "a", "b"]}
 
 
 def test_never_accessed_stays_never_accessed():
-    assert merged([record("a"), record("b")], Strategy.KEEP_OLDEST, []).accessed_ms is None
+    assert merge_group([record("a"), record("b")], MergeStrategy.KEEP_OLDEST, []).accessed_ms is None
 
 
 # --- what may be merged
@@ -311,7 +321,7 @@ def test_never_accessed_stays_never_accessed():
     ],
 )
 def test_what_keeps_two_memories_apart(other, reason):
-    assert reason in mergeable(record("a", speaker="Ann"), record("b", **{"speaker": "Ann", **other}))
+    assert reason in merge_obstacle(record("a", speaker="Ann"), record("b", **{"speaker": "Ann", **other}))
 
 
 @pytest.mark.parametrize(
@@ -319,19 +329,19 @@ def test_what_keeps_two_memories_apart(other, reason):
 )
 def test_what_does_not(other):
     one = record("a", speaker="Ann", session="s1", pinned=True)
-    assert mergeable(one, record("b", **{"speaker": "Ann", "session": "s1", **other})) == ""
+    assert merge_obstacle(one, record("b", **{"speaker": "Ann", "session": "s1", **other})) == ""
 
 
 @pytest.mark.parametrize("scope", [Scope.TASK, Scope.SESSION])
 def test_only_long_term_memories_are_merged_across_sessions(scope):
     one, other = (record(i, scope=scope, session=s, task="t") for i, s in (("a", "s1"), ("b", "s2")))
-    assert mergeable(one, other) == "they belong to different sessions"
-    assert mergeable(one, record("b", scope=scope, session="s1", task="t")) == ""
+    assert merge_obstacle(one, other) == "they belong to different sessions"
+    assert merge_obstacle(one, record("b", scope=scope, session="s1", task="t")) == ""
 
 
 def test_tasks_of_one_session_stay_apart():
     one, other = (record(i, scope=Scope.TASK, session="s", task=t) for i, t in (("a", "t1"), ("b", "t2")))
-    assert mergeable(one, other) == "they belong to different tasks"
+    assert merge_obstacle(one, other) == "they belong to different tasks"
 
 
 # --- a whole group
@@ -365,10 +375,10 @@ def test_the_guard_is_not_asked_about_the_same_words():
 
 def test_merged_content_loses_nothing_that_one_side_adds_but_joins_no_contradiction():
     adds, says = record("b", "port 8080 on host 12"), record("a", "port 8080")
-    assert len(proposal([says, adds], Strategy.MERGE_CONTENT, numbers_lost).merges) == 1
-    assert proposal([says, adds], Strategy.KEEP_OLDEST, numbers_lost).merges == ()
+    assert len(proposal([says, adds], MergeStrategy.MERGE_CONTENT, numbers_lost).merges) == 1
+    assert proposal([says, adds], MergeStrategy.KEEP_OLDEST, numbers_lost).merges == ()
     changed = record("b", "port 9090")
-    assert proposal([says, changed], Strategy.MERGE_CONTENT, numbers_lost).merges == ()
+    assert proposal([says, changed], MergeStrategy.MERGE_CONTENT, numbers_lost).merges == ()
 
 
 def test_a_pinned_memory_is_never_merged_away():
@@ -376,7 +386,7 @@ def test_a_pinned_memory_is_never_merged_away():
     kept = proposal(members)
     assert [(m.keeper, m.losers) for m in kept.merges] == [("b", ("a", "d"))]
     assert [(r.b, r.reason) for r in kept.refusals] == [("c", "it is pinned")]
-    joined = proposal(members, Strategy.MERGE_CONTENT)
+    joined = proposal(members, MergeStrategy.MERGE_CONTENT)
     assert [m.losers for m in joined.merges] == [("a", "d")]
     assert joined.left == ("b", "c")
 
@@ -401,7 +411,7 @@ def test_sessions_are_merged_each_in_itself():
 def test_668_copies_become_one_without_comparing_them_all():
     members = [record(f"m{n:03}", "We saw a fnord.") for n in range(667)] + [record("m667", "we saw a  FNORD.")]
     links = [pair("m000", r.id, 1.0) for r in members[1:]]
-    assert to_compare(members, links) == []
+    assert pairs_to_compare(members, links) == []
     done = proposal(members, pairs=links)
     assert [(m.keeper, len(m.losers), m.similarity) for m in done.merges] == [("m000", 667, 1.0)]
 
@@ -410,7 +420,7 @@ def test_what_is_like_one_copy_is_compared_with_one_of_them_only():
     members = [record("a", "x"), record("b", "x"), record("c", "y"), record("d", "z"), record("e", "w", speaker="Ann")]
     members.append(record("f", "v", speaker="Ben"))
     known = [pair("a", "b", 1.0), pair("b", "c", 0.9)]
-    asked = to_compare(members, known)
+    asked = pairs_to_compare(members, known)
     assert asked == [("a", "d"), ("a", "e"), ("a", "f"), ("c", "d"), ("c", "e"), ("c", "f"), ("d", "e"), ("d", "f")]
     done = proposal(members, pairs=known)
     assert [(m.keeper, m.losers) for m in done.merges] == [("a", ("b", "c"))]
@@ -434,7 +444,7 @@ def test_the_same_words_are_no_copies_where_something_keeps_them_apart(other):
 def test_every_pair_of_a_merge_is_alike(likeness):
     members = [record(x) for x in "abcdefghij"]
     pairs = [pair(a, b, c) for (a, b), c in likeness.items()]
-    done = proposed(members, pairs, 0.85, Strategy.KEEP_NEWEST, nothing_lost)
+    done = propose_merges(members, pairs, 0.85, MergeStrategy.KEEP_NEWEST, nothing_lost)
     for merge in done.merges:
         assert all(likeness.get(ab, 0) >= 0.85 for ab in combinations(sorted([merge.keeper, *merge.losers]), 2))
     taken = [x for m in done.merges for x in (m.keeper, *m.losers)]

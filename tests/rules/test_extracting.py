@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.rules.pattern_extraction import LONGEST, SHORTEST, candidates, score_content
+from perdure.rules.pattern_extraction import LONGEST, SHORTEST, find_candidates, score_content
 
 WORDS = "we decided remember that the fix is was note: important: means a.b 15.2 . ! ? \n ``` Alice 😀 是 key"
 
 
 def only(text, **options):
-    (found,) = candidates(text, **options)
+    (found,) = find_candidates(text, **options)
     return found
 
 
@@ -73,50 +73,50 @@ def test_confidence_scoring():
 @pytest.mark.behaviour("AG5")
 def test_overlapping_deduplication():
     text = "Remember that the fix is a restart of the blue server."
-    assert [(c.pattern, c.confidence) for c in candidates(text)] == [("explicit", pytest.approx(0.95))]
+    assert [(c.pattern, c.confidence) for c in find_candidates(text)] == [("explicit", pytest.approx(0.95))]
     long = "The plan for all of the next year is what we decided here."  # a definition of 0.7, a decision below 0.8
-    assert [c.pattern for c in candidates(long + " The key is under the mat.")] == ["definition", "pattern"]
+    assert [c.pattern for c in find_candidates(long + " The key is under the mat.")] == ["definition", "pattern"]
 
 
 @pytest.mark.behaviour("AG6")
 def test_min_confidence_filtering():
     text = "Our cache is warmed at every start. The fix was a restart of the server."
-    assert [c.pattern for c in candidates(text, min_confidence=0.5)] == ["definition", "solution"]
-    assert [c.pattern for c in candidates(text, min_confidence=0.7)] == ["solution"]
-    assert candidates(text, min_confidence=0.95) == []
+    assert [c.pattern for c in find_candidates(text, min_confidence=0.5)] == ["definition", "solution"]
+    assert [c.pattern for c in find_candidates(text, min_confidence=0.7)] == ["solution"]
+    assert find_candidates(text, min_confidence=0.95) == []
 
 
 def test_a_question_defines_nothing_and_words_are_whole():
-    assert candidates("What is the name of the cat?") == []
-    assert candidates("Bookstore opened again. Keynote speakers talked.") == []
+    assert find_candidates("What is the name of the cat?") == []
+    assert find_candidates("Bookstore opened again. Keynote speakers talked.") == []
 
 
 def test_content_is_neither_too_short_nor_too_long():
-    assert candidates("We chose it now.") == []
+    assert find_candidates("We chose it now.") == []
     assert only("We chose " + "a" * SHORTEST).content == "a" * SHORTEST
     assert len(only("We chose " + "a" * LONGEST).content) == LONGEST
-    assert candidates("We chose " + "a" * (LONGEST + 1)) == []
+    assert find_candidates("We chose " + "a" * (LONGEST + 1)) == []
 
 
 def test_the_most_confident_stay_in_the_order_of_the_text():
     text = "Note: the door opens inwards now.\nThe sky is grey.\nSave the red file for me please.\nAll is well here."
-    assert [c.pattern for c in candidates(text, most=2)] == ["important", "explicit"]
-    assert [c.start for c in candidates(text)] == sorted(c.start for c in candidates(text))
-    assert len(candidates(text, most=0)) == 0
+    assert [c.pattern for c in find_candidates(text, most=2)] == ["important", "explicit"]
+    assert [c.start for c in find_candidates(text)] == sorted(c.start for c in find_candidates(text))
+    assert len(find_candidates(text, most=0)) == 0
 
 
 def test_keywords_find_dense_sentences_that_no_pattern_knows():
     dense = "Marta moved the billing service from Oslo to Bergen with three engineers last week."
     chat = f"Hello there.\nHow are you doing?\n{dense}\nThat was fun.\nSee you later then."
-    (found,) = candidates(chat)
+    (found,) = find_candidates(chat)
     assert (found.pattern, found.content) == ("keywords", dense)
     assert 0.5 <= found.confidence <= 0.75
-    assert candidates(chat.replace("Marta", "she").replace("Oslo", "here").replace("Bergen", "there")) == []
-    assert candidates(dense) == []  # nothing to compare with
+    assert find_candidates(chat.replace("Marta", "she").replace("Oslo", "here").replace("Bergen", "there")) == []
+    assert find_candidates(dense) == []  # nothing to compare with
 
 
 def test_blocks_of_code_are_not_searched():
-    assert candidates("```\nx = 1  # note that this one is important\n```") == []
+    assert find_candidates("```\nx = 1  # note that this one is important\n```") == []
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -128,7 +128,7 @@ def test_blocks_of_code_are_not_searched():
 )
 def test_finds_lie_in_the_text_apart_and_in_order(words):
     text = " ".join(words)
-    found = candidates(text, min_confidence=0.0)
+    found = find_candidates(text, min_confidence=0.0)
     assert all(c.content in text[c.start : c.end] for c in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
     assert all(SHORTEST <= len(c.content) <= LONGEST and 0 <= c.confidence <= 1 for c in found)
@@ -154,6 +154,6 @@ def test_finds_lie_in_the_text_apart_and_in_order(words):
 )
 def test_finds_in_hostile_texts_lie_apart_and_in_order(part):
     text = "remember " + part * (2_000 // len(part))
-    found = candidates(text, min_confidence=0.0)
+    found = find_candidates(text, min_confidence=0.0)
     assert all(c.content in text[c.start : c.end] for c in found)
     assert all(a.end <= b.start for a, b in pairwise(found))

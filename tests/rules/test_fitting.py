@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from perdure.records.memory import Form, Status, Tier
 from perdure.rules.lifecycle.budget_fitting import (
     RESTED_MS,
-    Piece,
-    chosen,
+    FitItem,
+    choose_forms,
     is_rested,
-    stays,
-    within,
+    keeps_its_form,
+    largest_allowed,
     worth_of,
 )
 from rules.builders import DAY, START, memory, state
@@ -32,7 +32,7 @@ def piece_lists(draw):
         taken = draw(st.lists(st.sampled_from(BARER), unique=True))
         forms = tuple((form, draw(st.integers(0, 60))) for form in BARER if form in taken)
         worth = draw(st.sampled_from([0.0, 0.1, 0.5, 0.5, 1.0, 3.0]))
-        pieces.append(Piece(f"m{number}", worth, ((Form.FULL, size), *forms), exempt=draw(st.booleans())))
+        pieces.append(FitItem(f"m{number}", worth, ((Form.FULL, size), *forms), exempt=draw(st.booleans())))
     return pieces
 
 
@@ -45,7 +45,7 @@ def after(pieces, choice):
 @ANY
 @given(piece_lists(), st.integers(0, 300))
 def test_a_choice_adds_up_and_is_within_the_budget_where_that_is_possible(pieces, budget):
-    choice = chosen(pieces, budget)
+    choice = choose_forms(pieces, budget)
     assert choice.before == sum(p.forms[0][1] for p in pieces)
     assert choice.after == after(pieces, choice)
     assert choice.after <= max(budget, sum(p.forms[0][1] for p in pieces if p.exempt))
@@ -60,7 +60,7 @@ def test_a_choice_adds_up_and_is_within_the_budget_where_that_is_possible(pieces
 @ANY
 @given(piece_lists(), st.integers(0, 300))
 def test_nothing_is_set_aside_while_shorter_forms_suffice(pieces, budget):
-    choice = chosen(pieces, budget)
+    choice = choose_forms(pieces, budget)
     barest = sum(p.forms[0][1] if p.exempt else min(n for _, n in p.forms) for p in pieces)
     if barest <= budget:
         assert choice.archived == ()
@@ -83,7 +83,7 @@ def test_forms_that_become_known_on_the_way_change_nothing(pieces, budget, chanc
 
     closed = [p if p.exempt else replace(p, forms=p.forms[:1], unknown=BARER) for p in pieces]
     chance.shuffle(closed)
-    lazy, whole = chosen(closed, budget, reach), chosen(pieces, budget)
+    lazy, whole = choose_forms(closed, budget, reach), choose_forms(pieces, budget)
     assert (lazy.forms, lazy.archived, lazy.after) == (whole.forms, whole.archived, whole.after)
 
 
@@ -94,8 +94,8 @@ def test_only_what_may_be_next_is_looked_at():
         asked.extend((p.id, p.unknown[0]) for p in some)
         return {p.id: replace(p, forms=(*p.forms, (p.unknown[0], 20)), unknown=p.unknown[1:]) for p in some}
 
-    pieces = [Piece(f"m{i:04}", 1.0 + 100 * (i > 299), ((Form.FULL, 40),), unknown=BARER) for i in range(3000)]
-    choice = chosen(pieces, 3000 * 40 - 200, reach)
+    pieces = [FitItem(f"m{i:04}", 1.0 + 100 * (i > 299), ((Form.FULL, 40),), unknown=BARER) for i in range(3000)]
+    choice = choose_forms(pieces, 3000 * 40 - 200, reach)
     assert choice.forms == {f"m{i:04}": Form.SUMMARY for i in range(10)}
     assert len(asked) <= 512
     assert {form for _, form in asked} == {Form.SUMMARY}
@@ -104,26 +104,26 @@ def test_only_what_may_be_next_is_looked_at():
 @pytest.mark.behaviour("FIT3")
 def test_what_loses_the_least_for_each_token_goes_first():
     pieces = [
-        Piece("big", 1.0, ((Form.FULL, 100), (Form.SUMMARY, 50))),
-        Piece("small", 1.0, ((Form.FULL, 10), (Form.SUMMARY, 5))),
-        Piece("dear", 50.0, ((Form.FULL, 100), (Form.SUMMARY, 50))),
+        FitItem("big", 1.0, ((Form.FULL, 100), (Form.SUMMARY, 50))),
+        FitItem("small", 1.0, ((Form.FULL, 10), (Form.SUMMARY, 5))),
+        FitItem("dear", 50.0, ((Form.FULL, 100), (Form.SUMMARY, 50))),
     ]
-    assert chosen(pieces, 170).forms == {"big": Form.SUMMARY}
-    assert chosen(pieces, 158).forms == {"big": Form.SUMMARY, "small": Form.SUMMARY}
-    last = chosen(pieces, 60)
+    assert choose_forms(pieces, 170).forms == {"big": Form.SUMMARY}
+    assert choose_forms(pieces, 158).forms == {"big": Form.SUMMARY, "small": Form.SUMMARY}
+    last = choose_forms(pieces, 60)
     assert (last.forms, last.archived, last.after) == ({"dear": Form.SUMMARY, "small": Form.SUMMARY}, ("big",), 55)
 
 
 def test_no_more_are_set_aside_than_may_be():
-    pieces = [Piece(f"m{i}", 1.0 + i, ((Form.FULL, 10),)) for i in range(6)]
-    choice = chosen(pieces, 20, most=1)
+    pieces = [FitItem(f"m{i}", 1.0 + i, ((Form.FULL, 10),)) for i in range(6)]
+    choice = choose_forms(pieces, 20, most=1)
     assert (choice.archived, choice.after, choice.wanted) == (("m0",), 50, 4)
-    assert chosen(pieces, 20).archived == ("m0", "m1", "m2", "m3")
+    assert choose_forms(pieces, 20).archived == ("m0", "m1", "m2", "m3")
 
 
 @pytest.mark.parametrize(("limit", "asked", "found"), [(0, 5, 0), (3, 5, 3), (5, 5, 5), (9, 5, 5), (4, 0, 0)])
 def test_the_most_that_a_gate_lets_go(limit, asked, found):
-    assert within(lambda n: "no" if n > limit else "", asked) == found
+    assert largest_allowed(lambda n: "no" if n > limit else "", asked) == found
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_the_most_that_a_gate_lets_go(limit, asked, found):
     ],
 )
 def test_who_shows_what_it_shows(fixed, exempt):
-    assert stays(memory("m", **fixed).state) is exempt
+    assert keeps_its_form(memory("m", **fixed).state) is exempt
 
 
 LATER = START + 30 * DAY

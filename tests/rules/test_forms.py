@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from perdure.records.memory import Form
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.compression_forms import (
     LADDER,
-    Shown,
+    FormText,
     accuracy,
     apply_forms,
     form_figures,
     judge_preservation,
-    shown_as,
+    render_form,
     unit_cosine,
 )
 from perdure.rules.lifecycle.trajectory import replay
@@ -53,9 +53,9 @@ def unit(*numbers):
     ],
 )
 def test_each_form_of_a_text_has_its_size(form, text, tokens):
-    made = shown_as(GARDEN, form, POLICY)
+    made = render_form(GARDEN, form, POLICY)
     assert (made.text, made.tokens, made.whole, made.refused) == (text, tokens, 24, "")
-    assert made.tokens == counted(GARDEN if text is None else text)
+    assert made.tokens == count_tokens(GARDEN if text is None else text)
 
 
 @pytest.mark.behaviour("004-3.1-summary", "004-3.1-keywords", "FORM2")
@@ -76,15 +76,15 @@ def test_a_summary_of_a_long_text_has_the_seeds_150_tokens_and_its_keywords_20()
         "meadow",
     ]
     text = " ".join(f"The {a} is by the {b} and the {c}." for a in words for b in words for c in words)
-    whole = counted(text)
+    whole = count_tokens(text)
     assert whole > 4500
-    summary, keywords = (shown_as(text, form, POLICY) for form in (Form.SUMMARY, Form.KEYWORDS))
+    summary, keywords = (render_form(text, form, POLICY) for form in (Form.SUMMARY, Form.KEYWORDS))
     assert summary.refused == keywords.refused == ""
     assert 75 < summary.tokens <= 150
     assert summary.ratio >= 30
     assert keywords.tokens <= 20
     assert keywords.ratio >= 225
-    assert shown_as(text, Form.EMBEDDING, POLICY).text == ""
+    assert render_form(text, Form.EMBEDDING, POLICY).text == ""
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_summary_of_a_long_text_has_the_seeds_150_tokens_and_its_keywords_20()
     ],
 )
 def test_no_text_at_all_would_lose_what_the_guard_keeps(text, why):
-    made = shown_as(text, Form.EMBEDDING, POLICY)
+    made = render_form(text, Form.EMBEDDING, POLICY)
     assert made.refused.startswith("it would lose ")
     assert why.split()[0] in made.refused
     assert (made.text, made.tokens) == (None, made.whole)
@@ -106,21 +106,21 @@ def test_no_text_at_all_would_lose_what_the_guard_keeps(text, why):
 
 def test_what_a_model_wrote_passes_the_same_guard():
     good, bad = "roses in the garden, gate open", "A garden with 3 gates."
-    assert shown_as(GARDEN, Form.SUMMARY, POLICY, written=good).text == good
+    assert render_form(GARDEN, Form.SUMMARY, POLICY, written=good).text == good
     text = "The pump runs at 30 bar, and it must not be opened by anyone but Alice at any time of the day or the night."
-    assert shown_as(text, Form.SUMMARY, POLICY, written=bad).refused.startswith("it would lose ")
-    assert shown_as(GARDEN, Form.SUMMARY, POLICY, written=GARDEN + " And more.").refused == "it is no shorter"
+    assert render_form(text, Form.SUMMARY, POLICY, written=bad).refused.startswith("it would lose ")
+    assert render_form(GARDEN, Form.SUMMARY, POLICY, written=GARDEN + " And more.").refused == "it is no shorter"
 
 
 @pytest.mark.behaviour("FORM3")
 @ANY
 @given(sentences, st.sampled_from(LADDER[1:]))
 def test_a_form_that_is_taken_is_shorter_and_loses_nothing_that_the_guard_checks(text, form):
-    made = shown_as(text, form, POLICY)
+    made = render_form(text, form, POLICY)
     if made.refused:
-        assert (made.text, made.tokens) == (None, counted(text))
+        assert (made.text, made.tokens) == (None, count_tokens(text))
         return
-    assert made.tokens == counted(made.text) < made.whole == counted(text)
+    assert made.tokens == count_tokens(made.text) < made.whole == count_tokens(text)
     gone = lost(text, made.text)
     assert [m for m in gone if form is Form.SUMMARY or not m.startswith("modal")] == []
 
@@ -138,7 +138,7 @@ def test_chinese_texts_have_forms_or_stay_whole():
     taken = 0
     for text in texts[:300]:
         for form in LADDER[1:]:
-            made = shown_as(text, form, POLICY)
+            made = render_form(text, form, POLICY)
             taken += not made.refused
             assert made.refused or (made.tokens < made.whole and not lost(text, made.text))
     assert taken
@@ -147,7 +147,7 @@ def test_chinese_texts_have_forms_or_stay_whole():
 @pytest.mark.behaviour("FORM19")
 def test_ratio_preservation_and_efficiency_by_hand():
     """150 of 4,500 tokens are 30:1; cosine of (3, 4) and (4, 3) is 24/25; 30 * 0.96 = 28.8."""
-    made = Shown(Form.SUMMARY, "short", 150, 4500)
+    made = FormText(Form.SUMMARY, "short", 150, 4500)
     assert made.ratio == 30
     assert made.efficiency is None
     cosine = unit_cosine(unit(3.0, 4.0), unit(4.0, 3.0))
@@ -155,22 +155,22 @@ def test_ratio_preservation_and_efficiency_by_hand():
     measured = judge_preservation(made, cosine, POLICY)
     assert (measured.preservation, measured.efficiency, measured.refused) == (0.96, 28.8, "")
     assert measured.told() == "4500 to 150 tokens (ratio 30.00), meaning kept 0.960, efficiency 28.80"
-    assert Shown(Form.EMBEDDING, "", 0, 7).ratio == 7  # the seed divides by at least one token
+    assert FormText(Form.EMBEDDING, "", 0, 7).ratio == 7  # the seed divides by at least one token
 
 
 @pytest.mark.behaviour("FORM20")
 def test_preservation_and_efficiency_have_four_places():
     assert unit_cosine(unit(1.0, 0.0), unit(1.0, 2.0)) == 0.4472
-    measured = replace(Shown(Form.SUMMARY, "short", 3, 10), preservation=0.4472)
+    measured = replace(FormText(Form.SUMMARY, "short", 3, 10), preservation=0.4472)
     assert measured.efficiency == 1.4907
 
 
 @pytest.mark.behaviour("FORM23")
 @pytest.mark.parametrize(("cosine", "refused"), [(0.5, False), (0.4999, True), (-0.2, True)])
 def test_a_form_whose_meaning_is_another_is_refused(cosine, refused):
-    measured = judge_preservation(Shown(Form.SUMMARY, "short", 3, 10), cosine, POLICY)
+    measured = judge_preservation(FormText(Form.SUMMARY, "short", 3, 10), cosine, POLICY)
     assert bool(measured.refused) is refused
-    assert judge_preservation(Shown(Form.EMBEDDING, "", 0, 10), cosine, POLICY).refused == ""
+    assert judge_preservation(FormText(Form.EMBEDDING, "", 0, 10), cosine, POLICY).refused == ""
 
 
 @pytest.mark.behaviour("FORM21")
@@ -216,7 +216,7 @@ def trajectory():
 
 
 def made(form, tokens, refused=""):
-    return Shown(form, "x", tokens, 60, refused)
+    return FormText(form, "x", tokens, 60, refused)
 
 
 @pytest.mark.behaviour("FORM5")

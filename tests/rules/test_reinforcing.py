@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 
 from perdure.formulas.importance import ImportanceCurve
 from perdure.records.memory import Kind, Scope
-from perdure.rules.lifecycle.reinforcement import Boost, BoostType, doubted, reinforced, validated, weakened
-from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.reinforcement import (
+    Boost,
+    BoostType,
+    doubt_states,
+    reinforce_states,
+    validate_state,
+    weaken_states,
+)
+from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, START, state
 
@@ -60,10 +67,10 @@ def test_the_base_that_is_worth_a_goal_is_the_least_that_is(base, goal, days, ac
 )
 def test_the_new_importance_is_what_a_reader_sees_right_after(memory, policy, age, kind, amount, access):
     now = START + age
-    (outcome,) = reinforced([memory], [access], Boost(kind, amount, 1.0), policy, now)
-    before = signals([memory], policy, now)
+    (outcome,) = reinforce_states([memory], [access], Boost(kind, amount, 1.0), policy, now)
+    before = current_signals([memory], policy, now)
     seen = replace(outcome.state, anchor_ms=now) if access else outcome.state
-    after = signals([seen], policy, now)
+    after = current_signals([seen], policy, now)
     assert outcome.old == before.importance[0]
     assert outcome.new == pytest.approx(after.importance[0], abs=1e-12)
     if kind is not BoostType.SET_VALUE:
@@ -76,8 +83,8 @@ def test_the_new_importance_is_what_a_reader_sees_right_after(memory, policy, ag
 @given(memory=states(), policy=policies, age=ages)
 def test_doubt_takes_its_factor_from_current_confidence(memory, policy, age):
     now = START + age
-    (outcome,) = doubted([memory], policy, now)
-    before, after = (signals([s], policy, now).confidence[0] for s in (memory, outcome.state))
+    (outcome,) = doubt_states([memory], policy, now)
+    before, after = (current_signals([s], policy, now).confidence[0] for s in (memory, outcome.state))
     assert after == pytest.approx(before * policy.use.wrong_factor, abs=1e-12)
     assert outcome.state.stability <= memory.stability
 
@@ -85,8 +92,8 @@ def test_doubt_takes_its_factor_from_current_confidence(memory, policy, age):
 @given(memory=states(), policy=policies, age=ages, amount=st.floats(0, 100))
 def test_weakening_raises_nothing_and_touches_strength_alone(memory, policy, age, amount):
     now = START + age
-    (outcome,) = weakened([memory], amount, policy, now)
-    before, after = signals([memory], policy, now), signals([outcome.state], policy, now)
+    (outcome,) = weaken_states([memory], amount, policy, now)
+    before, after = current_signals([memory], policy, now), current_signals([outcome.state], policy, now)
     assert after.strength[0] == outcome.new <= outcome.old == before.strength[0]
     assert (after.importance, after.confidence, after.value) == (before.importance, before.confidence, before.value)
 
@@ -94,8 +101,8 @@ def test_weakening_raises_nothing_and_touches_strength_alone(memory, policy, age
 @given(memory=states(), policy=policies, age=ages)
 def test_a_validation_lowers_no_confidence_and_counts_no_access(memory, policy, age):
     now = START + age
-    after = validated(memory, now).state
-    before, then = (signals([s], policy, now).confidence[0] for s in (memory, after))
+    after = validate_state(memory, now).state
+    before, then = (current_signals([s], policy, now).confidence[0] for s in (memory, after))
     assert then >= before
     assert then == pytest.approx(min(1.0, memory.confidence + 0.02))
     assert (after.access_count, after.accessed_ms) == (memory.access_count, memory.accessed_ms)

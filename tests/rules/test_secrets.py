@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.records.policy import Policy
-from perdure.rules.redaction import redact_data, redact_key, redacted, told
+from perdure.rules.redaction import redact, redact_data, redact_key, redaction_note
 from perdure.rules.secret_patterns import card_numbers
 from perdure.rules.validation import inputs as intake
 
@@ -93,23 +93,23 @@ PLAIN = [
 @pytest.mark.parametrize(("kind", "text", "secret"), SECRETS)
 def test_secrets_are_replaced_wherever_they_stand(kind, text, secret):
     for before, after in (("", ""), ("Use ", " please."), ("(", ")"), ("line\n", "\nline"), ("\u0130 ", ", then")):
-        clean, names = redacted(f"{before}{text}{after}")
+        clean, names = redact(f"{before}{text}{after}")
         assert names == (kind,)
         assert clean == f"{before}{text.replace(secret, f'[redacted: {kind}]')}{after}"
-        assert redacted(clean) == (clean, ())
+        assert redact(clean) == (clean, ())
 
 
 @pytest.mark.behaviour("SF2")
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_only_looks_like_a_secret_stays(text):
-    assert redacted(text) == (text, ())
+    assert redact(text) == (text, ())
 
 
 def test_a_private_key_goes_whole_with_or_without_its_end():
     body = "\n".join("MIIEowIBAAKCAQEAwJ0rGqv8iW5Xk9f3VbLqz2mN4pRsT6uV8wXyZ0aBcD1eFgH2" for _ in range(20))
     begin, end = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
-    assert redacted(f"a\n{begin}\n{body}\n{end}\nb")[0] == "a\n[redacted: private key]\nb"
-    cut, names = redacted(f"a\n{begin}\n{body}")
+    assert redact(f"a\n{begin}\n{body}\n{end}\nb")[0] == "a\n[redacted: private key]\nb"
+    cut, names = redact(f"a\n{begin}\n{body}")
     assert (cut, names) == ("a\n[redacted: private key]", ("private key",))
 
 
@@ -123,13 +123,13 @@ def test_of_ten_card_numbers_that_differ_in_their_last_digit_one_is_valid(number
 
 @given(st.text(max_size=200), st.sampled_from(SECRETS), st.text(max_size=200))
 def test_redacting_twice_changes_nothing_more(before, secret, after):
-    once, _ = redacted(f"{before} {secret[1]} {after}")
-    assert redacted(once)[0] == once
+    once, _ = redact(f"{before} {secret[1]} {after}")
+    assert redact(once)[0] == once
 
 
 @given(st.text(alphabet=" \nabcXYZ019.-_:/@=\"'", max_size=300))
 def test_a_text_without_secrets_is_the_very_same(text):
-    clean, names = redacted(text)
+    clean, names = redact(text)
     assert names or clean is text
 
 
@@ -153,7 +153,7 @@ def test_a_key_that_holds_a_secret_still_tells_two_apart():
 
 
 def test_what_is_told_has_kinds_and_counts_and_no_secret():
-    said = told(redacted(f"{NPM} {NPM} {CARD}")[1])
+    said = redaction_note(redact(f"{NPM} {NPM} {CARD}")[1])
     assert said.startswith("3 secrets were replaced before storing (card number, 2 x npm token)")
 
 
@@ -171,10 +171,10 @@ def test_a_draft_says_what_was_replaced_and_a_policy_may_keep_it():
 def test_the_library_is_loaded_only_for_what_is_suspicious():
     code = (
         "import sys, perdure\n"
-        "from perdure.rules.redaction import redacted\n"
-        "redacted('We deploy on Tuesdays at 10:00; commit 3f786850e387550fdab836ed7e6dc881de23001b.')\n"
+        "from perdure.rules.redaction import redact\n"
+        "redact('We deploy on Tuesdays at 10:00; commit 3f786850e387550fdab836ed7e6dc881de23001b.')\n"
         "assert 'detect_secrets' not in sys.modules and 'requests' not in sys.modules\n"
-        "redacted('password = Tr0ub4dor&3xyz')\n"
+        "redact('password = Tr0ub4dor&3xyz')\n"
         "assert 'detect_secrets' in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
@@ -187,8 +187,8 @@ def test_the_library_leaves_a_host_programs_log_and_warnings_alone():
         "logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format='host %(message)s')\n"
         "root = logging.getLogger()\n"
         "before = (list(root.handlers), root.level, warnings.showwarning, set(vars(root)))\n"
-        "from perdure.rules.redaction import redacted\n"
-        "redacted('password = Tr0ub4dor&3xyz')\n"
+        "from perdure.rules.redaction import redact\n"
+        "redact('password = Tr0ub4dor&3xyz')\n"
         "assert 'detect_secrets.core.log' in sys.modules\n"
         "assert (list(root.handlers), root.level, warnings.showwarning, set(vars(root))) == before\n"
         "root.warning('speaks')\n"
@@ -202,8 +202,8 @@ HOSTILE = ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1",
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_what_is_left_of_a_hostile_text_holds_no_secret(piece):
-    clean, _ = redacted(piece * (5_000 // len(piece)))
-    assert redacted(clean) == (clean, ())
+    clean, _ = redact(piece * (5_000 // len(piece)))
+    assert redact(clean) == (clean, ())
 
 
 def _beam() -> list[str]:
@@ -233,4 +233,4 @@ def test_real_conversations_lose_nothing():
         t["text"] for c in turns for k, v in c.items() if k.startswith("session_") and isinstance(v, list) for t in v
     ]
     assert len(said) > 4000
-    assert sum(1 for text in said if redacted(text)[1]) <= 1
+    assert sum(1 for text in said if redact(text)[1]) <= 1

@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforced
+from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforce_confidence
 from perdure.formulas.importance import ImportanceCurve, boost
 from perdure.formulas.retention import RetentionCurve
-from perdure.formulas.value import ValueCurve, Weights, faded_mass, uniqueness
+from perdure.formulas.value import ValueCurve, Weights, decay_mass, uniqueness
 from perdure.records.memory import Kind, Scope, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.lifecycle.trajectory import replay
 from perdure.rules.policy_check import policy_from
 from perdure.rules.validation.inputs import draft
@@ -147,7 +147,7 @@ def test_six_runs_at_age_0_take_nothing():
     for _ in range(6):
         memory = replay({"m": memory}, {}, START, SEED)[0].after
     assert memory.importance == 0.8
-    assert signals([memory], SEED, START).importance[0] == pytest.approx(0.8)
+    assert current_signals([memory], SEED, START).importance[0] == pytest.approx(0.8)
 
 
 @pytest.mark.behaviour("S9")
@@ -214,7 +214,7 @@ def test_amplifier(accesses, expected):
     ],
 )
 def test_confirmation_of_a_fact(before, count, expected):
-    assert float(reinforced(before, count)) == pytest.approx(expected)
+    assert float(reinforce_confidence(before, count)) == pytest.approx(expected)
 
 
 @pytest.mark.behaviour("S20")
@@ -244,7 +244,7 @@ def test_confidence_at_birth(kind, expected):
 def test_from_when_confidence_fades(kind, scope, expected):
     policy = policy_from({"confidence": {"daily_factor": 0.95}})
     memory = state(kind=kind, scope=scope, confidence=0.8, anchor_ms=START + 30 * DAY, access_count=1, created_ms=START)
-    assert signals([memory], policy, START + 40 * DAY).confidence[0] == pytest.approx(expected)
+    assert current_signals([memory], policy, START + 40 * DAY).confidence[0] == pytest.approx(expected)
 
 
 @pytest.mark.behaviour("S22")
@@ -253,8 +253,8 @@ def test_validation_moves_the_truth_clock_and_access_does_not():
     fact = state(kind=Kind.FACT, confidence=0.8, anchor_ms=START + 39 * DAY, access_count=9)
     confirmed = replace(fact, validated_ms=START + 20 * DAY)
     late = START + 40 * DAY
-    assert signals([fact], DEFAULT, late).confidence[0] == pytest.approx(0.8 * math.exp(-0.4))
-    assert signals([confirmed], DEFAULT, late).confidence[0] == pytest.approx(0.8 * math.exp(-0.2))
+    assert current_signals([fact], DEFAULT, late).confidence[0] == pytest.approx(0.8 * math.exp(-0.4))
+    assert current_signals([confirmed], DEFAULT, late).confidence[0] == pytest.approx(0.8 * math.exp(-0.2))
 
 
 # --- seed 004 section 2: the forgetting curve
@@ -351,7 +351,7 @@ def test_the_access_counter_is_the_sum_over_the_history():
     days = [0, 1, 4, 11, 30]
     mass = 0.0
     for i, day in enumerate(days):
-        mass = float(faded_mass(mass, day - days[i - 1] if i else 0.0)) + 1.0
+        mass = float(decay_mass(mass, day - days[i - 1] if i else 0.0)) + 1.0
     assert mass == pytest.approx(sum(math.exp(-0.05 * (30 - day)) for day in days))
 
 

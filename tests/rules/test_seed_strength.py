@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from perdure.formulas.strength import Parameters, StrengthCurve, decay_by_hand, never_forgotten_from, reinforced
+from perdure.formulas.strength import Parameters, StrengthCurve, decay_by_hand, never_forgotten_from, reinforce_strength
 
 SECOND: Final = 1 / 86_400
 INHERITS: Final = None
@@ -114,13 +114,13 @@ def test_a_level_is_worth_a_strength_that_nears_the_maximum(column, level, expec
     ],
 )
 def test_a_reinforcement_adds_its_unit_scaled_by_importance(column, importance, expected):
-    _, level = reinforced([0.5], [0.0], [importance], [1.0], parameters(column))
+    _, level = reinforce_strength([0.5], [0.0], [importance], [1.0], parameters(column))
     assert level[0] == approximately(expected)
 
 
 def test_the_scale_of_importance_is_at_least_a_fifth():
     keys = parameters("default", reinforcement_importance_weight=2.0)  # 1 - 0.5 * 2 = 0
-    assert reinforced([0.5], [0.0], [0.0], [1.0], keys)[1][0] == approximately(0.2)
+    assert reinforce_strength([0.5], [0.0], [0.0], [1.0], keys)[1][0] == approximately(0.2)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_the_scale_of_importance_is_at_least_a_fifth():
     ],
 )
 def test_a_reinforcement_lifts_strength_by_one_step_at_most(column, before, amount, expected):
-    strength, _ = reinforced([before], [0.0], [0.5], [amount], parameters(column))
+    strength, _ = reinforce_strength([before], [0.0], [0.5], [amount], parameters(column))
     assert strength[0] == approximately(expected)
 
 
 def test_the_level_is_bounded_and_a_bound_never_lowers():
-    assert reinforced([0.5], [11.5], [0.5], [100.0], parameters("default"))[1][0] == 12.0
-    assert reinforced([0.5], [14.0], [0.5], [1.0], parameters("default"))[1][0] == 14.0
+    assert reinforce_strength([0.5], [11.5], [0.5], [100.0], parameters("default"))[1][0] == 12.0
+    assert reinforce_strength([0.5], [14.0], [0.5], [1.0], parameters("default"))[1][0] == 14.0
 
 
 # --- "Passive decay"

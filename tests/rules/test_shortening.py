@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.models.wordpiece import WordPiece
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import drop_stop_words, extract_sentences, keywords, summarize
 from perdure.rules.meaning_guard import lost
 from rules.test_tokens import chat
@@ -76,14 +76,14 @@ def test_no_form_is_longer_and_shortening_again_never_adds(text):
         once = form(text)
         again = form(once)
         assert len(again) <= len(once) <= len(text)
-        assert counted(again) <= counted(once) <= counted(text)
+        assert count_tokens(again) <= count_tokens(once) <= count_tokens(text)
 
 
 @ANY
 @given(sentences, st.integers(1, 40))
 def test_budgets_are_kept(text, tokens):
     for form in (extract_sentences, summarize, keywords):
-        assert counted(form(text, tokens)) <= tokens
+        assert count_tokens(form(text, tokens)) <= tokens
 
 
 @ANY
@@ -105,14 +105,14 @@ def test_a_long_text_keeps_its_best_sentences_in_order():
     assert "Marta moved the billing service from Oslo to Bergen with 3 engineers." in short
     found = short.split(". ")
     assert [LONG.index(part) for part in found] == sorted(LONG.index(part) for part in found)
-    assert 20 <= counted(short) <= 40
-    assert counted(summarize(LONG)) <= 150 < counted(drop_stop_words(LONG + LONG.replace("said", "heard")))
+    assert 20 <= count_tokens(short) <= 40
+    assert count_tokens(summarize(LONG)) <= 150 < count_tokens(drop_stop_words(LONG + LONG.replace("said", "heard")))
 
 
 def test_a_sentence_that_is_too_long_for_the_budget_is_cut_and_not_replaced_by_small_talk():
     giant = " ".join(f"server{i} runs service{i}" for i in range(60)) + ". Ok then."
     assert summarize(giant).startswith("server0 runs service0 server1")
-    assert counted(summarize(giant)) > 100
+    assert count_tokens(summarize(giant)) > 100
 
 
 def test_keywords_begin_with_what_must_not_be_lost():
@@ -120,4 +120,4 @@ def test_keywords_begin_with_what_must_not_be_lost():
     found = keywords(text, 14)
     assert found.startswith("Marta said")
     assert "not like PostgreSQL 15.2" in found
-    assert counted(keywords("猫" * 100)) == 20
+    assert count_tokens(keywords("猫" * 100)) == 20

@@ -8,9 +8,9 @@ from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Content, Kind, Record, Scope, Status
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.duplicates import Pair
-from perdure.rules.consolidation.edges import MOST_WEIGHT, Strengthening, joined
-from perdure.rules.consolidation.tasks import components, open_in_task, promotable, redundant, related
+from perdure.rules.consolidation.duplicates import LikePair
+from perdure.rules.consolidation.edges import MOST_WEIGHT, Strengthening, join_edge
+from perdure.rules.consolidation.tasks import components, open_in_task, promotable, propose_redundant, related_pairs
 from rules.builders import START, state
 
 NOW = START + 1000
@@ -37,7 +37,7 @@ def member(edge, identity, **data):
     ],
 )
 def test_related_are_those_that_share_enough_of_their_edges(edges, least, expected):
-    assert related(edges, least) == expected
+    assert related_pairs(edges, least) == expected
 
 
 def test_open_is_what_is_in_task_scope_and_seen():
@@ -56,16 +56,16 @@ def test_the_most_likely_version_is_kept_also_where_it_is_most_likely_only_by_no
     """A fact fades with the time since it was said."""
     old = record("a", "the port is 8080", kind=Kind.FACT, confidence=0.9, created_ms=START - 90 * 86_400_000)
     new = record("b", "The port is 8080.", kind=Kind.FACT, confidence=0.7)
-    pairs = [Pair("a", "b", 0.99, 1.0, 0.99)]
-    (proposal,) = redundant([old, new], pairs, Policy(), NOW)
+    pairs = [LikePair("a", "b", 0.99, 1.0, 0.99)]
+    (proposal,) = propose_redundant([old, new], pairs, Policy(), NOW)
     assert [(m.keeper, m.losers) for m in proposal.merges] == [("b", ("a",))]
-    assert redundant([old, new], [Pair("a", "b", 0.8, 0.5, 0.7)], Policy(), NOW) == []
+    assert propose_redundant([old, new], [LikePair("a", "b", 0.8, 0.5, 0.7)], Policy(), NOW) == []
 
 
 @pytest.mark.behaviour("SPEC-03.26")
 def test_what_contradicts_is_not_redundant():
     some = [record("a", "the port is 8080"), record("b", "the port is 9090")]
-    (proposal,) = redundant(some, [Pair("a", "b", 0.99, 0.9, 0.95)], Policy(), NOW)
+    (proposal,) = propose_redundant(some, [LikePair("a", "b", 0.99, 0.9, 0.95)], Policy(), NOW)
     assert proposal.merges == ()
     assert proposal.refusals[0].reason == "number: 9090 is not 8080"
 
@@ -103,11 +103,11 @@ def test_what_stands_for_others_joins_their_edges_and_brings_no_use_with_it():
 
 def test_an_edge_that_exists_keeps_its_kind_and_weight():
     there = [member("e", "a", weight=3.0), member("e", "b")]
-    (change,) = joined("e", {"a": "", "c": "role"}, there, kind="other", weight=1.0)
+    (change,) = join_edge("e", {"a": "", "c": "role"}, there, kind="other", weight=1.0)
     assert (change.id, change.before) == ("c", None)
     assert change.after["data"] == {"kind": "k", "weight": 3.0, "role": "role", "counted": 0}
     with pytest.raises(InvalidInput):
-        joined("e", {"a": ""}, [], kind="k", weight=1.0)
+        join_edge("e", {"a": ""}, [], kind="k", weight=1.0)
 
 
 # --- promotion

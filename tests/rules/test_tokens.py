@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from perdure.models.wordpiece import WordPiece
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.tokens import counted, pieces
+from perdure.rules.language.tokens import count_tokens, pieces
 
 ROOT = Path(__file__).parents[2]
 ANY = settings(max_examples=200, deadline=None, derandomize=True)
@@ -49,17 +49,17 @@ def cut(text):
 
 def test_the_count_is_near_the_tokenizer_on_real_chat():
     tokenizer, texts = WordPiece(), chat()
-    assert sum(map(counted, texts)) == pytest.approx(sum(len(tokenizer.ids(t)) for t in texts), rel=0.02)
+    assert sum(map(count_tokens, texts)) == pytest.approx(sum(len(tokenizer.ids(t)) for t in texts), rel=0.02)
 
 
 def test_the_count_of_nothing_is_nothing():
-    assert (counted(""), counted(" \n\t"), counted("one two, three.")) == (0, 0, 5)
+    assert (count_tokens(""), count_tokens(" \n\t"), count_tokens("one two, three.")) == (0, 0, 5)
 
 
 @ANY
 @given(texts, texts)
 def test_joining_texts_costs_at_most_one_token(a, b):
-    assert counted(a) + counted(b) <= counted(a + "\n" + b) <= counted(a) + counted(b) + 1
+    assert count_tokens(a) + count_tokens(b) <= count_tokens(a + "\n" + b) <= count_tokens(a) + count_tokens(b) + 1
 
 
 @ANY

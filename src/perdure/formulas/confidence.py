@@ -45,7 +45,7 @@ def amplifier(accesses: ArrayLike) -> Array:
     return np.maximum(1.0, n / (1.0 + np.log(n)))
 
 
-def reinforced(confidence: ArrayLike, reinforcements: ArrayLike) -> Array:
+def reinforce_confidence(confidence: ArrayLike, reinforcements: ArrayLike) -> Array:
     """Return a fact's confidence after one more confirmation.
 
     Args:

@@ -40,7 +40,7 @@ def idf(documents: Array, total: int) -> Array:
     return np.asarray(np.maximum(np.log((total - documents + 0.5) / (documents + 0.5)), 1e-6), dtype=np.float64)
 
 
-def fused(cosine: Array | None, bm25: Array, coverage: float, weights: Fusion) -> tuple[Array, Array]:
+def fuse(cosine: Array | None, bm25: Array, coverage: float, weights: Fusion) -> tuple[Array, Array]:
     """Return the parts of meaning and of words; their sum lies between 0 and 1.
 
     Args:

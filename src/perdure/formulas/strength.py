@@ -136,7 +136,7 @@ class StrengthCurve:
         )
 
 
-def reinforced(
+def reinforce_strength(
     strength: ArrayLike, level: ArrayLike, importance: ArrayLike, amount: ArrayLike, parameters: Parameters
 ) -> tuple[Array, Array]:
     """Return strength and level after a reinforcement.

@@ -124,6 +124,6 @@ def uniqueness(cosines: ArrayLike) -> float:
     return float(np.clip(1.0 - near.mean(), 0.0, 1.0))
 
 
-def faded_mass(mass: ArrayLike, days: ArrayLike, rate: float = 0.05) -> Array:
+def decay_mass(mass: ArrayLike, days: ArrayLike, rate: float = 0.05) -> Array:
     """Return the access counter after some days without access: mass * exp(-rate * days)."""
     return np.asarray(np.asarray(mass, dtype=np.float64) * np.exp(-rate * ages(days)), dtype=np.float64)

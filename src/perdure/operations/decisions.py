@@ -12,7 +12,7 @@ from perdure.records.memory import Form, Record, State, Status
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
         record: The memory after the operation.
         operation: The operation; None where nothing was written.
     """
-    return Outcome(views([record], ctx.policy, ctx.clock())[0], operation)
+    return Outcome(memory_items([record], ctx.policy, ctx.clock())[0], operation)
 
 
 def ids_by_namespace(ctx: Context, ids: Sequence[str]) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Filters
 from perdure.records.report import Explanation, Stats
 from perdure.rules.explanation import explain, inverse_link
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.statistics import at_risk, percentiles
 
 SAMPLE: Final = 5000
@@ -25,7 +25,7 @@ def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str |
     """Return one memory, or None where there is none, or only one that is not shown."""
     place = namespace if namespace is not None else ctx.store.locate(identity)
     records = ctx.store.get(place, [identity]) if place is not None else []
-    memories = views(records, ctx.policy, ctx.clock())
+    memories = memory_items(records, ctx.policy, ctx.clock())
     if not memories or (memories[0].status is not Status.ACTIVE and not include_archived):
         return None
     return memories[0]
@@ -45,7 +45,7 @@ def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: s
         if not records:
             break
         cursor = records[-1].state.created_ms, records[-1].id
-        result += [m for m in views(records, ctx.policy, now) if m.confidence >= filters.min_confidence]
+        result += [m for m in memory_items(records, ctx.policy, now) if m.confidence >= filters.min_confidence]
     return result[:limit]
 
 
@@ -53,7 +53,7 @@ def why(ctx: Context, identity: str) -> Explanation:
     """Return why a memory is as it is: signals, history, what comes next."""
     record = found(ctx, identity)
     now = ctx.clock()
-    memory = views([record], ctx.policy, now)[0]
+    memory = memory_items([record], ctx.policy, now)[0]
     links = ctx.store.links(record.namespace, identity)
     others = {
         r.id
@@ -83,9 +83,11 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
     places = sorted({row[0] for row in tally})
     sample: list[MemoryItem] = []
     for place in places:
-        sample += views(ctx.store.sample_records(place, 1 + sum(tiers.values()) // SAMPLE, SAMPLE), ctx.policy, now)
+        records = ctx.store.sample_records(place, 1 + sum(tiers.values()) // SAMPLE, SAMPLE)
+        sample += memory_items(records, ctx.policy, now)
     soon = now + RISK_DAYS * DAY_MS
-    fading = [m for p in places for m in views(ctx.store.records_due_for_archive(p, soon, SAMPLE), ctx.policy, now)]
+    due = [r for place in places for r in ctx.store.records_due_for_archive(place, soon, SAMPLE)]
+    fading = memory_items(due, ctx.policy, now)
     space = ctx.store.space()
     return Stats(
         namespaces=len(places),

@@ -9,8 +9,8 @@ from perdure.operations.recall import asked, best
 from perdure.operations.writing import found
 from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Absence, Filters, Pool, Query, Ranked
-from perdure.rules.lifecycle.signals import views
-from perdure.rules.ranking import nothing_known, ranked, relevant
+from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
@@ -24,12 +24,12 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
         filters: As the question had them.
     """
     record = found(ctx, identity)
-    memory = views([record], ctx.policy, ctx.clock())[0]
+    memory = memory_items([record], ctx.policy, ctx.clock())[0]
     if memory.status is not Status.ACTIVE and not filters.include_archived:
         return Absence(identity, text, "status", f"it is {memory.status}; ask with include_archived, or restore it")
     query, note = asked(ctx, text)
     pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
-    order = ranked(pool, query, ctx.policy.recall)
+    order = rank_candidates(pool, query, ctx.policy.recall)
     rank = next((i for i, r in enumerate(order, 1) if r.id == identity), None)
     if rank is None:
         by, explanation = _unfound(ctx, memory, query, filters)
@@ -42,7 +42,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
 def _floor(ctx: Context, memory: MemoryItem, pool: Pool, query: Query, filters: Filters) -> tuple[str, str] | None:
     if memory.confidence < filters.min_confidence:
         return "min_confidence", f"its confidence {memory.confidence:.3f} is below {filters.min_confidence:g}"
-    if why := nothing_known(pool, query, ctx.policy.recall):
+    if why := why_nothing_known(pool, query, ctx.policy.recall):
         return "nothing known", f"nothing passed the relevance floor: {why}"
     return None
 
@@ -50,7 +50,7 @@ def _floor(ctx: Context, memory: MemoryItem, pool: Pool, query: Query, filters: 
 def _rank(
     ctx: Context, memory: MemoryItem, text: str, order: list[Ranked], rank: int, limit: int, filters: Filters
 ) -> tuple[str, str]:
-    close = relevant(order, ctx.policy.recall)
+    close = drop_unrelated(order, ctx.policy.recall)
     score = order[rank - 1].score
     if memory.id not in {entry.id for entry in close}:
         share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"

@@ -18,9 +18,9 @@ from perdure.records.outcome import operations_of
 from perdure.records.trust import Trust
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
-from perdure.rules.pattern_extraction import Candidate, candidates
-from perdure.rules.redaction import redacted, told
-from perdure.rules.restatement import Known, repeats, same_words
+from perdure.rules.pattern_extraction import NoteCandidate, find_candidates
+from perdure.rules.redaction import redact, redaction_note
+from perdure.rules.restatement import KnownText, restates, same_words
 from perdure.rules.source_trust import with_trust
 from perdure.rules.validation import inputs as intake
 
@@ -73,14 +73,14 @@ def extract(
         dedup_threshold: From this combined likeness on a candidate repeats what is known; None stores all.
     """
     if ctx.policy.knowledge.redact:  # before it is taken apart: no candidate may begin in the middle of a secret
-        text, replaced = redacted(text)
+        text, replaced = redact(text)
         if replaced:
-            ctx.warn(told(replaced))
-    found = candidates(text, min_confidence=min_confidence, most=len(text))
+            ctx.warn(redaction_note(replaced))
+    found = find_candidates(text, min_confidence=min_confidence, most=len(text))
     return noted(ctx, _checked(ctx, text, found, min_confidence), place, dedup_threshold)
 
 
-def noted(ctx: Context, found: Sequence[Candidate], place: Place, dedup_threshold: float | None) -> ExtractResult:
+def noted(ctx: Context, found: Sequence[NoteCandidate], place: Place, dedup_threshold: float | None) -> ExtractResult:
     """Store candidates as notes, the most confident ones, except for what is known.
 
     Args:
@@ -112,12 +112,12 @@ def noted(ctx: Context, found: Sequence[Candidate], place: Place, dedup_threshol
     return ExtractResult(len(found), len(ids), len(considered) - len(ids), extractions, operations_of(stored))
 
 
-def _most_confident(found: Sequence[Candidate], most: int) -> list[Candidate]:
+def _most_confident(found: Sequence[NoteCandidate], most: int) -> list[NoteCandidate]:
     """Return the most confident candidates in the order of the text."""
     return sorted(sorted(found, key=lambda c: (-c.confidence, c.start))[:most], key=lambda c: c.start)
 
 
-def _checked(ctx: Context, text: str, found: list[Candidate], min_confidence: float) -> list[Candidate]:
+def _checked(ctx: Context, text: str, found: list[NoteCandidate], min_confidence: float) -> list[NoteCandidate]:
     """Return what a language model leaves of the candidates, where the policy lets one check; else all of them."""
     if ctx.model is None or not ctx.policy.model.extract:
         return found
@@ -132,7 +132,7 @@ def _checked(ctx: Context, text: str, found: list[Candidate], min_confidence: fl
     return [*verifying.apply_reply(text, asked, answer, min_confidence=min_confidence), *rest]
 
 
-def _draft(ctx: Context, candidate: Candidate, place: Place) -> Draft:
+def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
     return intake.draft(
         candidate.content,
         policy=ctx.policy,
@@ -173,18 +173,18 @@ def _known(
     words = {same_words(there[i].content.text) for i in twins if i in there}
     weight = ctx.policy.consolidate.content_weight
     known: dict[int, bool] = {}
-    kept: list[Known] = []
+    kept: list[KnownText] = []
     for i in sorted(range(len(drafts)), key=lambda i: (-drafts[i].confidence, i)):
         text = drafts[i].text
-        stored = [Known(there[k].content.text, cosine=c) for k, c in near[i] if k in there]
+        stored = [KnownText(there[k].content.text, cosine=c) for k, c in near[i] if k in there]
         same = same_words(text) in words
-        known[i] = same or repeats(text, vectors[i], [*stored, *kept], threshold, weight)
+        known[i] = same or restates(text, vectors[i], [*stored, *kept], threshold, weight)
         if not known[i]:
             words.add(same_words(text))
-            kept.append(Known(text, vector=vectors[i]))
+            kept.append(KnownText(text, vector=vectors[i]))
     return [known[i] for i in range(len(drafts))]
 
 
-def _told(candidate: Candidate, identity: str | None) -> ExtractedMemory:
+def _told(candidate: NoteCandidate, identity: str | None) -> ExtractedMemory:
     c = candidate
     return ExtractedMemory(c.content, c.confidence, c.pattern, c.start, c.end, identity is not None, identity)

@@ -29,7 +29,7 @@ from perdure.records.report import Ingested
 from perdure.records.signal_results import Question
 from perdure.rules.escaping import label, one_line
 from perdure.rules.prompt_context import context_block, fit_lines
-from perdure.rules.redaction import cleaned
+from perdure.rules.redaction import redact_by_policy
 from perdure.rules.remember_requests import find_requests
 from perdure.rules.source_trust import takes_over, trust_of
 
@@ -211,7 +211,7 @@ class Agent:
         return done
 
     def _requests(self, message: Message, namespace: str, embed: Embed) -> None:
-        text = cleaned(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text]
+        text = redact_by_policy(message.content, self.ctx.policy)[: self.ctx.policy.extract.max_text]
         found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return

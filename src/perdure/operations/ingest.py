@@ -20,7 +20,7 @@ from perdure.records.message import Message
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import operations_of
 from perdure.records.report import Ingested
-from perdure.rules.prompt_context import without_blocks
+from perdure.rules.prompt_context import remove_blocks
 from perdure.rules.redaction import redact_key
 from perdure.rules.source_trust import trust_of, with_trust
 from perdure.rules.usage_detection import REPLYING
@@ -131,7 +131,7 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
     for position, message in enumerate(messages, 1):
         content: Any = message.content  # what a caller gave is checked below
         if ctx.policy.use.skip_echoes and isinstance(content, str) and content.strip():
-            content = without_blocks(content)
+            content = remove_blocks(content)
             if not content:
                 continue
         try:

@@ -12,10 +12,10 @@ from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Ranked, Recall
 from perdure.rules.language.words import query_words
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
-from perdure.rules.ranking import diversified, nothing_known, ranked, relevant, with_signals
-from perdure.rules.redaction import cleaned
+from perdure.rules.ranking import diversify, drop_unrelated, rank_candidates, why_nothing_known, with_signals
+from perdure.rules.redaction import redact_by_policy
 from perdure.rules.updates.recency_ranking import latest_first
 from perdure.rules.updates.update_detection import WATCHED, mark_updates
 
@@ -57,12 +57,12 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     query, note = asked(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
-    if why := nothing_known(pool, query, ctx.policy.recall):
+    if why := why_nothing_known(pool, query, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"nothing known: {why}"
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
-    order = ranked(pool, query, ctx.policy.recall)
+    order = rank_candidates(pool, query, ctx.policy.recall)
     order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
-    hits = best(ctx, relevant(order, ctx.policy.recall), text, namespace, limit, filters, now)
+    hits = best(ctx, drop_unrelated(order, ctx.policy.recall), text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
         why = why or f"everything related is less sure than {filters.min_confidence:g}"
@@ -85,9 +85,9 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     policy = ctx.policy.recall
     wide = replace(filters, include_archived=True, as_of=None, known_at=None, min_confidence=0.0)
     pool = ctx.store.search(namespace, query, wide, policy.for_limit(limit))
-    if nothing_known(pool, query, policy):
+    if why_nothing_known(pool, query, policy):
         return ""
-    order = relevant(ranked(pool, query, policy), policy)[: limit + SPARE]
+    order = drop_unrelated(rank_candidates(pool, query, policy), policy)[: limit + SPARE]
     records = ctx.store.get(namespace, [r.id for r in order])
     if not records or _of_then(ctx, namespace, records, filters):
         return ""
@@ -110,7 +110,7 @@ def widened(
         return hits
     policy = ctx.policy.recall
     pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, policy.for_limit(limit))
-    order = ranked(pool, Query(" ".join(words), words), policy)
+    order = rank_candidates(pool, Query(" ".join(words), words), policy)
     there = {h.memory.id for h in hits}
     found = best(ctx, order, query.text, namespace, limit, filters, now)
     more = next((h for h in found if h.memory.id not in there), None)
@@ -160,7 +160,7 @@ def best(
         ahead = 0
     hits.sort(key=lambda h: -h.score)
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
-    chosen = diversified(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
+    chosen = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
     if not watching:
         return chosen
     there = {h.memory.id for h in chosen}
@@ -173,7 +173,7 @@ def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, no
     records = ctx.store.get(namespace, [r.id for r in page]) if page else []
     if filters.looks_back:
         records = _of_then(ctx, namespace, records, filters)
-    by_id = {m.id: m for m in views(records, ctx.policy, now)}
+    by_id = {m.id: m for m in memory_items(records, ctx.policy, now)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
         for r in page
@@ -195,7 +195,7 @@ def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Insta
     ids = [h.memory.id for h in hits]
     changes = [Change(Target.ACCESS, i, None, {"at_ms": now, "times": 1}) for i in ids]
     changes.append(
-        Change(Target.RECALL, identity, None, {"at_ms": now, "query": cleaned(text, ctx.policy), "hits": ids})
+        Change(Target.RECALL, identity, None, {"at_ms": now, "query": redact_by_policy(text, ctx.policy), "hits": ids})
     )
     try:
         ctx.store.count(Plan(identity, "recall", namespace, now, tuple(changes), ctx.policy.version))

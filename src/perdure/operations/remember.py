@@ -17,9 +17,9 @@ from perdure.records.outcome import Outcome, operations_of
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
 from perdure.rules.decisions import Decisions
-from perdure.rules.lifecycle.signals import views
-from perdure.rules.lifecycle.unarchive import restored
-from perdure.rules.redaction import told
+from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.lifecycle.unarchive import unarchive
+from perdure.rules.redaction import redaction_note
 from perdure.rules.repeated_words import decide_merge, merge_drafts
 
 BATCH: Final = 500
@@ -58,7 +58,7 @@ def remember(
     """
     outcomes: list[Outcome] = []
     if replaced := [name for draft in drafts for name in draft.redacted]:
-        ctx.warn(told(replaced))
+        ctx.warn(redaction_note(replaced))
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         made = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
@@ -89,7 +89,7 @@ def _store(
     ids = store_drafts(ctx, decisions, drafts, vectors, merge=operation == MERGING)
     note = f"{operation}: {len(decisions.changed)} {'memory' if len(decisions.changed) == 1 else 'memories'}"
     written = write(ctx, decisions, operation, note)
-    memories = views([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
+    memories = memory_items([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
     return _outcomes(memories, decisions.changed, written)
 
 
@@ -158,7 +158,7 @@ def _show_again(decisions: Decisions, identity: str) -> None:
     """Decide that an archived memory that is remembered again is shown again."""
     state = decisions.states[identity]
     if state.status is Status.ARCHIVED:
-        back = restored(state, decisions.policy, decisions.now)
+        back = unarchive(state, decisions.policy, decisions.now)
         decisions.change(identity, back, "restored", "remembered again: ages start anew")
 
 

@@ -20,7 +20,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions
-from perdure.rules.redaction import told
+from perdure.rules.redaction import redaction_note
 from perdure.rules.validation import inputs
 
 FORGOTTEN: Final = "forgotten by request"
@@ -49,7 +49,7 @@ def update(ctx: Context, identity: str, content: str) -> Outcome:
         if draft.text == record.content.text:
             return outcome(ctx, record, None)
         if draft.redacted:
-            ctx.warn(told(draft.redacted))
+            ctx.warn(redaction_note(draft.redacted))
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
         vectors = make_vectors(ctx, [draft])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.rules.language.tokens import Said, pieces
-from perdure.rules.language.words import PEOPLE, STOP_WORDS, listed
+from perdure.rules.language.words import PEOPLE, STOP_WORDS, word_set
 
 ECHO: Final = 0.9
 """From this share of a reply's content on, it says nothing of its own."""
@@ -15,7 +15,7 @@ _SHINGLE: Final = 3
 """Content words in a row that are more than coincidence."""
 
 _PLURAL_FROM: Final = 4
-_POLITE: Final = listed("thank thanks ok okay sure course according note notes memory remember recall")
+_POLITE: Final = word_set("thank thanks ok okay sure course according note notes memory remember recall")
 """With such words people introduce what they repeat."""
 
 _Words = tuple[str, ...]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.rules.pattern_extraction import LONGEST, SHORTEST, Candidate
+from perdure.rules.pattern_extraction import LONGEST, SHORTEST, NoteCandidate
 
 INSTRUCTION: Final = (
     "You check what a program took out of a text as worth remembering for weeks: decisions, facts, preferences, causes "
@@ -47,15 +47,15 @@ def reply_schema(most: int) -> dict[str, Any]:
     }
 
 
-def prompt_text(text: str, found: Sequence[Candidate]) -> str:
+def prompt_text(text: str, found: Sequence[NoteCandidate]) -> str:
     """Return what is asked about: the text and the numbered candidates, as JSON."""
     numbered = [{"number": n, "content": c.content} for n, c in enumerate(found, 1)]
     return json.dumps({"text": text, "candidates": numbered}, ensure_ascii=False)
 
 
 def apply_reply(
-    text: str, found: Sequence[Candidate], answer: Mapping[str, Any], *, min_confidence: float
-) -> list[Candidate]:
+    text: str, found: Sequence[NoteCandidate], answer: Mapping[str, Any], *, min_confidence: float
+) -> list[NoteCandidate]:
     """Return the candidates that a model's answer leaves, in the order of the text.
 
     A candidate that the answer does not speak of stays as it is; of two entries about one the first counts, and a
@@ -83,7 +83,7 @@ def apply_reply(
         start = text.find(quote)
         if start < 0 or not SHORTEST <= len(quote) <= LONGEST or confidence < min_confidence:
             continue
-        one = Candidate(quote, confidence, "model", start, start + len(quote))
+        one = NoteCandidate(quote, confidence, "model", start, start + len(quote))
         if all(one.end <= other.start or other.end <= one.start for other in kept):
             kept.append(one)
     return sorted(kept, key=lambda c: c.start)

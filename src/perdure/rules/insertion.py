@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from perdure.formulas.curve import NEVER
-from perdure.formulas.strength import reinforced
+from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import uniqueness
 from perdure.records.instant import Instant
 from perdure.records.memory import Content, Kind, Record, State, Status, Tier
@@ -17,7 +17,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.vector import Vector
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.moves import entry_tier, next_moves
 from perdure.rules.lifecycle.state_arrays import TIERS, Columns, strength_curve
 
@@ -78,7 +78,7 @@ def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant
             status_ms=n.draft.at,
             strength_ms=n.draft.at,
             form_ms=n.draft.at,
-            tokens=counted(n.draft.text),
+            tokens=count_tokens(n.draft.text),
             reinforcements=1 if n.draft.kind is Kind.FACT else 0,  # what was said once was said once
         )
         for n in drafts
@@ -98,7 +98,9 @@ def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Po
         return []
     columns = Columns.of(states)
     curve = strength_curve(columns, policy)  # what was just learned has been reinforced once
-    strength, level = reinforced(curve.baseline(), np.zeros(len(columns)), columns.importance, 1.0, curve.parameters)
+    strength, level = reinforce_strength(
+        curve.baseline(), np.zeros(len(columns)), columns.importance, 1.0, curve.parameters
+    )
     learned = [
         replace(s, strength=a, level=b) for s, a, b in zip(states, strength.tolist(), level.tolist(), strict=True)
     ]

@@ -13,12 +13,12 @@ from typing import Final
 
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.tokens import Kind, Piece, pieces
-from perdure.rules.language.words import IGNORABLE, PEOPLE, RELATIONS, STOP_WORDS, TURNING, listed
+from perdure.rules.language.words import IGNORABLE, PEOPLE, RELATIONS, STOP_WORDS, TURNING, word_set
 
 _GUARDED: Final[tuple[Kind, ...]] = ("negation", "number", "date", "modal", "name", "code")
 _TURNS_CHINESE: Final = frozenset("不没沒無无未别別勿")
 _PAST: Final = {"were": "was", "has": "have", "having": "have", "did": "did", "had": "had"}
-_SAME_FORM: Final = listed(
+_SAME_FORM: Final = word_set(
     "news means goods glasses customs arms series species physics mathematics politics always plus minus bus gas yes "
     "thing something anything nothing everything king ring spring string wing during morning evening"
 )
@@ -28,9 +28,9 @@ _TYPO_FROM: Final = 5
 _DOUBLED_FROM: Final = 9
 _LONGEST_SOUGHT: Final = 300
 """Content words; a longer sentence is compared from its beginning only, so that hostile texts cost little."""
-_OPENS: Final = listed("and because")
+_OPENS: Final = word_set("and because")
 """Words that may begin what the keeper says in addition."""
-_LIMITS: Final = RELATIONS - listed("and so who whose which where")
+_LIMITS: Final = RELATIONS - word_set("and so who whose which where")
 """Words that limit what was said even after a comma: "allowed, with approval" is not "allowed"."""
 
 
@@ -234,7 +234,7 @@ def _bases(word: str) -> set[str]:
     return bases
 
 
-_NO_SLIP: Final = listed(
+_NO_SLIP: Final = word_set(
     "angel angle trial trail diary dairy casual causal united untied quiet quite desert dessert later latter "
     "diner dinner super supper comma coma sacred scared martial marital calm clam bread beard board broad"
 )

@@ -37,7 +37,7 @@ _SENTENCES_TO_COMPARE: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NoteCandidate:
     """Something that may be worth remembering.
 
     Attributes:
@@ -55,7 +55,7 @@ class Candidate:
     end: int
 
 
-def candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> list[Candidate]:
+def find_candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> list[NoteCandidate]:
     """Return what may be worth remembering, in the order of the text; of overlapping finds the most confident.
 
     Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence; a definition keeps its whole
@@ -69,7 +69,7 @@ def candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> l
         most: How many to return; the most confident stay.
     """
     spans = [(start, end) for start, end in sentences(text) if not text.startswith("```", start)]
-    found: list[Candidate] = []
+    found: list[NoteCandidate] = []
     for start, end in spans:
         found += _matches(text[start:end], start)
     found += _dense(text, spans)
@@ -98,7 +98,7 @@ def score_content(content: str, base: float) -> float:
     return min(1.0, max(0.0, score))
 
 
-def _matches(sentence: str, offset: int) -> list[Candidate]:
+def _matches(sentence: str, offset: int) -> list[NoteCandidate]:
     """Return what the patterns find in one sentence."""
     found = []
     for pattern, base, name in _COMPILED:
@@ -113,11 +113,11 @@ def _matches(sentence: str, offset: int) -> list[Candidate]:
         else:
             content = match[1].strip().rstrip(".!").rstrip()
         if SHORTEST <= len(content) <= LONGEST:
-            found.append(Candidate(content, score_content(content, base), name, offset + start, offset + end))
+            found.append(NoteCandidate(content, score_content(content, base), name, offset + start, offset + end))
     return found
 
 
-def _dense(text: str, spans: list[tuple[int, int]]) -> list[Candidate]:
+def _dense(text: str, spans: list[tuple[int, int]]) -> list[NoteCandidate]:
     """Return the sentences with the keywords of the text, by TF-IDF over its own sentences.
 
     The best has 0.5 before its quality counts, so that with the default bar a sentence needs both. Words that are in
@@ -135,23 +135,23 @@ def _dense(text: str, spans: list[tuple[int, int]]) -> list[Candidate]:
         content = text[start:end]
         if score > 0 and SHORTEST <= len(content) <= LONGEST and not content.endswith("?"):
             confidence = score_content(content, _KEYWORDS_BASE * score / top)
-            found.append(Candidate(content, confidence, "keywords", start, end))
+            found.append(NoteCandidate(content, confidence, "keywords", start, end))
     return found
 
 
-def _names_something(candidate: Candidate) -> bool:
+def _names_something(candidate: NoteCandidate) -> bool:
     return any(
         p.kind in {"code", "name", "date"} or (p.kind == "number" and p.text[-1].isdigit())
         for p in pieces(candidate.content)
     )
 
 
-def _apart(found: list[Candidate]) -> list[Candidate]:
+def _apart(found: list[NoteCandidate]) -> list[NoteCandidate]:
     """Return the finds that do not overlap: of those that do, the most confident, then the one found by a pattern.
 
     Finds overlap only within a sentence, so each is compared with the few that begin near it.
     """
-    kept: list[Candidate] = []
+    kept: list[NoteCandidate] = []
     for one in sorted(found, key=lambda c: (c.start, c.end)):
         before = kept[-1] if kept else None
         if before is None or one.start >= before.end:
@@ -163,5 +163,5 @@ def _apart(found: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def _rank(candidate: Candidate) -> tuple[float, bool, int]:
+def _rank(candidate: NoteCandidate) -> tuple[float, bool, int]:
     return (candidate.confidence, candidate.pattern != "keywords", candidate.end - candidate.start)

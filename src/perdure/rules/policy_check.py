@@ -13,7 +13,7 @@ from perdure.formulas.confidence import ConfidenceCurve
 from perdure.formulas.curve import HORIZON_DAYS, Curve
 from perdure.formulas.fsrs import GOOD, PowerRetentionCurve, first_review
 from perdure.formulas.retention import RetentionCurve
-from perdure.formulas.strength import StrengthCurve, reinforced
+from perdure.formulas.strength import StrengthCurve, reinforce_strength
 from perdure.formulas.value import ValueCurve, Weights
 from perdure.records.errors import PolicyError
 from perdure.records.policy import PRESETS, Policy, sections
@@ -158,5 +158,5 @@ def _something_is_forgotten(policy: Policy) -> bool:
     nothing = np.zeros(2)
     keys = strength_parameters(policy, np.array([SESSION, LONG_TERM]))
     resting = StrengthCurve(nothing, nothing, nothing, keys).baseline()
-    learned = StrengthCurve(*reinforced(resting, nothing, nothing, 1.0, keys), nothing, keys)
+    learned = StrengthCurve(*reinforce_strength(resting, nothing, nothing, 1.0, keys), nothing, keys)
     return bool(np.any(learned.forgetting() <= HORIZON_DAYS))

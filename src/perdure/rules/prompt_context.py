@@ -40,7 +40,7 @@ def context_block(parts: Iterable[str]) -> str:
     return "\n".join([BEGIN, HEAD, *kept, END]) if any(kept) else ""
 
 
-def without_blocks(text: str) -> str:
+def remove_blocks(text: str) -> str:
     """Return a text without the blocks that were put before an agent, and without the white space at its ends.
 
     A block that does not end goes on to the end of the text. A text without a block is returned as it is.

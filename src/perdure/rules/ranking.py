@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Fusion, Ints, context_parts, fused
+from perdure.formulas.fusion import Fusion, Ints, context_parts, fuse
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
@@ -19,7 +19,7 @@ from perdure.rules.language.words import is_named, may_answer, people_named
 OWN: Final = ("meaning", "words", "neighbour")
 
 
-def nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
+def why_nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
     """Return why nothing stored is related to the query; empty if something is."""
     if not pool.candidates:
         return "no memory passes the filters and shares a word or a meaning with the query"
@@ -35,7 +35,7 @@ def nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
     return ""
 
 
-def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
+def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
     """Return the candidates in the order of relevance, best first."""
     candidates = pool.candidates
     if not candidates:
@@ -50,7 +50,7 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
         policy.named,
     )
     cosine = np.array([np.nan if c.cosine is None else c.cosine for c in candidates]) if pool.vectors else None
-    dense, lexical = fused(cosine, np.array([c.bm25 for c in candidates]), pool.coverage, weights)
+    dense, lexical = fuse(cosine, np.array([c.bm25 for c in candidates]), pool.coverage, weights)
     previous, following, session = _places(candidates)
     names = people_named(query.text)
     speakers = {s for s in {c.speaker for c in candidates} if is_named(s, names)}
@@ -79,7 +79,7 @@ def ranked(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
     ]
 
 
-def relevant(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:
+def drop_unrelated(order: Sequence[Ranked], policy: RecallPolicy) -> list[Ranked]:
     """Return the candidates that are related to the query at all: an answer is not padded to its limit.
 
     What counts is a memory's own likeness and that of the turns beside it. Its session or its speaker alone does not
@@ -117,7 +117,7 @@ def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit
     return Hit(memory, sum(parts.values()), parts, entry.cosine)
 
 
-def diversified(
+def diversify(
     hits: Sequence[Hit],
     vectors: Mapping[str, Vector],
     limit: int,

@@ -40,7 +40,7 @@ Found = tuple[int, int, str]
 """(start, end, what it is)."""
 
 
-def redacted(text: str) -> tuple[str, tuple[str, ...]]:
+def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """Return a text with ``[redacted: aws access key]`` where a secret stood, and what each of them was, in order.
 
     A text without secrets is returned as it is. Redacting twice changes nothing more. What is found: the shapes of
@@ -63,9 +63,9 @@ def redacted(text: str) -> tuple[str, tuple[str, ...]]:
     return "".join([*pieces, text[at:]]), tuple(name for _, _, name in found)
 
 
-def cleaned(text: str, policy: Policy) -> str:
+def redact_by_policy(text: str, policy: Policy) -> str:
     """Return a text as it may be stored: without secrets, unless the policy keeps them."""
-    return redacted(text)[0] if policy.knowledge.redact else text
+    return redact(text)[0] if policy.knowledge.redact else text
 
 
 def redact_draft(draft: Draft, policy: Policy) -> Draft:
@@ -76,7 +76,7 @@ def redact_draft(draft: Draft, policy: Policy) -> Draft:
     """
     if not policy.knowledge.redact:
         return draft
-    text, told = redacted(draft.text)
+    text, told = redact(draft.text)
     tags, in_tags = redact_data(draft.tags)
     metadata, inside = redact_data(draft.metadata)
     source, in_source = redact_data(draft.source)
@@ -100,12 +100,12 @@ def redact_draft(draft: Draft, policy: Policy) -> Draft:
 def redact_data(value: Any) -> tuple[Any, tuple[str, ...]]:
     """Return JSON data with the secrets in its texts replaced, keys of mappings too, and what each of them was."""
     if isinstance(value, str):
-        return redacted(value)
+        return redact(value)
     if isinstance(value, Mapping):
         told: list[str] = []
         pairs: dict[str, Any] = {}
         for key, item in value.items():
-            (clean, first), (inside, rest) = redacted(key), _redact_value(key, item)
+            (clean, first), (inside, rest) = redact(key), _redact_value(key, item)
             pairs[clean] = inside
             told += [*first, *rest]
         return pairs, tuple(told)
@@ -117,10 +117,10 @@ def redact_data(value: Any) -> tuple[Any, tuple[str, ...]]:
 
 def redact_key(key: str) -> str:
     """Return a key that is as good as another one but holds no secret: a digest of it where it held one."""
-    return f"redacted:{blake2b(key.encode(), digest_size=16).hexdigest()}" if redacted(key)[1] else key
+    return f"redacted:{blake2b(key.encode(), digest_size=16).hexdigest()}" if redact(key)[1] else key
 
 
-def told(names: Iterable[str]) -> str:
+def redaction_note(names: Iterable[str]) -> str:
     """Return the sentence that says what was replaced: kinds and counts, never the secrets."""
     counts: dict[str, int] = {}
     for name in names:

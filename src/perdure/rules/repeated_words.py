@@ -9,7 +9,7 @@ from typing import Any
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.decisions import Decisions
-from perdure.rules.source_trust import trust_in, with_trust
+from perdure.rules.source_trust import stored_trust, with_trust
 from perdure.rules.validation.inputs import checked_metadata, checked_tags
 
 
@@ -59,5 +59,5 @@ def _tags(known: tuple[str, ...], draft: Draft, policy: Policy) -> tuple[str, ..
 
 
 def _metadata(known: Mapping[str, Any], draft: Draft, policy: Policy) -> Mapping[str, Any]:
-    merged = with_trust({**known, **draft.metadata}, trust_in(known))
+    merged = with_trust({**known, **draft.metadata}, stored_trust(known))
     return known if merged == known else checked_metadata(merged, policy)

@@ -17,7 +17,7 @@ _ROUNDING: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownText:
     """Something that a text may repeat.
 
     Attributes:
@@ -36,7 +36,9 @@ def same_words(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def repeats(text: str, vector: Vector | None, known: Iterable[Known], threshold: float, content_weight: float) -> bool:
+def restates(
+    text: str, vector: Vector | None, known: Iterable[KnownText], threshold: float, content_weight: float
+) -> bool:
     """Return whether a text repeats one of those known.
 
     It does if its combined likeness, (1 - w) * cosine + w * Jaccard of the words, reaches the threshold, and the

@@ -48,7 +48,7 @@ def trust_of(role: str | None, source: str | None = None) -> Trust:
     said = _ROLES.get(str(role or "user").strip().lower(), Trust.EXTERNAL)
     place = str(source or "").strip()
     found = Trust.EXTERNAL if _ELSEWHERE.match(place) else _BY_SOURCE.get(place.lower(), said)
-    return least((said, found))
+    return least_trust((said, found))
 
 
 def takes_over(text: str) -> bool:
@@ -56,12 +56,12 @@ def takes_over(text: str) -> bool:
     return _TAKEN_OVER.search(remove_invisible(text)) is not None
 
 
-def least(trusts: Iterable[Trust]) -> Trust:
+def least_trust(trusts: Iterable[Trust]) -> Trust:
     """Return the lowest trust, which what is derived from several inherits; a user's if there are none."""
     return max(trusts, key=_ORDER.index, default=Trust.USER)
 
 
-def trust_in(metadata: Mapping[str, Any]) -> Trust:
+def stored_trust(metadata: Mapping[str, Any]) -> Trust:
     """Return the trust that a memory's metadata tells; a user's if it tells none."""
     told = metadata.get(KEY)
     return Trust(told) if isinstance(told, str) and told in set(Trust) else Trust.USER
@@ -93,7 +93,7 @@ def display_text(text: str, metadata: Mapping[str, Any], speaker: str | None, lo
         speaker: Who said it, where that stands before the line, else None.
         longest: Characters of the words; longer ones are cut.
     """
-    trust = trust_in(metadata)
+    trust = stored_trust(metadata)
     if is_trusted(trust):
         return cut(one_line(text), longest)
     return _mark(trust, speaker) + quoted_line(text, longest)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Fusion, fused
+from perdure.formulas.fusion import Fusion, fuse
 from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Filters, Pool, Query
@@ -138,7 +138,7 @@ class Search(ABC):
         rows = [r for r in kept if narrow[r][2] is not None]
         if not rows:
             return set()
-        parts = fused(
+        parts = fuse(
             None if cosine is None else np.array([cosine.get(r, np.nan) for r in rows]),
             np.array([bm25.get(r, 0.0) for r in rows]),
             share,

@@ -82,7 +82,7 @@ class ConsolidatingVerbs:
             InvalidInput: A value is refused, or there was no dry run that would do the same now.
             GateStopped: It would lose too much; nothing was written.
         """
-        chosen = merging.Strategy(strategy)
+        chosen = merging.MergeStrategy(strategy)
         asked = consolidate.Asked(namespace, similarity_threshold, chosen, max_groups, pairs)
         reason = inputs.optional_reason(accept_loss, self._context.policy)
         return consolidate.consolidate(self._context, asked, dry_run=dry_run, accept_loss=reason)

@@ -30,11 +30,11 @@ from perdure.knowledge.extraction.plain_values import (
 )
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
-_BE: Final = listed("am is are be been")
-_SORTS: Final = listed("status contact address job name policy preference hobby")
-_FIRM: Final = listed("contact address job name")
+_BE: Final = word_set("am is are be been")
+_SORTS: Final = word_set("status contact address job name policy preference hobby")
+_FIRM: Final = word_set("contact address job name")
 """Sorts whose value is never how somebody does: "my phone is dead" names no phone."""
 _LONGEST: Final = 6
 """Words that the name of an attribute may have beside its last."""

@@ -32,7 +32,7 @@ from perdure.knowledge.extraction.phrases import (
 )
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
 _INTERESTED: Final = {
     "interested": "interest",
@@ -43,9 +43,9 @@ _INTERESTED: Final = {
 }
 _MEASURED: Final = {"tall": "height", "high": "height", "heavy": "weight", "old": "age"}
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){0,3}(?:\.x)?")
-_PLANS: Final = listed("plan tier")
+_PLANS: Final = word_set("plan tier")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_NEW: Final = listed("new current")
+_NEW: Final = word_set("new current")
 
 
 def read_states(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:

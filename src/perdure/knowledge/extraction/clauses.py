@@ -9,7 +9,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.dates import dates_in
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
 _SPLIT: Final = re.compile(
     r""",(?=\s)(?!\s(?:19|20)\d\d\b)(?!\s(?:and\s)?not\b) | [;:](?=\s) | [—–…()\[\]] | \.{2,} | \s-{1,2}\s
@@ -27,16 +27,16 @@ _LINE_OF_QUOTE: Final = re.compile(r"\s*(?:>|\|)|(?: {4}|\t)\S")
 _MOST_WORDS: Final = 60
 """Words of a clause that are read: nobody says more before the verb that counts."""
 
-_ASKING: Final = listed("what how when where who whom whose why which")
-_INVERTED: Final = listed("is are was were do does did has have had can could would will should shall may am")
-_ASKED: Final = listed("i you we they he she it there this that these those the my our your any anyone anybody")
-_WONDERING: Final = listed(
+_ASKING: Final = word_set("what how when where who whom whose why which")
+_INVERTED: Final = word_set("is are was were do does did has have had can could would will should shall may am")
+_ASKED: Final = word_set("i you we they he she it there this that these those the my our your any anyone anybody")
+_WONDERING: Final = word_set(
     "wondering wonder wondered guess suppose imagine wish hope hoping think thinking thought believe"
 )
-_SUPPOSING: Final = listed(
+_SUPPOSING: Final = word_set(
     "if unless when whenever whether until while before after once as suppose maybe perhaps imagine assuming let's"
 )
-LEADING: Final = listed("""
+LEADING: Final = word_set("""
     and but so because since though although cause 'cause well oh ah yeah yes yep hey hi wow thanks also then now plus
     actually honestly anyway btw currently recently lately luckily fortunately unfortunately sadly besides however
     anyhow basically especially considering even that sure ok okay right lol haha fyi first finally um hmm

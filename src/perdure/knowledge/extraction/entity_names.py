@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.knowledge.records.facts import Entity
 from perdure.records.document import Document, Shelf
-from perdure.rules.language.words import PEOPLE, listed
+from perdure.rules.language.words import PEOPLE, word_set
 
 LONGEST: Final = 200
 """Characters of a normal form; what is longer is no name."""
@@ -37,16 +37,16 @@ _MARK: Final = "\u02d0"
 _UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]")
 """Hyphenation, joiners, directions, variants: a name is the same with and without."""
 
-ARTICLES: Final = listed("the a an")
-NOBODY: Final = PEOPLE | listed(
+ARTICLES: Final = word_set("the a an")
+NOBODY: Final = PEOPLE | word_set(
     "it its itself this that these those who whom whose which what someone somebody anyone anybody everyone everybody "
     "nobody nothing something anything everything one ones other others another null none undefined nil nan n/a"
 )
 """What stands where a name could, and is none."""
-_ACRONYMS: Final = listed("us it he me who her him")
+_ACRONYMS: Final = word_set("us it he me who her him")
 """Pronouns that, in capitals, may be a name."""
 LEGAL: Final[dict[str, str]] = {
-    **{word: word for word in listed("llc llp lp plc gmbh ag kg sa sas sarl srl spa bv nv ab oy pty kk se")},
+    **{word: word for word in word_set("llc llp lp plc gmbh ag kg sa sas sarl srl spa bv nv ab oy pty kk se")},
     "ltd": "ltd",
     "limited": "ltd",
     "inc": "inc",

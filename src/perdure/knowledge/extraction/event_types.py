@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.knowledge.records.facts import EventType
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
 BASE: Final = {
     EventType.QUESTION: 0.4,
@@ -91,7 +91,7 @@ _POLITE: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
-COMMANDS: Final = listed("""
+COMMANDS: Final = word_set("""
     add adjust analyse analyze append apply approve archive arrange assign attach book build buy call cancel change
     check clean clear close commit compare compile complete compute confirm configure connect contact convert copy count
     create delete deliver deploy design disable display download draft edit email enable erase estimate execute expand
@@ -105,7 +105,7 @@ COMMANDS: Final = listed("""
     validate verify wait walk watch write
     """)
 """Verbs with which somebody is asked to act."""
-_ASKED_FOR: Final = listed("""
+_ASKED_FOR: Final = word_set("""
     tell explain say think know recommend suggest help believe guess remember imagine see clarify describe elaborate
     advise understand mind like
     """)

@@ -22,23 +22,23 @@ from perdure.knowledge.extraction.phrases import (
 )
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
-_NEXT: Final = listed("before after until at on by past between")
-_COMMON: Final = listed(
+_NEXT: Final = word_set("before after until at on by past between")
+_COMMON: Final = word_set(
     "ship call deliver send email use invoice schedule pay order book deploy contact knock bill text"
 )
 """Verbs of a rule that is told without a subject: "always ship on Friday"."""
-_ORDERED: Final = (COMMANDS | _COMMON | listed("commit ask run squash rebase log document tag lint")) - listed(
+_ORDERED: Final = (COMMANDS | _COMMON | word_set("commit ask run squash rebase log document tag lint")) - word_set(
     "look get give take wait find turn walk tell raise try keep start stop pick place watch share hand lower count"
 )
 """Verbs with which "always" and "never" begin a rule; others begin small talk: "never mind", "always look up"."""
-_HAPPENING: Final = listed("happen happens start starts begin begin begins end ends run runs take takes is are")
+_HAPPENING: Final = word_set("happen happens start starts begin begin begins end ends run runs take takes is are")
 _FAR: Final = 6
-_WAYS: Final = listed("email e-mail mail post phone fax text sms courier letter chat")
-OBJECTS: Final = listed("to you me him her them us it that this a an some more something someone")
+_WAYS: Final = word_set("email e-mail mail post phone fax text sms courier letter chat")
+OBJECTS: Final = word_set("to you me him her them us it that this a an some more something someone")
 """After "want" they begin a wish, nothing that recurs."""
-_WANTED: Final = listed("want wants accept accepts")
+_WANTED: Final = word_set("want wants accept accepts")
 
 
 def read_policy(clause: Clause, predicates: Predicates) -> list[RawClaim]:

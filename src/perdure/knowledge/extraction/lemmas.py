@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from perdure.rules.language.verbs import IRREGULAR_PASTS, forms
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
 _PLURALS: Final = forms("""
 child children, man men, woman women, person people, foot feet, tooth teeth, mouse mice, goose geese, wife wives,
@@ -15,7 +15,7 @@ cookies, series series, species species, criterion criteria, analysis analyses, 
 selfie selfies, zombie zombies, calorie calories, quiz quizzes, shoe shoes, toe toes, canoe canoes, cache caches,
 headache headaches, mustache mustaches
 """)
-_NO_PLURAL: Final = listed("""
+_NO_PLURAL: Final = word_set("""
     is was has this his its us yes as thus plus bus gas lens news always perhaps whereas gps ios css sas aws dns https
     mathematics physics politics economics ethics athletics gymnastics aerobics series species tennis yoga christmas
     texas paris james charles thomas chris jess dennis lucas nicholas marcus angeles dallas vegas wales athens brussels
@@ -49,7 +49,7 @@ downgrading, promote promoted promoting, smoke smoked smoking, unsubscribe unsub
 bitten biting, exchange exchanged exchanging
 """)
 """Forms that the endings below do not bring to their verb."""
-_SAME: Final = listed("cut hit hurt let put quit read run set become come")
+_SAME: Final = word_set("cut hit hurt let put quit read run set become come")
 """Past tenses that look like their base form, or nearly."""
 
 

@@ -30,27 +30,27 @@ from perdure.knowledge.extraction.phrases import (
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
 from perdure.records.instant import Instant
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
-_ENDING: Final = listed("""
+_ENDING: Final = word_set("""
     and or but so which that who is are was were has have had to of in on at for with from by up i we they he she it my
     our when where now since starting correct so-far total
     """)
-_BEFORE_VALUES: Final = listed("about around now on to at by roughly approximately over set just")
+_BEFORE_VALUES: Final = word_set("about around now on to at by roughly approximately over set just")
 _LONGEST_NAME: Final = 6
 """Words that a name before "of $50" may have."""
-_PER: Final = listed("per a an each every")
-_RATES: Final = listed("daily weekly monthly yearly annually")
-_TIMES: Final = listed("second minute hour day week month year min sec time am pm hr decade")
+_PER: Final = word_set("per a an each every")
+_RATES: Final = word_set("daily weekly monthly yearly annually")
+_TIMES: Final = word_set("second minute hour day week month year min sec time am pm hr decade")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _NUMBER: Final = re.compile(
     r"[$€£]?\d[\d,.]*(?:k|m|bn)?(?:%|ms|s|kg|km|cm|mm|m|g|gb|mb|tb|lbs?|mph|min|h|usd|eur)?(?:/\w+)?", re.IGNORECASE
 )
 _SCALED: Final = re.compile(r"\d[\d,.]*(?:k|m|mn|bn)", re.IGNORECASE)
-_MONEY: Final = listed("usd eur gbp chf dollar dollars euro euros pound pounds yen franc francs rupees yuan")
+_MONEY: Final = word_set("usd eur gbp chf dollar dollars euro euros pound pounds yen franc francs rupees yuan")
 """What may stand after "50k": without it the value would lose its currency."""
-_NEWER: Final = listed("new updated revised increased adjusted current extended reduced latest")
-_AIMING: Final = listed("aiming targeting targets target aim")
+_NEWER: Final = word_set("new updated revised increased adjusted current extended reduced latest")
+_AIMING: Final = word_set("aiming targeting targets target aim")
 _SORTS: Final = {"measure", "date", "status", "contact", "address", "job", "name", "policy", "preference"}
 
 

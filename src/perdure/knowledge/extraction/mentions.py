@@ -10,7 +10,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.entity_names import LEGAL, name_words, normal_name, word_form
 from perdure.rules.language.tokens import Piece, pieces
-from perdure.rules.language.words import CALENDAR, MODALS, NEGATIONS, NUMBER_WORDS, STOP_WORDS, TURNING, listed
+from perdure.rules.language.words import CALENDAR, MODALS, NEGATIONS, NUMBER_WORDS, STOP_WORDS, TURNING, word_set
 
 _MOST_WORDS: Final = 8
 _LONGEST_UNSPACED: Final = 12
@@ -24,9 +24,9 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 """Scripts that put no spaces between words."""
-_LINKING: Final = listed("of de del della der den des di da do dos du la le el van von ter zu bin ibn al & y")
-_TITLES: Final = listed("mr mrs ms mx dr prof sir madam mme herr frau st")
-_OPENING: Final = listed("""
+_LINKING: Final = word_set("of de del della der den des di da do dos du la le el van von ter zu bin ibn al & y")
+_TITLES: Final = word_set("mr mrs ms mx dr prof sir madam mme herr frau st")
+_OPENING: Final = word_set("""
     add alright also although amazing anyway apparently ask assume basically because besides book btw buy call
     cancel change check clearly close compare congrats congratulations contact cool correct create currently dear
     delete deploy did do does draft eventually everyone everything exactly explain final finally find first fix
@@ -43,7 +43,7 @@ _OPENING: Final = listed("""
     yet you your yup
     """)
 """Words that often begin a sentence: before a name they are no part of it."""
-_SPELT: Final = listed(
+_SPELT: Final = word_set(
     "am pm ok fyi asap tbd tbc tbh imo imho lol omg btw faq aka etc eta diy rsvp ps nb id url uri todo tba eod eom eoy "
     "usd eur gbp chf jpy vat net ceo cto cfo coo vp hr pr q1 q2 q3 q4 kpi okr pdf csv html xml json i ii iii iv"
 )

@@ -8,39 +8,39 @@ from typing import Final
 
 from perdure.knowledge.extraction.clauses import Clause, Word
 from perdure.knowledge.extraction.lemmas import past_form, singular
-from perdure.rules.language.words import NUMBER_WORDS, STOP_WORDS, listed
+from perdure.rules.language.words import NUMBER_WORDS, STOP_WORDS, word_set
 
-PEOPLE: Final = listed("i we they he she")
+PEOPLE: Final = word_set("i we they he she")
 OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they", "its": "it"}
-DETERMINERS: Final = listed("a an the my our your his her their its this that these those some any new another")
-PREPOSITIONS: Final = listed("""
+DETERMINERS: Final = word_set("a an the my our your his her their its this that these those some any new another")
+PREPOSITIONS: Final = word_set("""
     to for at in on with from into about as by over under near during through since until after before without within
     between among around across against toward towards via per instead like because due while
     """)
-PARTICLES: Final = listed("up out down back off over away around along")
-VERB_PREPOSITIONS: Final = listed("to for at in on with from into about as of")
-_ENDS: Final = listed("""
+PARTICLES: Final = word_set("up out down back off over away around along")
+VERB_PREPOSITIONS: Final = word_set("to for at in on with from into about as of")
+_ENDS: Final = word_set("""
     that which who whom whose where when while because cause so but if unless than then since until though although
     yesterday today tomorrow tonight now recently lately again too together ago already before soon yet anymore though
     considering including especially i i'm i've i'd i'll we we're we've they they're he he's she she's it it's you
     you're there is are was were has have had will would could should can might may do does did really just also
     currently regularly there's not helped helping makes made
     """)
-_NO_VALUE: Final = listed("""
+_NO_VALUE: Final = word_set("""
     it that this them you me us him her there so how what why who where when all everything something anything nothing
     everyone someone things stuff one ones more lot lots bit most much many both myself yourself ourselves themselves
     himself herself each your yours here to not that's it's what's same kind sort way
     """)
-WEEKDAYS: Final = listed("monday tuesday wednesday thursday friday saturday sunday weekday weekend")
-DAYPARTS: Final = listed("morning afternoon evening night noon midday")
-_OTHER_ACTS: Final = listed("""
+WEEKDAYS: Final = word_set("monday tuesday wednesday thursday friday saturday sunday weekday weekend")
+DAYPARTS: Final = word_set("morning afternoon evening night noon midday")
+_OTHER_ACTS: Final = word_set("""
     it get go my works lives goes plays likes loves hates wants uses runs teaches studies speaks prefers gets makes
     takes needs
     """)
 """After "and" they begin another act: "lives in Lyon and works at Acme"."""
-_ACTS: Final = listed("work live go play study teach run volunteer travel commute")
+_ACTS: Final = word_set("work live go play study teach run volunteer travel commute")
 _LONGEST: Final = 10
-_RATES: Final = listed("daily weekly monthly yearly annual")
+_RATES: Final = word_set("daily weekly monthly yearly annual")
 
 
 @dataclass(frozen=True, slots=True)

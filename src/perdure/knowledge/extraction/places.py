@@ -8,17 +8,17 @@ from perdure.knowledge.extraction.measurements import claim_of, value_at
 from perdure.knowledge.extraction.naming_verbs import PLACES, Parsed, RawClaim, TextSpan
 from perdure.knowledge.extraction.phrases import WEEKDAYS, Phrase, is_identifier, is_name, phrase_at
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
-_BE: Final = listed("am is are")
-_AT: Final = listed("in at on")
-_KEPT: Final = listed("config log test script source data wiki dashboard server note spec api endpoint")
+_BE: Final = word_set("am is are")
+_AT: Final = word_set("in at on")
+_KEPT: Final = word_set("config log test script source data wiki dashboard server note spec api endpoint")
 """What has an address of programs; a bug is in a file only until it is mended."""
-_SET: Final = listed("planned scheduled due set slated booked")
+_SET: Final = word_set("planned scheduled due set slated booked")
 _BOUNDS: Final = {
-    **dict.fromkeys(listed("start starts begin begins"), "start_date"),
-    **dict.fromkeys(listed("end ends expire expires"), "end_date"),
-    **dict.fromkeys(listed("leave leaves depart departs arrive arrives"), "date"),
+    **dict.fromkeys(word_set("start starts begin begins"), "start_date"),
+    **dict.fromkeys(word_set("end ends expire expires"), "end_date"),
+    **dict.fromkeys(word_set("leave leaves depart departs arrive arrives"), "date"),
 }
 _MADE: Final = {"written": "language", "built": "language", "hosted": "platform", "deployed": "platform"}
 

@@ -9,15 +9,15 @@ from typing import Final
 from perdure.knowledge.extraction.clauses import Word
 from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, JOBS, NOT_EVENTS, ROLES, THINGS, Parsed, TextSpan
 from perdure.knowledge.extraction.phrases import WEEKDAYS, Phrase, is_identifier, is_name
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
 _NAMES: Final = 4
 """Words that a person's name may have."""
 _WORDS: Final = 4
 """Words that a value may have which is no number."""
-_SHOUTED: Final = listed("no yes ok okay so right wrong true false amazing great none nan null")
-_STATES: Final = listed("""
+_SHOUTED: Final = word_set("no yes ok okay so right wrong true false amazing great none nan null")
+_STATES: Final = word_set("""
     down up out off on over slow fast good bad great nice fine ok okay ready done gone late early full empty open shut
     close free busy big small new old broken dead live hot cold short long high low easy hard clear clean dirty safe
     different same similar better best worse worst correct right wrong true false important necessary available weird
@@ -28,7 +28,7 @@ _STATES: Final = listed("""
 """What something may be without that being its value."""
 
 
-_TRAILING: Final = listed("now currently today instead too again anyway already")
+_TRAILING: Final = word_set("now currently today instead too again anyway already")
 
 
 def words_at(parsed: Parsed, place: TextSpan) -> list[Word]:

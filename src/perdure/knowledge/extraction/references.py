@@ -11,33 +11,33 @@ from perdure.knowledge.extraction.entity_names import LEGAL, Ambiguous, Names, R
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.records.facts import Entity
 from perdure.records.memory import ROLES
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
 WINDOW: Final = 10
 """Messages back that a word may refer to."""
 USER: Final = "user"
 ASSISTANT: Final = "assistant"
 
-FIRST_PERSON: Final = listed("i me my mine myself we us our ours ourselves")
-_PERSON: Final = listed("he him his himself she her hers herself")
-_MANY: Final = listed("they them their theirs themselves")
-_THING: Final = listed("it its itself")
+FIRST_PERSON: Final = word_set("i me my mine myself we us our ours ourselves")
+_PERSON: Final = word_set("he him his himself she her hers herself")
+_MANY: Final = word_set("they them their theirs themselves")
+_THING: Final = word_set("it its itself")
 _DESCRIBED: Final = re.compile(r"(?:the|this|that|our|my|your) (\w+)")
 _NOUNS: Final[dict[str, str]] = {
     **dict.fromkeys(
-        listed("customer client company firm business vendor supplier partner organisation organization agency bank "
+        word_set("customer client company firm business vendor supplier partner organisation organization agency bank "
                "store shop startup retailer employer"),
         "organisation",
     ),
-    **dict.fromkeys(listed("man woman person guy lady colleague manager boss doctor teacher friend"), "person"),
+    **dict.fromkeys(word_set("man woman person guy lady colleague manager boss doctor teacher friend"), "person"),
     **dict.fromkeys(
-        listed("project order invoice ticket product system service server app application tool feature repo "
+        word_set("project order invoice ticket product system service server app application tool feature repo "
                "repository device shipment delivery contract issue"),
         "thing",
     ),
 }  # fmt: skip
 """What an entity may be called -> what it is."""
-_FIRM: Final = frozenset(LEGAL) | listed(
+_FIRM: Final = frozenset(LEGAL) | word_set(
     "media bank group labs studio studios partners holdings industries systems technologies solutions foods motors "
     "pharma university institute agency consulting logistics ventures capital"
 )

@@ -11,13 +11,13 @@ from perdure.knowledge.extraction.lemmas import singular
 from perdure.knowledge.extraction.naming_verbs import KIN, ONLY, RELATIONS, RawClaim
 from perdure.knowledge.extraction.phrases import OWNERS, is_name, name_of, text_gap
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import CALENDAR, listed
+from perdure.rules.language.words import CALENDAR, word_set
 
-_WHICH: Final = listed("older younger elder eldest oldest youngest little big twin best close old dear late new good")
+_WHICH: Final = word_set("older younger elder eldest oldest youngest little big twin best close old dear late new good")
 _ALL: Final = RELATIONS | KIN
 _CLOSE: Final = frozenset(map(singular, KIN))
 _MOST_NAMES: Final = 3
-_AFTER: Final = listed("i i'm i'd i'll i've me facebook happy")
+_AFTER: Final = word_set("i i'm i'd i'll i've me facebook happy")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,13 @@ from perdure.knowledge.extraction.phrases import (
 )
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
-_CANCELLING: Final = listed("cancel discontinue unsubscribe")
-_OF_DAYS: Final = STOPPING | _CANCELLING | listed("end drop cease")
-_SUBSCRIBED: Final = listed("subscription membership plan account licence license")
-_NOT_OWN: Final = listed("his her their its the your that this it on to")
-_NO_USE: Final = listed("it that this them being having getting seeing working")
+_CANCELLING: Final = word_set("cancel discontinue unsubscribe")
+_OF_DAYS: Final = STOPPING | _CANCELLING | word_set("end drop cease")
+_SUBSCRIBED: Final = word_set("subscription membership plan account licence license")
+_NOT_OWN: Final = word_set("his her their its the your that this it on to")
+_NO_USE: Final = word_set("it that this them being having getting seeing working")
 
 
 def find_ending(parsed: Parsed, low: str) -> int | None:

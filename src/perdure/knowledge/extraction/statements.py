@@ -15,35 +15,35 @@ from perdure.knowledge.extraction.phrases import OWNERS, PEOPLE, Phrase, is_name
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.relatives import Relative, as_owners, relative_at, relative_names
 from perdure.knowledge.extraction.verb_patterns import read_acts
-from perdure.rules.language.words import STOP_WORDS, listed
+from perdure.rules.language.words import STOP_WORDS, word_set
 
 _CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "s": "is"}
-_ADVERBS: Final = listed("""
+_ADVERBS: Final = word_set("""
     just recently already also really finally now currently usually still only both actually even officially totally
     definitely absolutely newly always often normally generally mostly mainly typically simply truly lately personally
     honestly originally since strongly much rather successfully again regularly sometimes all kinda sort-of pretty today
     once
     """)
-_MODALS: Final = listed("""
+_MODALS: Final = word_set("""
     would could might should will shall may must can can't cannot couldn't wouldn't won't shouldn't d ll gonna gotta
     want need hope plan wish try trying going hoping planning wanting intend wanna about ought supposed
     """)
-_BE: Final = listed("am is are was were be been being isn't aren't wasn't weren't")
-_HAVE: Final = listed("have has had haven't hasn't hadn't")
-_DO: Final = listed("do does did don't doesn't didn't")
-_FINDING: Final = listed("found learned heard saw noticed realised realized told")
-_NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | listed(
+_BE: Final = word_set("am is are was were be been being isn't aren't wasn't weren't")
+_HAVE: Final = word_set("have has had haven't hasn't hadn't")
+_DO: Final = word_set("do does did don't doesn't didn't")
+_FINDING: Final = word_set("found learned heard saw noticed realised realized told")
+_NP_VERBS: Final = (_BE | _HAVE | CHANGING | _DO) | word_set(
     "now works lives live loves likes prefers prefer hates plays runs run wants happen happens starts ends expires "
     "leaves departs arrives takes uses requires go goes"
 )
-_REPORTING: Final = listed("say says said think thinks claim claims tell tells means mean believe believes")
-_HAPPEN: Final = listed("happen live run start go")
-_NO_NAMES: Final = listed(
+_REPORTING: Final = word_set("say says said think thinks claim claims tell tells means mean believe believes")
+_HAPPEN: Final = word_set("happen live run start go")
+_NO_NAMES: Final = word_set(
     "please still try super like almost always maybe glad happy sorry love never thank great good nice cool awesome "
     "everyone no"
 )
-_PARTIES: Final = listed("customer client vendor supplier partner")
-_FIRMS: Final = listed("company firm organisation organization agency")
+_PARTIES: Final = word_set("customer client vendor supplier partner")
+_FIRMS: Final = word_set("company firm organisation organization agency")
 _NP_LONGEST: Final = 9
 _Subject = tuple[str, Phrase | None, int, list[str]]
 """Who, the noun phrase if it is one, where the verb begins, and what a contraction said of it."""

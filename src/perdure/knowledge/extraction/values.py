@@ -12,13 +12,13 @@ from perdure.knowledge.extraction.dates import date_of, next_date
 from perdure.knowledge.extraction.lemmas import singular
 from perdure.knowledge.records.facts import Value, ValueKind
 from perdure.records.instant import Instant, from_instant
-from perdure.rules.language.words import NUMBER_WORDS, listed
+from perdure.rules.language.words import NUMBER_WORDS, word_set
 
 LONGEST: Final = 500
 """Characters of a value that are looked at; a longer one is cut."""
-_TRUE: Final = listed("yes true enabled")
-_FALSE: Final = listed("no false disabled")
-_LEADING: Final = listed("a an the my our your his her their its this that these those some any")
+_TRUE: Final = word_set("yes true enabled")
+_FALSE: Final = word_set("no false disabled")
+_LEADING: Final = word_set("a an the my our your his her their its this that these those some any")
 _CURRENCIES: Final = {
     **{
         sign: code

@@ -25,14 +25,14 @@ from perdure.knowledge.extraction.plain_values import words_at
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.retractions import find_ending, read_retraction, verb_name
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 
-_POINTING: Final = listed("your this that these those the it you its being when what how seeing hearing having")
-_BE: Final = listed("am is are was were been")
-_OFTEN: Final = listed("daily every each twice once for at before with")
+_POINTING: Final = word_set("your this that these those the it you its being when what how seeing hearing having")
+_BE: Final = word_set("am is are was were been")
+_OFTEN: Final = word_set("daily every each twice once for at before with")
 """Words after what is taken that show it to be a medicine."""
-_NO_MEDICINE: Final = listed("care part place notes photos pictures time turns classes lessons pride")
-_DOSES: Final = listed("mg mcg g ml iu units unit tablet tablets pill pills drop drops puff puffs capsule capsules")
+_NO_MEDICINE: Final = word_set("care part place notes photos pictures time turns classes lessons pride")
+_DOSES: Final = word_set("mg mcg g ml iu units unit tablet tablets pill pills drop drops puff puffs capsule capsules")
 
 
 def read_acts(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
@@ -220,9 +220,9 @@ _PLACED: Final = {
 """Verbs that say something only with their preposition."""
 
 
-_SHOWN: Final = listed("this that these those how as everything")
+_SHOWN: Final = word_set("this that these those how as everything")
 """What is pointed at is known only to those who were there."""
-_MAKING: Final = listed("make take get win give")
+_MAKING: Final = word_set("make take get win give")
 """Verbs that tell of an act only with a thing: "made a bowl", not "made sure"."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from perdure.formulas.confidence import reinforced
+from perdure.formulas.confidence import reinforce_confidence
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.fact_results import Learnt
@@ -17,9 +17,9 @@ from perdure.records.instant import Instant
 from perdure.records.link_kinds import DERIVED, SUPERSEDES
 from perdure.records.memory import Scope, Status
 from perdure.records.trust import Trust
-from perdure.rules.lifecycle.reinforcement import validated
-from perdure.rules.lifecycle.unarchive import restored
-from perdure.rules.source_trust import least
+from perdure.rules.lifecycle.reinforcement import validate_state
+from perdure.rules.lifecycle.unarchive import unarchive
+from perdure.rules.source_trust import least_trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class ClaimWriter:
             if (fact.id, said.memory) in self._counted or any(s.memory == said.memory for s in fact.sources):
                 return
             self._counted.add((fact.id, said.memory))
-        confidence = float(reinforced(state.confidence, max(1, state.reinforcements)))
+        confidence = float(reinforce_confidence(state.confidence, max(1, state.reinforcements)))
         after = replace(
             state,
             confidence=max(state.confidence, min(self.policy.cap, confidence)),
@@ -160,7 +160,7 @@ class ClaimWriter:
 
     def bring_back(self, identity: str, at: Instant, because: str) -> None:
         """Believe a fact again that was archived."""
-        back = restored(self.work.decisions.states[identity], self.work.ctx.policy, at)
+        back = unarchive(self.work.decisions.states[identity], self.work.ctx.policy, at)
         self.work.change(identity, back, FactEvent.RESTORED.value, f"restored: {because}")
 
     def validate(self, identity: str, at: Instant, because: str, message: str | None = None) -> None:
@@ -237,7 +237,7 @@ class ClaimWriter:
 
     def _affirmed(self, identity: str, at: Instant, because: str) -> None:
         state = self.work.decisions.states[identity]
-        outcome = validated(state, at)
+        outcome = validate_state(state, at)
         after = replace(
             outcome.state,
             confidence=max(state.confidence, min(self.policy.cap, outcome.state.confidence)),
@@ -300,7 +300,7 @@ class ClaimWriter:
         fact = self.work.facts[fact.id]
         sources = (*fact.sources, Source(said.memory, claim.span))
         because = f"said as: {claim.span.quote}"
-        self.work.rewrite(replace(fact, sources=sources, trust=least((fact.trust, said.trust))), because)
+        self.work.rewrite(replace(fact, sources=sources, trust=least_trust((fact.trust, said.trust))), because)
         self.work.link(link_change(DERIVED, fact.id, said.memory, because))
 
     def clash(self, decision: Decision, made: str, said: ClaimSource) -> None:

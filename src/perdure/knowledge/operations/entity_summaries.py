@@ -24,8 +24,8 @@ from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Plan
-from perdure.rules.consolidation.merge_plan import standing_for
-from perdure.rules.language.tokens import counted
+from perdure.rules.consolidation.merge_plan import stands_for_link
+from perdure.rules.language.tokens import count_tokens
 from perdure.rules.meaning_guard import lost
 
 SOURCE: Final = "summarized"
@@ -102,9 +102,9 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
     whole = "\n".join(
         [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.value}" for f in facts)]
     )
-    most = counted(whole) // 2
+    most = count_tokens(whole) // 2
     said = written(ctx, {profile.entity: (whole, most)}).get(profile.entity)
-    if said is None or counted(said) > most or lost(said, whole):
+    if said is None or count_tokens(said) > most or lost(said, whole):
         return profile
     return replace(profile, text=said)
 
@@ -131,7 +131,7 @@ def _write_summary(
     )
     (identity,) = work.born([draft])
     for source in profile.sources:
-        work.link(standing_for(identity, source, 1.0))
+        work.link(stands_for_link(identity, source, 1.0))
     boosted = _boost_facts(work, facts, dict(earlier.data.get("boosted", {})) if earlier else {}, identity)
     data = {**profile.made_of, "at_ms": now, "sources": list(profile.sources), "boosted": boosted}
     work.edits.put(Shelf.PROFILE, identity, profile.entity, data, "summed up")

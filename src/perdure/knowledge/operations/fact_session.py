@@ -24,7 +24,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Plan
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.signals import current_signals
 
 PAGE: Final = 2000
 
@@ -87,7 +87,7 @@ class FactSession:
         if self._rates is None:
             self._rates = known_rates(self.ctx, self.namespace)
         states = [self.decisions.states[i] for i in ids]
-        sure = signals(states, self.ctx.policy, at).confidence.tolist()
+        sure = current_signals(states, self.ctx.policy, at).confidence.tolist()
         return [
             KnownFact(
                 self._seen(self.facts[i]), s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)

@@ -24,7 +24,7 @@ from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import MemoryItem, Scope
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
 from perdure.rules.point_in_time import believed_until
 
@@ -110,7 +110,7 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names)
     told: list[FactLine] = []
     for page in pages(some):
         ids = [f.id for f in page]
-        memories = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)}
+        memories = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)}
         rivals = open_conflicts(ctx, namespace, ids)
         told += [
             _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, rivals.get(f.id, ()), now)

@@ -22,7 +22,7 @@ from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import Outcome
-from perdure.rules.lifecycle.reinforcement import validated
+from perdure.rules.lifecycle.reinforcement import validate_state
 
 Act = Callable[[ClaimWriter, Record, Instant], str | None]
 """Carries an answer out, and returns the id of the memory that it made, if any."""
@@ -42,7 +42,7 @@ def confirm(ctx: Context, identity: str) -> Outcome:
         if record.id in writer.work.facts:
             writer.validate(record.id, now, "a person confirmed it")
             return
-        outcome = validated(record.state, now)
+        outcome = validate_state(record.state, now)
         because = f"a person confirmed it: {outcome.because}"
         writer.work.change(record.id, outcome.state, "validated", because)
         writer.work.close_reviews(record.id, because)

@@ -43,7 +43,7 @@ from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.trust import Trust
-from perdure.rules.source_trust import trust_in
+from perdure.rules.source_trust import stored_trust
 
 PAGE: Final = 500
 MARK: Final = ""
@@ -193,7 +193,7 @@ class _Learner:
             self.elsewhere, self.last = list(self.recent[self.last]), session
         self.linker.texts = [r.content.text for r in self.recent[session]]
         # An assistant's words, a tool's or a web page's are no news about the world.
-        person = self.linker.is_person(record) and trust_in(record.content.metadata) is Trust.USER
+        person = self.linker.is_person(record) and stored_trust(record.content.metadata) is Trust.USER
         self.tally.entities += self.linker.named(record, may_create=person)
         if person:
             self._answer(record)
@@ -268,7 +268,8 @@ class _Learner:
         known = [k for k in known if self._beside(k, record)]
         told = replace(claim, many=many)  # what is written down of it is as it was said
         decision = resolve_claim(told, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
-        said = ClaimSource(record.id, at, trust_in(record.content.metadata), record.state.scope, record.content.session)
+        trust = stored_trust(record.content.metadata)
+        said = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
         faded = self.work.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
         if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
             self.writer.revive(faded, claim, said)
@@ -329,7 +330,7 @@ class _Learner:
         elif asks_whether_still(said):
             self.writer.validate(target.fact.id, at, f"confirmed: {text}", record.id)
         else:
-            source = ClaimSource(record.id, at, trust_in(record.content.metadata))
+            source = ClaimSource(record.id, at, stored_trust(record.content.metadata))
             self.writer.reinforce(target, None, source, f"confirmed: {text}")
 
     def _meant(self, record: Record, before: str) -> KnownFact | None:

@@ -30,7 +30,7 @@ from perdure.records.outcome import Outcome
 from perdure.records.signal_results import Question
 from perdure.records.vector import Vector
 from perdure.rules.lifecycle.decay import preview
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 
 OPEN: Final = 3
 """So many questions about names are open at a time."""
@@ -187,7 +187,7 @@ def synonym_questions(ctx: Context, namespace: str, now: Instant) -> Iterator[Qu
     """Yield the questions whether two predicates are the same."""
     pairs = [p for p in pairs_of(all_documents(ctx, namespace, Shelf.LESSON)) if p.said is SynonymAnswer.OPEN]
     ids = sorted({i for p in pairs for i in (p.fact, p.other)})
-    there = {m.id: m for m in views(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
+    there = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)} if ids else {}
     for p in pairs:
         new, other = there.get(p.fact), there.get(p.other)
         if new is not None and other is not None and new.status is other.status is Status.ACTIVE:

@@ -23,7 +23,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.rules.decisions import Decisions
 from perdure.rules.language.words import may_answer
-from perdure.rules.lifecycle.unarchive import aged_anew, restored
+from perdure.rules.lifecycle.unarchive import restart_ages, unarchive
 
 PAGE: Final = 1000
 SOURCE: Final = "procedures"
@@ -187,9 +187,9 @@ def _state(verdict: ProcedureChange, state: State, ctx: Context, now: Instant) -
     if verdict.move == "retired":
         return replace(state, status=Status.ARCHIVED, status_ms=now, held=False)
     if verdict.move == "back" and state.status is not Status.ACTIVE:
-        state = restored(state, ctx.policy, now)
+        state = unarchive(state, ctx.policy, now)
     elif verdict.before is not None and verdict.after.support > verdict.before.support:
-        state = aged_anew(state, now)  # it was seen again
+        state = restart_ages(state, now)  # it was seen again
     return replace(state, confidence=verdict.after.confidence)
 
 

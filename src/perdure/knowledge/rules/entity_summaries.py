@@ -13,7 +13,7 @@ from perdure.knowledge.records.fact_results import FactLine
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Record
 from perdure.records.policy_knowledge import KnowledgePolicy
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 
 _EVENTS: Final = 3
 _EVENT_CHARACTERS: Final = 80
@@ -91,7 +91,7 @@ def profile_of(
     settled = [f for f in ranked if not f.contested]
     lines = [*_facts(settled), *_contested(ranked), *_cadence(episodes), *_recent(episodes)]
     whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.value}" for f in facts}
-    text = _within(f"{name}, as of {_day(now)}:", lines, sum(counted(t) for t in whole.values()) // 2)
+    text = _within(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
     if not text:
         return None
     key_facts: dict[str, dict[str, Any]] = {}
@@ -166,6 +166,6 @@ def _within(head: str, lines: Sequence[str], most: int) -> str:
     for line in lines:
         said = line if text == head else line[0].upper() + line[1:]
         longer = f"{text} {said}" if said.endswith(_ENDS) else f"{text} {said}."
-        if counted(longer) <= most:
+        if count_tokens(longer) <= most:
             text = longer
     return "" if text == head else text

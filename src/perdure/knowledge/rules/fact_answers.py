@@ -12,7 +12,7 @@ from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.extraction.references import FIRST_PERSON
 from perdure.knowledge.records.fact_results import FactLine
 from perdure.knowledge.records.facts import Entity
-from perdure.rules.language.words import listed, query_words
+from perdure.rules.language.words import query_words, word_set
 
 MeaningOf = Callable[[Iterable[str]], frozenset[str]]
 """Words of a question -> words of the predicates that they may mean (``Predicates.asked``)."""
@@ -23,14 +23,14 @@ _MOST_WORDS: Final = 10
 _MOST_ALSO: Final = 3
 _MOST_NOUNS: Final = 3
 _LONGEST_NAME: Final = 4
-_ASKING: Final = listed("""
+_ASKING: Final = word_set("""
     kind kinds type types sort many much long often ever likely tell say said mention mentioned describe know according
     regarding please
     """)
 """Words of how one asks, which no answer holds."""
 _OWN: Final = FIRST_PERSON - {"me", "us"}
 """Who says "tell me" asks about others."""
-_SUBJECT: Final = listed("i we")
+_SUBJECT: Final = word_set("i we")
 _WORD: Final = re.compile(r"[^\W_]+")
 _OWNED: Final = re.compile(r"['’]s?\s+((?:[^\W\d_][\w-]*\s+){0,2}[^\W\d_][\w-]*)\s*[?.!]*\s*\Z")  # noqa: RUF001  # typographic apostrophe
 

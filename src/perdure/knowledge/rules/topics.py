@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.records.instant import Instant
-from perdure.rules.language.words import listed, query_words
+from perdure.rules.language.words import query_words, word_set
 
 ENTITY: Final = "@"
 """Begins the topic of an entity, which its id follows; other topics are words."""
 
 _SHORTEST: Final = 3
 _ES: Final = ("ses", "xes", "zes", "ches", "shes")
-_IDLE: Final = listed("""
+_IDLE: Final = word_set("""
     ok okay yes yeah yep hey hi hello thanks thank please good great nice sure right well really like just get got know
     think want need make let see say tell go going thing things lot bit much also still today tomorrow yesterday
     """)

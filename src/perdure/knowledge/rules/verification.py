@@ -17,7 +17,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.trust import Trust
-from perdure.rules.lifecycle.reinforcement import validated
+from perdure.rules.lifecycle.reinforcement import validate_state
 
 AGAIN_MS: Final = 12 * HOUR_MS
 """An authority's agreement validates a fact once in so long; asking it more often makes nothing truer."""
@@ -103,7 +103,7 @@ def counts_as_validation(before: Document | None, now: Instant) -> bool:
 
 def validate_by(state: State, policy: Policy, now: Instant, authority: str) -> tuple[State, str]:
     """Return a fact's state after an authority agreed: as validated, and not above the cap."""
-    outcome = validated(state, now)
+    outcome = validate_state(state, now)
     capped = max(state.confidence, min(policy.knowledge.cap, outcome.state.confidence))
     because = (
         f"{authority} agrees: confidence base {state.confidence:.3f} to {capped:.3f}, counted from now; "

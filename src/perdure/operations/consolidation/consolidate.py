@@ -17,13 +17,13 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import Record
-from perdure.rules.consolidation.duplicate_links import marks, relabelled
-from perdure.rules.consolidation.duplicates import Pair, groups, within
+from perdure.rules.consolidation.duplicate_links import choose_marks, relabel
+from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import Strengthening
-from perdure.rules.consolidation.merge_plan import decide_merge, draft_of, fingerprint, merged_state
-from perdure.rules.consolidation.merging import Merge, Proposal, Strategy, proposed, to_compare
-from perdure.rules.consolidation.report import groups_of, most_similar, result_of
-from perdure.rules.consolidation.similarity_index import Alike, Corpus
+from perdure.rules.consolidation.merge_plan import decide_merge, draft_from_merge, fingerprint, merge_states
+from perdure.rules.consolidation.merging import Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
+from perdure.rules.consolidation.report import build_result, most_similar, report_groups
+from perdure.rules.consolidation.similarity_index import SimilarityIndex, SimilarMemories
 from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import initial_states, new_record, with_due
 from perdure.rules.meaning_guard import conflict
@@ -50,7 +50,7 @@ class Asked:
 
     namespace: str
     threshold: float
-    strategy: Strategy
+    strategy: MergeStrategy
     groups: int
     pairs: Searched
 
@@ -59,11 +59,11 @@ class Asked:
 class _Found:
     """What a look at the namespace has brought up."""
 
-    corpus: Corpus
-    alike: Alike
+    corpus: SimilarityIndex
+    alike: SimilarMemories
     groups: list[tuple[str, ...]]
     """The most similar first."""
-    within: list[list[Pair]]
+    within: list[list[LikePair]]
 
     def notes(self, decided: int) -> tuple[str, ...]:
         """What a caller should know about what was looked at, and how many groups were not."""
@@ -102,7 +102,7 @@ def consolidate(ctx: Context, asked: Asked, *, dry_run: bool, accept_loss: str |
             _require_preview(ctx, asked, merges)
         policy = ctx.policy.consolidate
         records = decided.decisions.records
-        chosen, limited = marks(found.alike.pairs, decided.proposals, records, asked.threshold, policy)
+        chosen, limited = choose_marks(found.alike.pairs, decided.proposals, records, asked.threshold, policy)
         decided.decisions.add(chosen.changes(now, *_known(ctx, asked, chosen.ids)))
         note = f"consolidate: {sum(len(m.losers) for m in merges)} memories into {len(merges)}"
         plan = decided.decisions.plan("consolidate", note)
@@ -110,9 +110,9 @@ def consolidate(ctx: Context, asked: Asked, *, dry_run: bool, accept_loss: str |
             ctx.previews[asked] = fingerprint(merges)
         elif plan.changes:
             applied(ctx, plan, accept_loss=accept_loss)
-        return result_of(
+        return build_result(
             decided.proposals,
-            groups_of(decided.proposals, found.within, decided.keepers, policy, dry_run=dry_run),
+            report_groups(decided.proposals, found.within, decided.keepers, policy, dry_run=dry_run),
             found.alike,
             policy,
             plan if plan.changes else None,
@@ -145,7 +145,7 @@ def _require_preview(ctx: Context, asked: Asked, merges: Sequence[Merge]) -> Non
 def _looked(ctx: Context, asked: Asked) -> _Found:
     """Find groups of memories that are alike, the most similar first."""
     policy = ctx.policy.consolidate
-    corpus = Corpus()
+    corpus = SimilarityIndex()
     if asked.pairs == "recorded":
         recorded = list(_links(ctx, asked.namespace, NEAR))
         ids = sorted({identity for pair in recorded for identity in pair})
@@ -155,19 +155,19 @@ def _looked(ctx: Context, asked: Asked) -> _Found:
         wanted = [pair for pair in recorded if there.issuperset(pair)]
         least = min(asked.threshold, policy.link_at)
         pairs = [pair for pair in corpus.compared(wanted, policy) if pair.reaches(least)]
-        alike = Alike(pairs, exact=False, notes=("only pairs that were recorded when memories were stored",))
+        alike = SimilarMemories(pairs, exact=False, notes=("only pairs that were recorded when memories were stored",))
     else:
         after = ""
         while ids := ctx.store.all_ids(asked.namespace, after, PAGE):
             after = ids[-1]
             _read(ctx, asked.namespace, ids, corpus)
         alike = corpus.alike(asked.threshold, policy)
-    components = groups(alike.pairs, asked.threshold)
-    ordered = most_similar(components, within(components, alike.pairs))
-    return _Found(corpus, alike, ordered, within(ordered, alike.pairs))
+    components = connected_groups(alike.pairs, asked.threshold)
+    ordered = most_similar(components, pairs_by_group(components, alike.pairs))
+    return _Found(corpus, alike, ordered, pairs_by_group(ordered, alike.pairs))
 
 
-def _read(ctx: Context, namespace: str, ids: Sequence[str], corpus: Corpus) -> None:
+def _read(ctx: Context, namespace: str, ids: Sequence[str], corpus: SimilarityIndex) -> None:
     corpus.add(ctx.store.get(namespace, ids), ctx.store.vectors(namespace, ids))
 
 
@@ -197,10 +197,10 @@ def _decided(ctx: Context, asked: Asked, found: _Found, now: Instant) -> _Decide
             if merging == asked.groups:
                 break
             members = [decisions.records[identity] for identity in group if identity in decisions.records]
-            pairs = [*known, *found.corpus.compared(to_compare(members, known), ctx.policy.consolidate)]
+            pairs = [*known, *found.corpus.compared(pairs_to_compare(members, known), ctx.policy.consolidate)]
             likeness.update({(pair.a, pair.b): pair.combined for pair in pairs})
-            done = proposed(members, pairs, asked.threshold, asked.strategy, conflict)
-            proposals.append(relabelled(done, pairs, ctx.policy.consolidate))
+            done = propose_merges(members, pairs, asked.threshold, asked.strategy, conflict)
+            proposals.append(relabel(done, pairs, ctx.policy.consolidate))
             merging += bool(done.merges)
         if merging == asked.groups:
             break
@@ -235,17 +235,17 @@ def _written(
 
 def _keepers(ctx: Context, asked: Asked, merges: Sequence[Merge], decisions: Decisions) -> list[str]:
     """Return what stands for each merge; where contents are merged, new memories are brought in for it."""
-    if asked.strategy is not Strategy.MERGE_CONTENT:
+    if asked.strategy is not MergeStrategy.MERGE_CONTENT:
         return [merge.keeper or "" for merge in merges]
     if not merges:
         return []
     gone = {identity for merge in merges for identity in merge.losers}
-    drafts = [draft_of(merge, [decisions.records[i] for i in merge.losers], ctx.policy) for merge in merges]
+    drafts = [draft_from_merge(merge, [decisions.records[i] for i in merge.losers], ctx.policy) for merge in merges]
     prepared = prepare(ctx, decisions, drafts, gone=gone)
     states = []
     for birth, merge in zip(initial_states(prepared, ctx.policy, decisions.now), merges, strict=True):
         sources = [decisions.records[i].state for i in merge.losers]
-        merged = merged_state(birth, sources, ctx.policy, decisions.now)
+        merged = merge_states(birth, sources, ctx.policy, decisions.now)
         states.append(replace(merged, uniqueness=birth.uniqueness, held=False))
     whole = zip(prepared, with_due(states, ctx.policy), strict=True)
     store_new(ctx, decisions, [new_record(p, s, asked.namespace, decisions.plan_id) for p, s in whole], prepared)

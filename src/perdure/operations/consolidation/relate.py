@@ -12,7 +12,7 @@ from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Status
 from perdure.records.plan import Plan
-from perdure.rules.consolidation.edges import edges_of, joined
+from perdure.rules.consolidation.edges import join_edge, read_edges
 
 PAGE: Final = 2000
 
@@ -32,7 +32,7 @@ def relate(
     def attempt() -> None:
         now = ctx.clock()
         there = ctx.store.documents.find_named(place, Shelf.EDGE, [name])
-        changes = tuple(joined(name, members, there, kind=kind, weight=weight))
+        changes = tuple(join_edge(name, members, there, kind=kind, weight=weight))
         if changes:
             note = f"relate: {len(changes)} memories in {name}"
             ctx.store.apply(Plan(ctx.ids(now), "relate", place, now, changes, ctx.policy.version, note))
@@ -72,7 +72,7 @@ def edges(ctx: Context, identity: str) -> list[Edge]:
     documents = documents_around(ctx, place, [identity])
     ids = sorted({document.id for document in documents})
     states = ctx.store.states(place, ids)
-    return edges_of(documents, (i for i, (state, _) in states.items() if state.status is Status.ACTIVE))
+    return read_edges(documents, (i for i, (state, _) in states.items() if state.status is Status.ACTIVE))
 
 
 def documents_around(ctx: Context, namespace: str, ids: Sequence[str]) -> list[Document]:

@@ -22,11 +22,18 @@ from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Change, Plan, Target
-from perdure.rules.consolidation.merge_plan import standing_for
-from perdure.rules.consolidation.session_summaries import CONNECTING, Sketch, joined, longest, rewritten, sketches
-from perdure.rules.consolidation.tasks import into_long_term, open_in_task, promotable
+from perdure.rules.consolidation.merge_plan import stands_for_link
+from perdure.rules.consolidation.session_summaries import (
+    CONNECTING,
+    Sketch,
+    join_texts,
+    most_tokens,
+    sketch_summaries,
+    use_model_text,
+)
+from perdure.rules.consolidation.tasks import open_in_task, promotable, promote_state
 from perdure.rules.decisions import Decisions
-from perdure.rules.lifecycle.signals import signals
+from perdure.rules.lifecycle.signals import current_signals
 
 PAGE: Final = 2000
 
@@ -128,15 +135,15 @@ def _decided(
     stay = ctx.extension.promote(ctx, namespace, decisions, facts)
     chosen = [r for r in chosen if r.id not in stay]
     states = [decisions.states[r.id] for r in chosen]
-    sure = dict(zip((r.id for r in chosen), signals(states, ctx.policy, now).confidence.tolist(), strict=True))
+    sure = dict(zip((r.id for r in chosen), current_signals(states, ctx.policy, now).confidence.tolist(), strict=True))
     for r in chosen:
         because = (
             f"promoted to long_term: confidence {sure[r.id]:.3f} is at least {least:g}, and "
             f"{r.state.access_count} accesses are at least the session's median of {middle:g}"
         )
-        decisions.change(r.id, into_long_term(decisions.states[r.id], ctx.policy, now), "promoted", because)
+        decisions.change(r.id, promote_state(decisions.states[r.id], ctx.policy, now), "promoted", because)
     pairs = _connected(ctx, namespace, chosen)
-    found = _reworded(ctx, chosen, sketches(chosen, pairs, sure, session=session, policy=ctx.policy, now=now))
+    found = _reworded(ctx, chosen, sketch_summaries(chosen, pairs, sure, session=session, policy=ctx.policy, now=now))
     ids = _crystallised(ctx, decisions, found)
     return _Decided(decisions, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
 
@@ -162,8 +169,8 @@ def _reworded(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -
     """Return the summaries in a model's words where one is configured and adds nothing of its own."""
     by = {r.id: r for r in chosen}
     members = [[by[i] for i in sketch.members] for sketch in found]
-    said = written(ctx, {n: (whole, longest(whole)) for n, whole in enumerate(map(joined, members))})
-    return [rewritten(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
+    said = written(ctx, {n: (whole, most_tokens(whole)) for n, whole in enumerate(map(join_texts, members))})
+    return [use_model_text(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
 
 
 def _crystallised(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> list[str]:
@@ -173,7 +180,7 @@ def _crystallised(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -
     born = insert(ctx, decisions, [sketch.draft for sketch in found])
     ids = [record.id for record in born]
     for identity, sketch in zip(ids, found, strict=True):
-        decisions.add(standing_for(identity, member, 1.0) for member in sketch.members)
+        decisions.add(stands_for_link(identity, member, 1.0) for member in sketch.members)
     return ids
 
 

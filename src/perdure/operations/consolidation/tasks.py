@@ -19,10 +19,16 @@ from perdure.records.plan import Plan
 from perdure.rules.consolidation.edges import Strengthening
 from perdure.rules.consolidation.merge_plan import decide_merge
 from perdure.rules.consolidation.merging import Proposal
-from perdure.rules.consolidation.similarity_index import Corpus
-from perdure.rules.consolidation.tasks import comparable, open_in_task, out_of_task, redundant, related
+from perdure.rules.consolidation.similarity_index import SimilarityIndex
+from perdure.rules.consolidation.tasks import (
+    comparable_pairs,
+    leave_task,
+    open_in_task,
+    propose_redundant,
+    related_pairs,
+)
 from perdure.rules.decisions import Decisions
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 
 PAGE: Final = 2000
 
@@ -111,15 +117,15 @@ def _decided(ctx: Context, left: list[Record], namespace: str, now: Instant) -> 
     edges = Strengthening(documents_around(ctx, namespace, [r.id for r in left]))
     strengthened = edges.strengthen(_accesses(ctx, namespace, edges, now), ctx.policy.tasks.edge_gain)
     records = list(decisions.records.values())
-    pairs = comparable(records, related(edges.members(), ctx.policy.tasks.relatedness))
-    corpus = Corpus()
+    pairs = comparable_pairs(records, related_pairs(edges.members(), ctx.policy.tasks.relatedness))
+    corpus = SimilarityIndex()
     chosen = {identity for pair in pairs for identity in pair}
     some = [r for r in left if r.id in chosen]
     for start in range(0, len(some), PAGE):
         page = some[start : start + PAGE]
         corpus.add(page, ctx.store.vectors(namespace, [r.id for r in page]))
     compared = corpus.compared(pairs, ctx.policy.consolidate)
-    proposals = redundant(records, compared, ctx.policy, now)
+    proposals = propose_redundant(records, compared, ctx.policy, now)
     likeness = {(pair.a, pair.b): pair.combined for pair in compared}
     merged: dict[str, str] = {}
     for merge in (merge for proposal in proposals for merge in proposal.merges):
@@ -130,7 +136,7 @@ def _decided(ctx: Context, left: list[Record], namespace: str, now: Instant) -> 
     promoted = tuple(sorted(r.id for r in left if r.id not in merged))
     for identity in promoted:
         state, session = decisions.states[identity], decisions.records[identity].content.session
-        after = out_of_task(state, session, ctx.policy, now)
+        after = leave_task(state, session, ctx.policy, now)
         because = f"task completed: to {after.scope}" + ("" if session else ", because it has no session")
         decisions.change(identity, after, "promoted", because)
     decisions.add(edges.changes())
@@ -142,7 +148,7 @@ def _accesses(ctx: Context, namespace: str, edges: Strengthening, now: Instant) 
     ids = sorted({identity for members in edges.members().values() for identity in members})
     counts = {}
     for start in range(0, len(ids), PAGE):
-        for view in views(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now):
+        for view in memory_items(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now):
             if view.status is Status.ACTIVE:
                 counts[view.id] = view.access_count
     return counts

@@ -15,7 +15,7 @@ from perdure.records.memory import Form, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.report import Operation
-from perdure.rules.lifecycle.policy_replay import Life, Past, lived, past_of, tells
+from perdure.rules.lifecycle.policy_replay import Past, ReplayedLife, is_independent_of_policy, reconstruct_past, relive
 
 PAGE: Final = 1000
 _ALL: Final = 2**31 - 1
@@ -58,7 +58,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     accesses = _accesses(log)
     pasts = list(_pasts(ctx, namespace, accesses))
     asked = _asked(ctx, namespace, log[:limit], {p.id for p in pasts})
-    sides = [_Side(lived(pasts, policy, now), policy) for policy in (ctx.policy, other)]
+    sides = [_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other)]
     notes = list(_NOTES)
     if len(log) >= ctx.policy.recall.log_entries > 0:
         notes.append(
@@ -94,14 +94,14 @@ def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Insta
     """Yield what happened to each memory; the journal is read operation by operation, each once."""
     told: dict[str, list[tuple[Operation, Change]]] = {}
     for operation in reversed(ctx.store.operations(namespace, _ALL)):
-        for change in ctx.store.changes(namespace, operation.id) if tells(operation) else ():
+        for change in ctx.store.changes(namespace, operation.id) if is_independent_of_policy(operation) else ():
             if change.target is Target.MEMORY:
                 told.setdefault(change.id, []).append((operation, change))
     after = ""
     while ids := ctx.store.all_ids(namespace, after, PAGE):
         after = ids[-1]
         for r in ctx.store.get(namespace, ids):
-            yield past_of(r, told.get(r.id, ()), tuple(accesses.get(r.id, ())))
+            yield reconstruct_past(r, told.get(r.id, ()), tuple(accesses.get(r.id, ())))
 
 
 def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Asked]:
@@ -123,7 +123,7 @@ def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Ask
 class _Side:
     """How all lived under one policy."""
 
-    def __init__(self, lives: Sequence[Life], policy: Policy) -> None:
+    def __init__(self, lives: Sequence[ReplayedLife], policy: Policy) -> None:
         self.policy = policy
         self.lives = {life.id: life for life in lives}
 
@@ -164,7 +164,7 @@ class _Side:
         )
 
 
-def _moved(life: Life) -> bool:
+def _moved(life: ReplayedLife) -> bool:
     return len({transition.state.tier for transition in life.transitions} | {life.after.tier}) > 1
 
 

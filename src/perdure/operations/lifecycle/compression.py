@@ -17,13 +17,13 @@ from perdure.records.memory import Form, Record, State, Status
 from perdure.records.plan import Change, Target
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.compression_forms import (
-    Shown,
+    FormText,
     accuracy,
     apply_forms,
     form_figures,
     forms_reached,
     judge_preservation,
-    shown_as,
+    render_form,
     unit_cosine,
 )
 from perdure.rules.lifecycle.trajectory import Trajectory
@@ -80,7 +80,7 @@ def measured(
     namespace: str,
     wanted: Sequence[tuple[Record, Form]],
     by_model: Mapping[tuple[str, Form], str] = MappingProxyType({}),
-) -> dict[tuple[str, Form], Shown]:
+) -> dict[tuple[str, Form], FormText]:
     """Return (id, form) -> the text in that form, measured against the meaning of the whole where that is known.
 
     Args:
@@ -91,15 +91,18 @@ def measured(
     """
     policy = ctx.policy.compression
     made = {
-        (r.id, form): shown_as(r.content.text, form, policy, written=by_model.get((r.id, form))) for r, form in wanted
+        (r.id, form): render_form(r.content.text, form, policy, written=by_model.get((r.id, form)))
+        for r, form in wanted
     }
     for record, form in wanted:
         if (record.id, form) in by_model and made[record.id, form].refused:
-            made[record.id, form] = shown_as(record.content.text, form, policy)
+            made[record.id, form] = render_form(record.content.text, form, policy)
     return weighed(ctx, namespace, made)
 
 
-def weighed(ctx: Context, namespace: str, made: Mapping[tuple[str, Form], Shown]) -> dict[tuple[str, Form], Shown]:
+def weighed(
+    ctx: Context, namespace: str, made: Mapping[tuple[str, Form], FormText]
+) -> dict[tuple[str, Form], FormText]:
     """Return forms measured against the meaning of the whole, and refused where they keep too little of it."""
     found, policy = dict(made), ctx.policy.compression
     asked = [key for key, shown in made.items() if shown.text and not shown.refused]
@@ -160,7 +163,9 @@ def documents(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[tuple[st
     return {(d.id, d.name): d for d in ctx.store.documents.find(namespace, Shelf.FORM, ids)}
 
 
-def measures(identity: str, shown: Shown, now: Instant, kept: Mapping[tuple[str, str], Document]) -> Iterable[Change]:
+def measures(
+    identity: str, shown: FormText, now: Instant, kept: Mapping[tuple[str, str], Document]
+) -> Iterable[Change]:
     """Return the change that keeps what a form was measured to be."""
     row = {"shelf": Shelf.FORM, "name": shown.form.value}
     data = {

@@ -9,8 +9,8 @@ from perdure.operations.ports import Context
 from perdure.records.digest import Digest
 from perdure.records.memory import MemoryItem
 from perdure.records.recall import Filters
-from perdure.rules.lifecycle.digest import digest_of
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.digest import build_digest
+from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.updates.update_detection import find_updates
 
 CONSIDERED: Final = 2000
@@ -36,13 +36,13 @@ def digest(
         inside: The session that reads it; its own memories are considered besides what is shared.
     """
     now = ctx.clock()
-    memories = views(
+    memories = memory_items(
         ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED), ctx.policy, now
     )
     gone = _outdated(ctx, namespace, memories)
     memories = [m for m in memories if m.id not in gone]
     vectors = ctx.store.vectors(namespace, [m.id for m in memories])
-    return digest_of(
+    return build_digest(
         memories,
         vectors,
         ctx.policy,

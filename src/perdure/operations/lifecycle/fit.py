@@ -21,10 +21,18 @@ from perdure.records.plan import Plan
 from perdure.records.report import Held, Moved, Report
 from perdure.records.transaction_view import TransactionView
 from perdure.rules.decisions import Decisions, settle
-from perdure.rules.lifecycle.budget_fitting import Choice, Piece, chosen, is_rested, stays, within, worth_of
-from perdure.rules.lifecycle.compression_forms import LADDER, Shown, shown_as
+from perdure.rules.lifecycle.budget_fitting import (
+    Choice,
+    FitItem,
+    choose_forms,
+    is_rested,
+    keeps_its_form,
+    largest_allowed,
+    worth_of,
+)
+from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
 from perdure.rules.lifecycle.maintenance import Budget
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 
 PAGE: Final = 2000
 BATCH: Final = 1000
@@ -118,8 +126,8 @@ class _Fit:
     dry_run: bool
     accept_loss: str | None
     lease: Lease | None
-    pieces: dict[str, Piece] = field(default_factory=dict)
-    shown: dict[tuple[str, Form], Shown] = field(default_factory=dict)
+    pieces: dict[str, FitItem] = field(default_factory=dict)
+    shown: dict[tuple[str, Form], FormText] = field(default_factory=dict)
     weighed: set[tuple[str, Form]] = field(default_factory=set)
     spared: set[str] = field(default_factory=set)
     before: int | None = None
@@ -175,32 +183,32 @@ class _Fit:
             accesses = self.ctx.store.accesses(self.place, list(active), self.now)
             trajectories = settle(active, accesses, self.ctx.policy, self.now)
             records = [Record(self.place, c.id, c.after, Content("")) for c in trajectories]
-            for memory in views(records, self.ctx.policy, self.now):
+            for memory in memory_items(records, self.ctx.policy, self.now):
                 self.pieces[memory.id] = self._piece(memory)
 
-    def _piece(self, memory: MemoryItem) -> Piece:
+    def _piece(self, memory: MemoryItem) -> FitItem:
         """Return a memory with what is known by now of the forms that it may take."""
         current = ((memory.form, memory.tokens),)
         if self._stays(memory.id, memory.state):
-            return Piece(memory.id, worth_of(memory), current, exempt=True)
-        return self._known(Piece(memory.id, worth_of(memory), current))
+            return FitItem(memory.id, worth_of(memory), current, exempt=True)
+        return self._known(FitItem(memory.id, worth_of(memory), current))
 
-    def _known(self, piece: Piece) -> Piece:
+    def _known(self, piece: FitItem) -> FitItem:
         barer = LADDER[LADDER.index(piece.forms[0][0]) + 1 :]
         known = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
         forms = (piece.forms[0], *((s.form, s.tokens) for s in known if not s.refused))
         return replace(piece, forms=forms, unknown=tuple(f for f in barer if (piece.id, f) not in self.shown))
 
     def _stays(self, identity: str, state: State) -> bool:
-        return identity in self.spared or stays(state) or is_rested(state, self.now)
+        return identity in self.spared or keeps_its_form(state) or is_rested(state, self.now)
 
-    def _reach(self, pieces: Sequence[Piece]) -> dict[str, Piece]:
+    def _reach(self, pieces: Sequence[FitItem]) -> dict[str, FitItem]:
         """Make the next form of some memories, from their texts."""
         wanted = {p.id: p.unknown[0] for p in pieces}
         records = {r.id: r for r in self.ctx.store.get(self.place, list(wanted))}
         for identity, form in wanted.items():
             text = records[identity].content.text if identity in records else ""
-            self.shown[identity, form] = shown_as(text, form, self.ctx.policy.compression)
+            self.shown[identity, form] = render_form(text, form, self.ctx.policy.compression)
         known = {p.id: self._known(p) for p in pieces}
         self.pieces |= known
         return known
@@ -209,7 +217,7 @@ class _Fit:
         """Choose until every form that is taken keeps enough of the meaning, and the loss budget allows the rest."""
         most = None
         while True:
-            choice = chosen(list(self.pieces.values()), self.budget, self._reach, most)
+            choice = choose_forms(list(self.pieces.values()), self.budget, self._reach, most)
             fresh = [key for key in choice.forms.items() if key not in self.weighed]
             for batch in _batches(fresh, BATCH):
                 self.shown |= weighed(self.ctx, self.place, {key: self.shown[key] for key in batch})
@@ -229,7 +237,7 @@ class _Fit:
         store, gates = self.ctx.store, self.ctx.policy.gates
         visible, hidden = store.visible_count(self.place), store.hidden_since(self.place, self.now - self.now % DAY_MS)
         budget = Budget(visible, hidden)
-        return within(lambda n: budget.refusal(n, gates), hides), budget.refusal(hides, gates)
+        return largest_allowed(lambda n: budget.refusal(n, gates), hides), budget.refusal(hides, gates)
 
     def _carry_out(self, choice: Choice) -> None:
         """Make the plans, shorter forms first, and apply them unless it is a dry run."""

@@ -20,10 +20,10 @@ from perdure.records.plan import Plan, Target
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
-from perdure.rules.lifecycle.canaries import lost, refusal, useful
+from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
 from perdure.rules.lifecycle.maintenance import Budget
-from perdure.rules.lifecycle.signals import views
-from perdure.rules.ranking import nothing_known, ranked, relevant, with_signals
+from perdure.rules.lifecycle.signals import memory_items
+from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known, with_signals
 
 PAGE: Final = 1000
 BY_A_PERSON: Final = frozenset({"archive", "restore", "pin", "unpin", "undo"})
@@ -90,13 +90,13 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
     questions = [(c, _question(ctx, c.text)) for c in canaries]
     before = [(c, q, found) for c, q in questions if (found := _answers(ctx, look, q, now))]
     stand_ins = _stand_ins(ctx, plan, {i for c, _, _ in before for i in c.expect})
-    before = [entry for entry in before if lost(entry[0], entry[2], (), stand_ins)]  # what it has to lose
+    before = [entry for entry in before if lost_answers(entry[0], entry[2], (), stand_ins)]  # what it has to lose
     if not before:
         return None
 
     def check(glimpse: TransactionView) -> None:
-        gone = [x for c, q, found in before for x in lost(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
-        if why := refusal(gone):
+        gone = [x for c, q, found in before for x in lost_answers(c, found, _answers(ctx, glimpse, q, now), stand_ins)]
+        if why := recall_refusal(gone):
             ids = tuple(dict.fromkeys(i for x in gone for i in x.ids))
             raise GateStopped(f"{_STOPPED}{why}.", ids, remedy=_OTHERWISE)
 
@@ -145,7 +145,7 @@ def _canaries(ctx: Context, place: str) -> list[Canary]:
     """Return a person's queries of the namespace and its past useful recalls, one for each question."""
     gates = ctx.policy.gates
     golden = [c for c in ctx.golden if c.namespace == place]
-    learned = useful(_outcomes(ctx, place), place, gates.canaries) if gates.canaries else ()
+    learned = canaries_from_feedback(_outcomes(ctx, place), place, gates.canaries) if gates.canaries else ()
     return [*golden, *learned]
 
 
@@ -172,10 +172,10 @@ def _answers(ctx: Context, look: TransactionView, query: Query, now: Instant) ->
     """Return a canary's hits, best first, as a recall finds them; twins are not put behind: each may be the answer."""
     policy, limit = ctx.policy.recall, ctx.policy.gates.canary_limit
     pool = look.search(query, Filters(), policy.for_limit(limit))
-    if nothing_known(pool, query, policy):
+    if why_nothing_known(pool, query, policy):
         return ()
-    order = relevant(ranked(pool, query, policy), policy)[: limit + SPARE]
-    memories = {m.id: m for m in views(look.get([r.id for r in order]), ctx.policy, now)}
+    order = drop_unrelated(rank_candidates(pool, query, policy), policy)[: limit + SPARE]
+    memories = {m.id: m for m in memory_items(look.get([r.id for r in order]), ctx.policy, now)}
     hits = [with_signals(r, memories[r.id], policy) for r in order if r.id in memories]
     hits.sort(key=lambda hit: -hit.score)
     return tuple(Answer(hit.memory.id, hit.memory.content) for hit in hits[:limit])

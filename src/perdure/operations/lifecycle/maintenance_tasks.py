@@ -19,7 +19,7 @@ from perdure.records.memory import Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Run, Upkept
 from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run
-from perdure.rules.lifecycle.signals import views
+from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.statistics import percentiles
 
 SAMPLE: Final = 1000
@@ -181,7 +181,7 @@ def _report(ctx: Context, place: str) -> TaskResult:
         if status == Status.ACTIVE:
             tiers[tier] = tiers.get(tier, 0) + count
     visible = sum(tiers.values())
-    sample = views(ctx.store.sample_records(place, 1 + visible // SAMPLE, SAMPLE), ctx.policy, now)
+    sample = memory_items(ctx.store.sample_records(place, 1 + visible // SAMPLE, SAMPLE), ctx.policy, now)
     report = {
         "at_ms": now,
         "memories": visible,

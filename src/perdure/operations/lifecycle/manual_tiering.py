@@ -11,7 +11,7 @@ from perdure.operations.writing import found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import State, Status, Tier
 from perdure.records.outcome import Outcome
-from perdure.rules.lifecycle.unarchive import refreshed
+from perdure.rules.lifecycle.unarchive import refresh
 
 _NEARNESS: Final = {Tier.COLD: 0, Tier.WARM: 1, Tier.HOT: 2, Tier.VAULT: 3}
 
@@ -44,7 +44,7 @@ def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
             return state
         now = ctx.clock()
         nearer = _NEARNESS[tier] > _NEARNESS[state.tier] or state.tier is Tier.VAULT
-        base = refreshed(state, ctx.policy, now) if nearer else state
+        base = refresh(state, ctx.policy, now) if nearer else state
         return replace(base, tier=tier, tier_ms=now, tier_accesses=0)
 
     because = f"manual override: moved by hand to {tier}: {reason}"

@@ -12,8 +12,8 @@ from perdure.operations.writing import found, retried
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, State, Status
 from perdure.records.outcome import Outcome
-from perdure.rules.lifecycle.compression_forms import LADDER, shown_as
-from perdure.rules.lifecycle.unarchive import aged_anew, restored
+from perdure.rules.lifecycle.compression_forms import LADDER, render_form
+from perdure.rules.lifecycle.unarchive import restart_ages, unarchive
 
 
 def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
@@ -81,7 +81,7 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
             raise InvalidInput(
                 f"{identity} has no {level} form: {shown[level].refused}.", remedy="Bring back its full form."
             )
-        return replace(aged_anew(back, now), form=level, form_ms=now, firm=False, tokens=shown[level].tokens)
+        return replace(restart_ages(back, now), form=level, form_ms=now, firm=False, tokens=shown[level].tokens)
 
     def unarchived(state: State) -> State:
         if state.status is not Status.ARCHIVED:
@@ -89,11 +89,11 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
                 f"{identity} is {state.status}; only archived memories can be restored.",
                 remedy="Use `undo` on the operation that made it so (`why` names it).",
             )
-        return restored(state, ctx.policy, now)
+        return unarchive(state, ctx.policy, now)
 
     record = found(ctx, identity)
     forms = () if level is None else (level,)
-    shown = {form: shown_as(record.content.text, form, ctx.policy.compression) for form in forms}
+    shown = {form: render_form(record.content.text, form, ctx.policy.compression) for form in forms}
     because = "restored by hand: ages start anew" if level is None else f"restored by hand: shows its {level} form"
     return _decide(ctx, identity, "restore", change, because, {form: s.text for form, s in shown.items()})
 

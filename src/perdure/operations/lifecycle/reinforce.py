@@ -11,9 +11,9 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Record, State
 from perdure.records.signal_results import ReinforcedMemory, ReinforceResult, WeakenedMemory, WeakenResult
 from perdure.rules.lifecycle.decay import preview
-from perdure.rules.lifecycle.reinforcement import Boost, Outcome, reinforced, weakened
+from perdure.rules.lifecycle.reinforcement import Boost, SignalChange, reinforce_states, weaken_states
 
-Seen = dict[str, tuple[str, Outcome]]
+Seen = dict[str, tuple[str, SignalChange]]
 """Memory id -> the beginning of what it shows, and what became of it."""
 
 
@@ -28,8 +28,8 @@ def reinforce(ctx: Context, ids: Sequence[str], boost: Boost, *, update_access: 
     """
     now = ctx.clock()
 
-    def outcomes(states: list[State]) -> list[Outcome]:
-        return reinforced(states, [update_access] * len(states), boost, ctx.policy, now)
+    def outcomes(states: list[State]) -> list[SignalChange]:
+        return reinforce_states(states, [update_access] * len(states), boost, ctx.policy, now)
 
     seen, missing = _each(ctx, ids, outcomes, "reinforce", now, accessed=update_access)
     found = [
@@ -49,8 +49,8 @@ def weaken(ctx: Context, ids: Sequence[str], amount: float) -> WeakenResult:
     """
     now = ctx.clock()
 
-    def outcomes(states: list[State]) -> list[Outcome]:
-        return weakened(states, amount, ctx.policy, now)
+    def outcomes(states: list[State]) -> list[SignalChange]:
+        return weaken_states(states, amount, ctx.policy, now)
 
     seen, missing = _each(ctx, ids, outcomes, "weaken", now, accessed=False)
     found = [WeakenedMemory(i, words, o.old, o.new) for i in ids if i in seen for words, o in [seen[i]]]
@@ -61,7 +61,7 @@ def weaken(ctx: Context, ids: Sequence[str], amount: float) -> WeakenResult:
 def _each(
     ctx: Context,
     ids: Sequence[str],
-    outcomes: Callable[[list[State]], list[Outcome]],
+    outcomes: Callable[[list[State]], list[SignalChange]],
     operation: str,
     now: Instant,
     *,
@@ -72,7 +72,7 @@ def _each(
 
     def attempt(place: str, wanted: list[str]) -> Seen:
         records = read_visible(ctx, place, wanted)
-        made: list[Outcome] = []
+        made: list[SignalChange] = []
 
         def decide(states: list[State]) -> list[StateChange]:
             made.extend(outcomes(states))

@@ -19,8 +19,8 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.signal_results import Question
 from perdure.rules.lifecycle.decay import preview
-from perdure.rules.lifecycle.reinforcement import validated
-from perdure.rules.lifecycle.signals import signals, views
+from perdure.rules.lifecycle.reinforcement import validate_state
+from perdure.rules.lifecycle.signals import current_signals, memory_items
 from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
 
 PAGE: Final = 1000
@@ -53,7 +53,7 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     ids = list(about)
     asked: list[Question] = []
     for start in range(0, len(ids), PAGE):
-        memories = views(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now)
+        memories = memory_items(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now)
         seen = [m for m in memories if m.status is Status.ACTIVE]
         rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
         asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
@@ -73,7 +73,7 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     before = now - int(policy.aging_days * DAY_MS)
     ids = ctx.store.unconfirmed_facts(namespace, before, policy.aging_reinforcements, LONGEST)
     states = {i: s for i, (s, _) in ctx.store.states(namespace, ids).items() if is_aging(s, policy, now)} if ids else {}
-    sure = signals(list(states.values()), ctx.policy, now)
+    sure = current_signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
     ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
     found: list[MemoryItem] = []
@@ -81,7 +81,7 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
         page = ranked[start : start + FEW]
         told = ctx.store.documents.find(namespace, Shelf.FACT, page)
         muted = {d.id for d in told if d.data.get("asked_not")}
-        found += views(ctx.store.get(namespace, [i for i in page if i not in muted]), ctx.policy, now)
+        found += memory_items(ctx.store.get(namespace, [i for i in page if i not in muted]), ctx.policy, now)
         if len(found) >= most:
             break
     return found
@@ -121,7 +121,7 @@ def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
 def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, MemoryItem]:
     """Return what is believed of that which the memories contradict that are asked about."""
     ids = sorted({str(d.data["against"]) for d in documents if "against" in d.data})
-    found = views(ctx.store.get(namespace, ids), ctx.policy, now) if ids else []
+    found = memory_items(ctx.store.get(namespace, ids), ctx.policy, now) if ids else []
     return {m.id: m for m in found if m.status is Status.ACTIVE}
 
 
@@ -212,7 +212,7 @@ def _validating(now: Instant) -> Callable[[list[State]], list[StateChange]]:
     def decide(states: list[State]) -> list[StateChange]:
         return [
             StateChange(o.state, f"a person said that it is right: {o.because}")
-            for o in (validated(s, now) for s in states)
+            for o in (validate_state(s, now) for s in states)
         ]
 
     return decide

@@ -11,8 +11,8 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Target
 from perdure.records.policy_lifecycle import ConsolidatePolicy
-from perdure.rules.consolidation.duplicates import Label, Pair
-from perdure.rules.consolidation.merging import Proposal, mergeable
+from perdure.rules.consolidation.duplicates import Label, LikePair
+from perdure.rules.consolidation.merging import Proposal, merge_obstacle
 
 MOST_MARKS: Final = 1000
 """Links and questions that one run writes, the most similar pairs first."""
@@ -20,7 +20,7 @@ MOST_MARKS: Final = 1000
 _ROUNDING: Final = 1e-9
 
 
-def label_of(pair: Pair, policy: ConsolidatePolicy) -> Label:
+def pair_label(pair: LikePair, policy: ConsolidatePolicy) -> Label:
     """Return what the table says of a pair, with the policy's bounds; each is inclusive."""
     if pair.combined >= policy.merge_at - _ROUNDING and pair.overlap >= policy.merge_overlap - _ROUNDING:
         return Label.MERGE
@@ -29,19 +29,19 @@ def label_of(pair: Pair, policy: ConsolidatePolicy) -> Label:
     return Label.LINK if pair.combined >= policy.link_at - _ROUNDING else Label.KEEP
 
 
-def weakest(pairs: Iterable[Pair], policy: ConsolidatePolicy) -> Label:
+def weakest_label(pairs: Iterable[LikePair], policy: ConsolidatePolicy) -> Label:
     """Return what the table says of a group: what it says of its weakest pair."""
     order = list(Label)
-    return max((label_of(pair, policy) for pair in pairs), key=order.index, default=Label.KEEP)
+    return max((pair_label(pair, policy) for pair in pairs), key=order.index, default=Label.KEEP)
 
 
-def relabelled(proposal: Proposal, pairs: Sequence[Pair], policy: ConsolidatePolicy) -> Proposal:
+def relabel(proposal: Proposal, pairs: Sequence[LikePair], policy: ConsolidatePolicy) -> Proposal:
     """Return a proposal whose merges are labelled by the policy's bounds; copies that nobody compared are alike."""
     merges = []
     for merge in proposal.merges:
         members = {*merge.losers, merge.keeper}
         own = [pair for pair in pairs if pair.a in members and pair.b in members]
-        merges.append(replace(merge, label=weakest(own, policy) if own else Label.MERGE))
+        merges.append(replace(merge, label=weakest_label(own, policy) if own else Label.MERGE))
     return replace(proposal, merges=tuple(merges))
 
 
@@ -49,8 +49,8 @@ def relabelled(proposal: Proposal, pairs: Sequence[Pair], policy: ConsolidatePol
 class Marks:
     """Pairs to be linked, and pairs to be put before a person, each with the reason."""
 
-    links: tuple[Pair, ...]
-    reviews: tuple[tuple[Pair, str], ...]
+    links: tuple[LikePair, ...]
+    reviews: tuple[tuple[LikePair, str], ...]
 
     @property
     def ids(self) -> list[str]:
@@ -58,7 +58,7 @@ class Marks:
         return sorted({i for pair in self.pairs for i in (pair.a, pair.b)})
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[LikePair, ...]:
         """Every pair that is marked."""
         return (*self.links, *(pair for pair, _ in self.reviews))
 
@@ -89,8 +89,8 @@ class Marks:
         return result
 
 
-def marks(
-    pairs: Iterable[Pair],
+def choose_marks(
+    pairs: Iterable[LikePair],
     proposals: Sequence[Proposal],
     records: Mapping[str, Record],
     threshold: float,
@@ -115,9 +115,9 @@ def marks(
         if pair.a in gone or pair.b in gone:
             continue
         one, other = records.get(pair.a), records.get(pair.b)
-        if pair.reaches(threshold) and (one is None or other is None or mergeable(one, other)):
+        if pair.reaches(threshold) and (one is None or other is None or merge_obstacle(one, other)):
             continue
-        label = label_of(pair, policy)
+        label = pair_label(pair, policy)
         if label is Label.LINK:
             links.append(pair)
         elif label in (Label.MERGE, Label.REVIEW):

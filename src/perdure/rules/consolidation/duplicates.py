@@ -35,7 +35,7 @@ class Label(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LikePair:
     """Two memories and how alike they are; ``a`` is before ``b`` in the order of ids.
 
     Attributes:
@@ -93,14 +93,14 @@ def tokens(text: str) -> list[str]:
     return _WORD.findall(text.lower()) or [text.strip()]
 
 
-def likenesses(
+def compare_found(
     ids: Sequence[str],
     texts: Sequence[str],
     found: SimilarPairs,
     *,
     least: float = LINK_FROM,
     content_weight: float = CONTENT_WEIGHT,
-) -> list[Pair]:
+) -> list[LikePair]:
     """Return what is known of pairs that a search by vectors has found, in order of ids.
 
     Args:
@@ -110,18 +110,18 @@ def likenesses(
         least: Pairs with a lower combined likeness are left out.
         content_weight: Share of the words in the combined likeness, 0 to 1.
     """
-    return _judged(ids, texts, found.i, found.j, found.cosine, least, content_weight)
+    return _like_pairs(ids, texts, found.i, found.j, found.cosine, least, content_weight)
 
 
-def likenesses_of(
+def compare_pairs(
     wanted: Iterable[tuple[str, str]],
     ids: Sequence[str],
     texts: Sequence[str],
     vectors: Vectors,
     *,
     content_weight: float = CONTENT_WEIGHT,
-) -> list[Pair]:
-    """Return the likeness of given pairs (see :func:`unknown`), however low, in order of ids.
+) -> list[LikePair]:
+    """Return the likeness of given pairs (see :func:`uncompared_pairs`), however low, in order of ids.
 
     Args:
         wanted: Pairs of ids, in any order.
@@ -133,12 +133,12 @@ def likenesses_of(
     place = {identity: number for number, identity in enumerate(ids)}
     asked = np.array([(place[a], place[b]) for a, b in wanted], np.int32).reshape(-1, 2)
     i, j = asked[:, 0], asked[:, 1]
-    return _judged(ids, texts, i, j, cosines(vectors, i, j), -2.0, content_weight)
+    return _like_pairs(ids, texts, i, j, cosines(vectors, i, j), -2.0, content_weight)
 
 
-def _judged(
+def _like_pairs(
     ids: Sequence[str], texts: Sequence[str], i: Places, j: Places, cosine: Any, least: float, weight: float
-) -> list[Pair]:
+) -> list[LikePair]:
     used, places = np.unique(np.concatenate([i, j]), return_inverse=True)
     sets = TokenSets.of(tokens(texts[n]) for n in used.tolist())
     overlap = jaccard(sets, places[: len(i)], places[len(i) :])
@@ -146,22 +146,22 @@ def _judged(
     kept = np.flatnonzero(likeness >= least - _ROUNDING)
     columns = (i[kept], j[kept], np.asarray(cosine, np.float64)[kept], overlap[kept], likeness[kept])
     made = [
-        Pair(min(ids[x], ids[y]), max(ids[x], ids[y]), *parts)
+        LikePair(min(ids[x], ids[y]), max(ids[x], ids[y]), *parts)
         for x, y, *parts in zip(*(column.tolist() for column in columns), strict=True)
     ]
     return sorted(made, key=lambda pair: (pair.a, pair.b))
 
 
-def group_label(pairs: Iterable[Pair]) -> Label:
+def group_label(pairs: Iterable[LikePair]) -> Label:
     """Return what the table says of a group: what it says of its weakest pair. A group without pairs is kept apart."""
     order = list(Label)
     return max((pair.label for pair in pairs), key=order.index, default=Label.KEEP)
 
 
-def groups(pairs: Iterable[Pair], threshold: float) -> list[tuple[str, ...]]:
+def connected_groups(pairs: Iterable[LikePair], threshold: float) -> list[tuple[str, ...]]:
     """Return the connected components over pairs that reach the threshold: two or more ids each, all in order.
 
-    Members of a component may be unlike each other (components chain): ask :func:`complete` before merging.
+    Members of a component may be unlike each other (components chain): ask :func:`split_complete` before merging.
     """
     parent: dict[str, str] = {}
 
@@ -181,17 +181,17 @@ def groups(pairs: Iterable[Pair], threshold: float) -> list[tuple[str, ...]]:
     return sorted(tuple(sorted(members)) for members in found.values())
 
 
-def within(found: Sequence[tuple[str, ...]], pairs: Iterable[Pair]) -> list[list[Pair]]:
+def pairs_by_group(found: Sequence[tuple[str, ...]], pairs: Iterable[LikePair]) -> list[list[LikePair]]:
     """Return each group's own pairs, in one pass; pairs between groups or outside are left out."""
     of = {identity: number for number, group in enumerate(found) for identity in group}
-    inside: list[list[Pair]] = [[] for _ in found]
+    inside: list[list[LikePair]] = [[] for _ in found]
     for pair in pairs:
         if (number := of.get(pair.a)) is not None and of.get(pair.b) == number:
             inside[number].append(pair)
     return inside
 
 
-def unknown(group: Sequence[str], pairs: Iterable[Pair]) -> Iterator[tuple[str, str]]:
+def uncompared_pairs(group: Sequence[str], pairs: Iterable[LikePair]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a group whose likeness nobody has worked out yet, in order.
 
     A search through cells does not compare every pair, and of copies it compares only the first.
@@ -200,7 +200,7 @@ def unknown(group: Sequence[str], pairs: Iterable[Pair]) -> Iterator[tuple[str, 
     return (pair for pair in combinations(sorted(group), 2) if pair not in known)
 
 
-def complete(group: Sequence[str], pairs: Iterable[Pair], threshold: float) -> Split:
+def split_complete(group: Sequence[str], pairs: Iterable[LikePair], threshold: float) -> Split:
     """Take a group apart into subgroups in which every pair reaches the threshold.
 
     Greedy: the most similar pairs join first, and two subgroups join only if all pairs between them reach it; ties go

@@ -38,7 +38,7 @@ def checked_weight(weight: Any) -> float:
     return float(weight)
 
 
-def edges_of(documents: Iterable[Document], visible: Iterable[str]) -> list[Edge]:
+def read_edges(documents: Iterable[Document], visible: Iterable[str]) -> list[Edge]:
     """Return the edges that some documents tell of, by id; members that are not visible are not shown."""
     shown = set(visible)
     found: dict[str, list[Document]] = {}
@@ -55,7 +55,7 @@ def edges_of(documents: Iterable[Document], visible: Iterable[str]) -> list[Edge
     ]
 
 
-def joined(
+def join_edge(
     edge: str, members: Mapping[str, str], there: Sequence[Document], *, kind: str, weight: float
 ) -> list[Change]:
     """Return the changes that bring members into an edge; an edge that exists keeps its kind and its weight.
@@ -80,11 +80,11 @@ def joined(
         after = {**(before or base), "role": role or (before or {}).get("role", "")}
         if after != before:
             because = f"joined {edge} ({after['kind']}, weight {after['weight']:g})"
-            changes.append(changed(edge, identity, before, after, because))
+            changes.append(edge_change(edge, identity, before, after, because))
     return changes
 
 
-def changed(
+def edge_change(
     edge: str, identity: str, before: Mapping[str, Any] | None, after: Mapping[str, Any], because: str
 ) -> Change:
     """Return the change of one membership."""
@@ -155,7 +155,7 @@ class Strengthening:
     def changes(self) -> list[Change]:
         """Return what changed."""
         return [
-            changed(edge, identity, self._before.get((edge, identity)), data, self._because[edge, identity])
+            edge_change(edge, identity, self._before.get((edge, identity)), data, self._because[edge, identity])
             for (edge, identity), data in sorted(self._after.items())
             if data != self._before.get((edge, identity))
         ]

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from perdure.formulas.importance import boost
-from perdure.formulas.value import faded_mass
+from perdure.formulas.value import decay_mass
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.link_kinds import STANDS_FOR
@@ -25,7 +25,7 @@ from perdure.rules.lifecycle.state_arrays import Columns, strength_curve
 _NEARNESS: Final = (Tier.VAULT, Tier.HOT, Tier.WARM, Tier.COLD)
 
 
-def merged_state(main: State, others: Sequence[State], policy: Policy, now: Instant) -> State:
+def merge_states(main: State, others: Sequence[State], policy: Policy, now: Instant) -> State:
     """Return the state of a memory that stands for others as well: no signal of any of them is lost.
 
     Importance is the highest after each was boosted (sources are boosted before they go); every other
@@ -39,12 +39,12 @@ def merged_state(main: State, others: Sequence[State], policy: Policy, now: Inst
     """
     states = [main, *others]
     anchor = max(s.anchor_ms for s in states)
-    mass = sum(float(faded_mass(s.access_mass, (anchor - s.anchor_ms) / DAY_MS)) for s in states)
+    mass = sum(float(decay_mass(s.access_mass, (anchor - s.anchor_ms) / DAY_MS)) for s in states)
     reads = [at for s in states for at in (s.accessed_ms, s.access2_ms, s.access3_ms) if at is not None]
     last = [*sorted(reads, reverse=True), None, None, None]
     closest = min(states, key=lambda s: _NEARNESS.index(s.tier))
-    strongest, steadiest = _strongest(states, policy, now), max(states, key=lambda s: s.stability)
-    importance, own = _boosted(states, policy, now)
+    strongest, steadiest = _strongest_state(states, policy, now), max(states, key=lambda s: s.stability)
+    importance, own = _boost_sources(states, policy, now)
     created = min(s.created_ms for s in states)
     return replace(
         main,
@@ -57,7 +57,7 @@ def merged_state(main: State, others: Sequence[State], policy: Policy, now: Inst
         confidence=max(s.confidence for s in states),
         uniqueness=max(s.uniqueness for s in states),
         created_ms=created,
-        validated_ms=_validated(states, created),
+        validated_ms=_last_validation(states, created),
         anchor_ms=anchor,
         access_count=sum(s.access_count for s in states),
         access_mass=mass,
@@ -73,7 +73,7 @@ def merged_state(main: State, others: Sequence[State], policy: Policy, now: Inst
     )
 
 
-def _boosted(states: Sequence[State], policy: Policy, now: Instant) -> tuple[float, float]:
+def _boost_sources(states: Sequence[State], policy: Policy, now: Instant) -> tuple[float, float]:
     """The highest importance after each memory was boosted, and what the first has been given today."""
     p, today = policy.importance, now // DAY_MS
     given = np.array([s.boosted if s.boost_day == today else 0.0 for s in states])
@@ -83,13 +83,13 @@ def _boosted(states: Sequence[State], policy: Policy, now: Instant) -> tuple[flo
     return float(raised.max()), float(given[0] + raised[0] - bases[0])
 
 
-def _strongest(states: Sequence[State], policy: Policy, now: Instant) -> State:
+def _strongest_state(states: Sequence[State], policy: Policy, now: Instant) -> State:
     columns = Columns.of(states)
     days = np.maximum((now - columns.strength_ms) / DAY_MS, 0.0)
     return states[int(np.argmax(strength_curve(columns, policy).value(days)))]
 
 
-def _validated(states: Sequence[State], created: Instant) -> Instant | None:
+def _last_validation(states: Sequence[State], created: Instant) -> Instant | None:
     """The last validation; a fact's confidence is as old as its last statement, so that counts as well."""
     facts = states[0].kind is Kind.FACT
     known = [s.created_ms if s.validated_ms is None and facts else s.validated_ms for s in states]
@@ -97,7 +97,7 @@ def _validated(states: Sequence[State], created: Instant) -> Instant | None:
     return None if latest == created and all(s.validated_ms is None for s in states) else latest
 
 
-def resettled(state: State, policy: Policy, now: Instant) -> State:
+def restart_strength(state: State, policy: Policy, now: Instant) -> State:
     """Return a state whose strength starts at an instant: another scope's curve must not be read back into the past."""
     columns = Columns.of([state])
     curve = strength_curve(columns, policy)
@@ -122,7 +122,7 @@ def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapp
     told = f"likeness {merge.similarity:.3f}, {merge.label}"
     if merge.keeper is not None:
         before = decisions.states[keeper]
-        state = merged_state(before, [decisions.states[i] for i in merge.losers], decisions.policy, decisions.now)
+        state = merge_states(before, [decisions.states[i] for i in merge.losers], decisions.policy, decisions.now)
         because = (
             f"stands for {len(merge.losers)} more ({told}); importance {before.importance:.3f} to "
             f"{state.importance:.3f}, accesses {before.access_count} to {state.access_count}"
@@ -133,16 +133,16 @@ def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapp
         gone = replace(decisions.states[loser], status=Status.CONSOLIDATED, status_ms=decisions.now, held=False)
         decisions.change(loser, gone, "consolidated", f"consolidated into {keeper} ({told})")
         alike = likeness.get((min(keeper, loser), max(keeper, loser)), merge.similarity)
-        decisions.add([standing_for(keeper, loser, alike)])
+        decisions.add([stands_for_link(keeper, loser, alike)])
 
 
-def standing_for(keeper: str, other: str, likeness: float) -> Change:
+def stands_for_link(keeper: str, other: str, likeness: float) -> Change:
     """Return the link from a memory to one that it stands for."""
     row = {"kind": STANDS_FOR, "other": other, "weight": round(likeness, 4)}
     return Change(Target.LINK, keeper, None, row, f"{keeper} stands for {other}")
 
 
-def draft_of(merge: Merge, members: Sequence[Record], policy: Policy) -> Draft:
+def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) -> Draft:
     """Return the new memory that merged contents become; what its members do not share (a speaker) it does not have.
 
     Raises:

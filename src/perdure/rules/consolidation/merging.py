@@ -9,8 +9,15 @@ from typing import Final
 
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Scope, Status
-from perdure.rules.consolidation.duplicates import Label, Pair, complete, group_label, unknown, within
-from perdure.rules.source_trust import least, trust_in, with_trust
+from perdure.rules.consolidation.duplicates import (
+    Label,
+    LikePair,
+    group_label,
+    pairs_by_group,
+    split_complete,
+    uncompared_pairs,
+)
+from perdure.rules.source_trust import least_trust, stored_trust, with_trust
 
 Guard = Callable[[str, str], str]
 """(text that stays, text that goes) -> what would be lost; empty for nothing."""
@@ -21,7 +28,7 @@ PROVENANCE: Final = "consolidated_from"
 """The key of metadata under which a merged memory lists whom it stands for."""
 
 
-class Strategy(StrEnum):
+class MergeStrategy(StrEnum):
     """What stays of a group that becomes one."""
 
     KEEP_NEWEST = "keep_newest"
@@ -33,7 +40,7 @@ class Strategy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class MergeRefusal:
     """Two memories that are alike and yet stay apart, and why."""
 
     a: str
@@ -41,15 +48,15 @@ class Refusal:
     reason: str
 
 
-def mergeable(keeper: Record, loser: Record) -> str:
+def merge_obstacle(keeper: Record, loser: Record) -> str:
     """Return why a memory may not go into another one, however alike they are; empty if it may.
 
     Pinned ones may only stay, so the order of the two matters for them alone.
     """
-    return _apart(keeper, loser) or ("it is pinned" if loser.state.pinned else "")
+    return _obstacle(keeper, loser) or ("it is pinned" if loser.state.pinned else "")
 
 
-def _apart(one: Record, other: Record) -> str:
+def _obstacle(one: Record, other: Record) -> str:
     """Why two memories may not be merged, whichever of them stays."""
     a, b = one.state, other.state
     speakers = {one.content.speaker, other.content.speaker} - {None, ""}
@@ -75,7 +82,7 @@ def _lifetimes(one: Record, other: Record) -> str:
     return ""
 
 
-def representative(members: Sequence[Record], strategy: Strategy) -> str:
+def representative(members: Sequence[Record], strategy: MergeStrategy) -> str:
     """Return the id of the memory that stays (or, where contents are merged, that stands for the group in a report).
 
     A pinned memory can only stay, so where there are any, one of them is chosen. Ties go to the lower id.
@@ -85,9 +92,9 @@ def representative(members: Sequence[Record], strategy: Strategy) -> str:
         strategy: ``merge_content`` chooses as ``keep_highest_importance`` does.
     """
     rank: Callable[[Record], float] = {
-        Strategy.KEEP_NEWEST: lambda r: -r.state.created_ms,
-        Strategy.KEEP_OLDEST: lambda r: r.state.created_ms,
-        Strategy.KEEP_HIGHEST_CONFIDENCE: lambda r: -r.state.confidence,
+        MergeStrategy.KEEP_NEWEST: lambda r: -r.state.created_ms,
+        MergeStrategy.KEEP_OLDEST: lambda r: r.state.created_ms,
+        MergeStrategy.KEEP_HIGHEST_CONFIDENCE: lambda r: -r.state.confidence,
     }.get(strategy, lambda r: -r.state.importance)
     return min(members, key=lambda r: (not r.state.pinned, rank(r), r.id)).id
 
@@ -126,7 +133,7 @@ class Merge:
     source: str = SOURCE
 
 
-def merged(members: Sequence[Record], strategy: Strategy, pairs: Iterable[Pair]) -> Merge:
+def merge_group(members: Sequence[Record], strategy: MergeStrategy, pairs: Iterable[LikePair]) -> Merge:
     """Return what some memories become; whether they may is not asked here.
 
     Args:
@@ -137,17 +144,16 @@ def merged(members: Sequence[Record], strategy: Strategy, pairs: Iterable[Pair])
     main = representative(members, strategy)
     # The main one first, then the newest: where two disagree about a key, the first wins.
     ordered = sorted(members, key=lambda r: (r.id != main, -r.state.created_ms, r.id))
-    whole = strategy is Strategy.MERGE_CONTENT
+    whole = strategy is MergeStrategy.MERGE_CONTENT
     ids = {record.id for record in members}
     own = [pair for pair in pairs if pair.a in ids and pair.b in ids]
+    trust = least_trust(stored_trust(r.content.metadata) for r in (ordered if whole else ordered[:1]))
     return Merge(
         keeper=None if whole else main,
         losers=tuple(sorted(ids if whole else ids - {main})),
-        content=_joined(members) if whole else ordered[0].content.text,
+        content=_join_texts(members) if whole else ordered[0].content.text,
         tags=tuple(sorted({tag for record in members for tag in record.content.tags})),
-        metadata=with_trust(
-            _metadata(ordered), least(trust_in(r.content.metadata) for r in (ordered if whole else ordered[:1]))
-        ),
+        metadata=with_trust(_metadata(ordered), trust),
         importance=max(record.state.importance for record in members),
         access_count=sum(record.state.access_count for record in members),
         created_ms=min(record.state.created_ms for record in members),
@@ -157,15 +163,15 @@ def merged(members: Sequence[Record], strategy: Strategy, pairs: Iterable[Pair])
     )
 
 
-def _joined(members: Sequence[Record]) -> str:
+def _join_texts(members: Sequence[Record]) -> str:
     """All texts, oldest first, each once: texts that differ in case or white space alone count as one."""
     unique: dict[str, str] = {}
     for record in sorted(members, key=lambda r: (r.state.created_ms, r.id)):
-        unique.setdefault(normal(record.content.text), record.content.text)
+        unique.setdefault(normal_words(record.content.text), record.content.text)
     return SEPARATOR.join(unique.values())
 
 
-def normal(text: str) -> str:
+def normal_words(text: str) -> str:
     """Return a text as duplicates are told by it: case folded, every white space one blank."""
     return " ".join(text.casefold().split())
 
@@ -195,12 +201,12 @@ class Proposal:
     """
 
     merges: tuple[Merge, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[MergeRefusal, ...]
     left: tuple[str, ...]
 
 
-def to_compare(records: Sequence[Record], pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """Return the pairs of a group that must be compared before :func:`proposed` can judge it, in order.
+def pairs_to_compare(records: Sequence[Record], pairs: Sequence[LikePair]) -> list[tuple[str, str]]:
+    """Return the pairs of a group that must be compared before :func:`propose_merges` can judge it, in order.
 
     Copies of one text are alike without being compared, so that a thousand of them cost no half million comparisons;
     nor does it matter how alike two memories are that may not be merged anyway.
@@ -211,7 +217,7 @@ def to_compare(records: Sequence[Record], pairs: Sequence[Pair]) -> list[tuple[s
     """
     of = {record.id: record for record in records}
     copies = _copies(records)
-    return [(a, b) for a, b in unknown([*copies], _between(copies, pairs)) if not _apart(of[a], of[b])]
+    return [(a, b) for a, b in uncompared_pairs([*copies], _between(copies, pairs)) if not _obstacle(of[a], of[b])]
 
 
 def _copies(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -220,16 +226,16 @@ def _copies(records: Sequence[Record]) -> dict[str, list[Record]]:
     for record in sorted(records, key=lambda r: r.id):
         state, content = record.state, record.content
         lifetime = () if state.scope is Scope.LONG_TERM else (content.session, content.task)
-        words = normal(content.text)
+        words = normal_words(content.text)
         key = (words, record.namespace, state.kind, state.status, state.scope, *lifetime, content.speaker or None)
         found.setdefault(key, []).append(record)
     return {some[0].id: some for some in found.values()}
 
 
-def _between(copies: Mapping[str, Sequence[Record]], pairs: Iterable[Pair]) -> list[Pair]:
+def _between(copies: Mapping[str, Sequence[Record]], pairs: Iterable[LikePair]) -> list[LikePair]:
     """The pairs between sets of copies, in order: of several that are known, the least alike."""
     head = {record.id: first for first, some in copies.items() for record in some}
-    found: dict[tuple[str, str], Pair] = {}
+    found: dict[tuple[str, str], LikePair] = {}
     for pair in pairs:
         a, b = sorted((head[pair.a], head[pair.b]))
         if a != b and ((a, b) not in found or found[a, b].combined > pair.combined):
@@ -237,35 +243,35 @@ def _between(copies: Mapping[str, Sequence[Record]], pairs: Iterable[Pair]) -> l
     return [found[key] for key in sorted(found)]
 
 
-def proposed(
-    records: Sequence[Record], pairs: Sequence[Pair], threshold: float, strategy: Strategy, guard: Guard
+def propose_merges(
+    records: Sequence[Record], pairs: Sequence[LikePair], threshold: float, strategy: MergeStrategy, guard: Guard
 ) -> Proposal:
     """Return what is to be done about one group: merges where every pair is alike enough and nothing is lost.
 
     Args:
         records: The group's memories, accesses counted into their states.
-        pairs: Those of the group, with what :func:`to_compare` asked for. A pair that is not given counts as unlike.
+        pairs: Those of the group, with what :func:`pairs_to_compare` asked for; others count as unlike.
         threshold: Least combined likeness of every pair in a merge.
         strategy: What stays.
         guard: Says what a merge would lose.
     """
     of = {record.id: record for record in records}
     copies = _copies(records)
-    refusals: dict[str, Refusal] = {}
+    refusals: dict[str, MergeRefusal] = {}
     allowed = []
     for pair in _between(copies, pairs):
-        reason = _apart(of[pair.a], of[pair.b]) if pair.reaches(threshold) else ""
+        reason = _obstacle(of[pair.a], of[pair.b]) if pair.reaches(threshold) else ""
         if reason:
-            refusals.setdefault(pair.b, Refusal(pair.a, pair.b, reason))
+            refusals.setdefault(pair.b, MergeRefusal(pair.a, pair.b, reason))
         else:
             allowed.append(pair)
-    split = complete([*copies], allowed, threshold)
+    split = split_complete([*copies], allowed, threshold)
     heads = sorted([*split.complete, *((head,) for head in split.left)])
     subgroups = [tuple(record.id for head in some for record in copies[head]) for some in heads]
     merges = [
-        merged(members, strategy, own)
-        for subgroup, own in zip(subgroups, within(subgroups, pairs), strict=True)
-        for members in _guarded([of[identity] for identity in subgroup], strategy, guard, refusals)
+        merge_group(members, strategy, own)
+        for subgroup, own in zip(subgroups, pairs_by_group(subgroups, pairs), strict=True)
+        for members in _guarded_parts([of[identity] for identity in subgroup], strategy, guard, refusals)
     ]
     taken = {identity for merge in merges for identity in (merge.keeper, *merge.losers)}
     return Proposal(
@@ -275,14 +281,14 @@ def proposed(
     )
 
 
-def _guarded(
-    members: list[Record], strategy: Strategy, guard: Guard, refusals: dict[str, Refusal]
+def _guarded_parts(
+    members: list[Record], strategy: MergeStrategy, guard: Guard, refusals: dict[str, MergeRefusal]
 ) -> Iterator[list[Record]]:
     """The parts of a complete subgroup that may be merged; what one keeper cannot take is tried among itself."""
-    if strategy is Strategy.MERGE_CONTENT:  # nobody stays as it is, so nobody may be pinned
+    if strategy is MergeStrategy.MERGE_CONTENT:  # nobody stays as it is, so nobody may be pinned
         pinned = [record for record in members if record.state.pinned]
         members = [record for record in members if not record.state.pinned]
-        refusals.update({r.id: Refusal(r.id, r.id, "it is pinned") for r in pinned})
+        refusals.update({r.id: MergeRefusal(r.id, r.id, "it is pinned") for r in pinned})
     while len(members) > 1:
         main = representative(members, strategy)
         keeper = next(record for record in members if record.id == main)
@@ -290,8 +296,8 @@ def _guarded(
         for record in members:
             if record is keeper:
                 continue
-            if reason := mergeable(keeper, record) or _loss(keeper, record, strategy, guard):
-                refusals.setdefault(record.id, Refusal(main, record.id, reason))
+            if reason := merge_obstacle(keeper, record) or _loss(keeper, record, strategy, guard):
+                refusals.setdefault(record.id, MergeRefusal(main, record.id, reason))
                 rest.append(record)
             else:
                 taken.append(record)
@@ -300,10 +306,10 @@ def _guarded(
         members = rest
 
 
-def _loss(keeper: Record, loser: Record, strategy: Strategy, guard: Guard) -> str:
+def _loss(keeper: Record, loser: Record, strategy: MergeStrategy, guard: Guard) -> str:
     """What is lost if one memory goes into another; where both texts stay, only a contradiction counts."""
     one, other = keeper.content.text, loser.content.text
-    if normal(one) == normal(other):
+    if normal_words(one) == normal_words(other):
         return ""
     reason = guard(one, other)
-    return reason if strategy is not Strategy.MERGE_CONTENT or guard(other, one) else ""
+    return reason if strategy is not MergeStrategy.MERGE_CONTENT or guard(other, one) else ""

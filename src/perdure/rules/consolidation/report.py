@@ -8,25 +8,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from perdure.records.consolidation_results import ConsolidateResult, ConsolidationGroup, LabelledPair, Refused
 from perdure.records.plan import Plan
 from perdure.records.policy_lifecycle import ConsolidatePolicy
-from perdure.rules.consolidation.duplicate_links import label_of, weakest
-from perdure.rules.consolidation.duplicates import Label, Pair
+from perdure.rules.consolidation.duplicate_links import pair_label, weakest_label
+from perdure.rules.consolidation.duplicates import Label, LikePair
 from perdure.rules.consolidation.merging import Proposal
-from perdure.rules.consolidation.similarity_index import Alike
+from perdure.rules.consolidation.similarity_index import SimilarMemories
 
 
-def most_similar(components: Sequence[tuple[str, ...]], pairs: Sequence[Sequence[Pair]]) -> list[tuple[str, ...]]:
+def most_similar(components: Sequence[tuple[str, ...]], pairs: Sequence[Sequence[LikePair]]) -> list[tuple[str, ...]]:
     """Return groups in the order of their mean likeness, the highest first; ties go by id."""
     order = sorted(range(len(components)), key=lambda n: (-_mean(pairs[n]), components[n]))
     return [components[n] for n in order]
 
 
-def _mean(pairs: Sequence[Pair]) -> float:
+def _mean(pairs: Sequence[LikePair]) -> float:
     return sum(pair.combined for pair in pairs) / max(1, len(pairs))
 
 
-def groups_of(
+def report_groups(
     proposals: Sequence[Proposal],
-    within: Sequence[Sequence[Pair]],
+    within: Sequence[Sequence[LikePair]],
     keepers: Mapping[tuple[str, ...], str],
     policy: ConsolidatePolicy,
     *,
@@ -50,7 +50,7 @@ def groups_of(
                 ConsolidationGroup(keepers[merge.losers], members, _seen(merge.similarity), action, merge.label.value)
             )
         if not proposal.merges and proposal.left:
-            label = weakest(pairs, policy).value
+            label = weakest_label(pairs, policy).value
             result.append(ConsolidationGroup(proposal.left[0], proposal.left, _seen(_mean(pairs)), "kept", label))
     return tuple(result)
 
@@ -59,16 +59,16 @@ def _seen(similarity: float) -> float:
     return round(similarity, 6)
 
 
-def result_of(
+def build_result(
     proposals: Sequence[Proposal],
     groups: tuple[ConsolidationGroup, ...],
-    alike: Alike,
+    alike: SimilarMemories,
     policy: ConsolidatePolicy,
     plan: Plan | None,
     *,
     found: int,
     dry_run: bool,
-    shown: Iterable[Pair],
+    shown: Iterable[LikePair],
     counted: tuple[int, int],
     notes: tuple[str, ...],
 ) -> ConsolidateResult:
@@ -76,7 +76,7 @@ def result_of(
 
     Args:
         proposals: What was decided.
-        groups: As :func:`groups_of` tells them.
+        groups: As :func:`report_groups` tells them.
         alike: All pairs.
         policy: The table's bounds.
         plan: What was, or would be, written; None for nothing.
@@ -86,7 +86,7 @@ def result_of(
         counted: Memories that were compared, and those of them without a vector.
         notes: What was limited.
     """
-    labels = Counter(label_of(pair, policy) for pair in alike.pairs)
+    labels = Counter(pair_label(pair, policy) for pair in alike.pairs)
     told = {(pair.a, pair.b): pair for pair in shown}
     return ConsolidateResult(
         groups_found=found,
@@ -96,7 +96,7 @@ def result_of(
         dry_run=dry_run,
         labels={label.value: labels[label] for label in Label},
         pairs=tuple(
-            LabelledPair(p.a, p.b, _seen(p.combined), label_of(p, policy).value) for _, p in sorted(told.items())
+            LabelledPair(p.a, p.b, _seen(p.combined), pair_label(p, policy).value) for _, p in sorted(told.items())
         ),
         refusals=tuple(Refused(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
         left=tuple(identity for proposal in proposals for identity in proposal.left),

@@ -10,10 +10,10 @@ from perdure.records.memory import Kind, Record, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.tasks import components
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import extract_sentences, keywords
 from perdure.rules.meaning_guard import lost
-from perdure.rules.source_trust import least, trust_in, with_trust
+from perdure.rules.source_trust import least_trust, stored_trust, with_trust
 
 SOURCE = "crystallized"
 CONNECTING = frozenset({"near_duplicate", "similar", "summarizes"})
@@ -28,7 +28,7 @@ class Sketch:
     members: tuple[str, ...]
 
 
-def sketches(
+def sketch_summaries(
     promoted: Sequence[Record],
     connected: Iterable[tuple[str, str]],
     confidence: Mapping[str, float],
@@ -53,13 +53,13 @@ def sketches(
         if len(group) < policy.tasks.crystal_members:
             continue
         members = sorted((by[identity] for identity in group), key=lambda r: (r.state.created_ms, r.id))
-        text = told(members)
+        text = summarize_members(members)
         if text:
             found.append(Sketch(_draft(members, text, confidence, session, now), tuple(r.id for r in members)))
     return found
 
 
-def rewritten(sketch: Sketch, members: Sequence[Record], text: str) -> Sketch:
+def use_model_text(sketch: Sketch, members: Sequence[Record], text: str) -> Sketch:
     """Return a sketch in the words of a language model, or as it is where those are too long or say something new.
 
     What is new is a number, date, name or identifier that no member has, or a denial or a modal that none makes.
@@ -69,27 +69,27 @@ def rewritten(sketch: Sketch, members: Sequence[Record], text: str) -> Sketch:
         members: What it stands for.
         text: What the model wrote.
     """
-    whole = joined(members)
-    if not text.strip() or counted(text) > longest(whole) or lost(text, whole):
+    whole = join_texts(members)
+    if not text.strip() or count_tokens(text) > most_tokens(whole) or lost(text, whole):
         return sketch
     metadata = {**sketch.draft.metadata, "written_by": "model"}
     return replace(sketch, draft=replace(sketch.draft, text=text.strip(), metadata=metadata))
 
 
-def joined(members: Sequence[Record]) -> str:
+def join_texts(members: Sequence[Record]) -> str:
     """Return the texts of some memories, each once."""
     return "\n".join(dict.fromkeys(r.content.text.strip() for r in members))
 
 
-def longest(whole: str) -> int:
+def most_tokens(whole: str) -> int:
     """Return how many tokens a summary may have: half of what it stands for."""
-    return counted(whole) // 2
+    return count_tokens(whole) // 2
 
 
-def told(members: Sequence[Record]) -> str:
+def summarize_members(members: Sequence[Record]) -> str:
     """Return the key sentences of some memories, at most half as long as all of them; their key words if none fits."""
-    whole = joined(members)
-    most = longest(whole)
+    whole = join_texts(members)
+    most = most_tokens(whole)
     return extract_sentences(whole, most).strip() or keywords(whole, most).strip()
 
 
@@ -105,6 +105,6 @@ def _draft(members: Sequence[Record], text: str, confidence: Mapping[str, float]
         source=SOURCE,
         metadata=with_trust(
             {"sources": [r.id for r in members], "session": session},
-            least(trust_in(r.content.metadata) for r in members),
+            least_trust(stored_trust(r.content.metadata) for r in members),
         ),
     )

@@ -14,15 +14,15 @@ from perdure.formulas.pairs import SimilarPairs, similar_pairs
 from perdure.records.memory import Record, Status
 from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.records.vector import Vector
-from perdure.rules.consolidation.duplicates import Pair, likenesses, likenesses_of
-from perdure.rules.consolidation.merging import normal
+from perdure.rules.consolidation.duplicates import LikePair, compare_found, compare_pairs
+from perdure.rules.consolidation.merging import normal_words
 
 LOOSE: Final = 500_000
 """Pairs below the threshold whose words are compared, the nearest first: they are only labelled, never merged."""
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarMemories:
     """Pairs that are alike.
 
     Attributes:
@@ -31,12 +31,12 @@ class Alike:
         notes: Where the pairs are not all there.
     """
 
-    pairs: list[Pair]
+    pairs: list[LikePair]
     exact: bool
     notes: tuple[str, ...]
 
 
-class Corpus:
+class SimilarityIndex:
     """Visible memories of one namespace, added page by page: 400 bytes each at 384 dimensions, and their words."""
 
     def __init__(self) -> None:
@@ -58,14 +58,14 @@ class Corpus:
         self.ids += [r.id for r in page]
         self.texts += [r.content.text for r in page]
         self._given += [r.id in vectors for r in page]
-        self._pages.append(_rows([vectors.get(r.id) for r in page]))
+        self._pages.append(_quantize([vectors.get(r.id) for r in page]))
 
     @property
     def without_vector(self) -> int:
         """How many have no vector."""
         return len(self._given) - sum(self._given)
 
-    def alike(self, threshold: float, policy: ConsolidatePolicy) -> Alike:
+    def alike(self, threshold: float, policy: ConsolidatePolicy) -> SimilarMemories:
         """Return all pairs that are alike.
 
         Args:
@@ -76,16 +76,16 @@ class Corpus:
         same = self._same_words()
         rows = self._matrix()
         if not rows.size:
-            return Alike(same, exact=True, notes=())
+            return SimilarMemories(same, exact=True, notes=())
         weight = policy.content_weight
         floor, strict = (max(0.01, cosine_needed(t, weight)) for t in (least, threshold))
         found, notes = _nearest(similar_pairs(rows, floor, exact_up_to=policy.exact_up_to), strict)
-        pairs = likenesses(self.ids, self.texts, found, least=least, content_weight=weight)
+        pairs = compare_found(self.ids, self.texts, found, least=least, content_weight=weight)
         known = {(pair.a, pair.b) for pair in same}
         whole = [*same, *(pair for pair in pairs if (pair.a, pair.b) not in known)]
-        return Alike(sorted(whole, key=lambda pair: (pair.a, pair.b)), found.exact, notes)
+        return SimilarMemories(sorted(whole, key=lambda pair: (pair.a, pair.b)), found.exact, notes)
 
-    def compared(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[Pair]:
+    def compared(self, wanted: Iterable[tuple[str, str]], policy: ConsolidatePolicy) -> list[LikePair]:
         """Return the likeness of given pairs, however low; of equal words it is 1, with or without vectors."""
         asked = sorted({(min(pair), max(pair)) for pair in wanted})
         if not asked:
@@ -94,9 +94,9 @@ class Corpus:
         rows = self._matrix()
         rows = rows[used] if rows.size else np.zeros((len(used), 1), np.int8)
         ids, texts = [self.ids[n] for n in used], [self.texts[n] for n in used]
-        found = likenesses_of(asked, ids, texts, rows, content_weight=policy.content_weight)
-        words = {identity: normal(text) for identity, text in zip(ids, texts, strict=True)}
-        return [Pair(p.a, p.b, 1.0, 1.0, 1.0) if words[p.a] == words[p.b] else p for p in found]
+        found = compare_pairs(asked, ids, texts, rows, content_weight=policy.content_weight)
+        words = {identity: normal_words(text) for identity, text in zip(ids, texts, strict=True)}
+        return [LikePair(p.a, p.b, 1.0, 1.0, 1.0) if words[p.a] == words[p.b] else p for p in found]
 
     def _matrix(self) -> NDArray[np.int8]:
         """All rows, int8 [n, d]; those without a vector are zero, and so like nothing."""
@@ -110,19 +110,19 @@ class Corpus:
             self._pages = [whole]
         return self._pages[0]
 
-    def _same_words(self) -> list[Pair]:
+    def _same_words(self) -> list[LikePair]:
         """Pairs of memories with the same words of which one at least has no vector."""
-        bare = {normal(text) for text, given in zip(self.texts, self._given, strict=True) if not given}
+        bare = {normal_words(text) for text, given in zip(self.texts, self._given, strict=True) if not given}
         first: dict[str, str] = {}
         pairs = []
         for identity, text in zip(self.ids, self.texts, strict=True) if bare else ():
-            words = normal(text)
+            words = normal_words(text)
             if words in bare and (earlier := first.setdefault(words, identity)) != identity:
-                pairs.append(Pair(min(earlier, identity), max(earlier, identity), 1.0, 1.0, 1.0))
+                pairs.append(LikePair(min(earlier, identity), max(earlier, identity), 1.0, 1.0, 1.0))
         return pairs
 
 
-def _rows(vectors: Sequence[Vector | None]) -> NDArray[np.int8]:
+def _quantize(vectors: Sequence[Vector | None]) -> NDArray[np.int8]:
     """Vectors as int8 with each row's own scale: no less than what a store keeps of them."""
     width = max((len(v) // 4 for v in vectors if v is not None), default=0)
     rows = np.zeros((len(vectors), width), np.float32)

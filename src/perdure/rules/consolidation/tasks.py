@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import combinations
 from statistics import median
 
-from perdure.formulas.value import faded_mass
+from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Record, Scope, State, Status
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.duplicates import Pair
-from perdure.rules.consolidation.merge_plan import resettled
-from perdure.rules.consolidation.merging import Proposal, Strategy, mergeable, proposed
-from perdure.rules.lifecycle.signals import signals
+from perdure.rules.consolidation.duplicates import LikePair
+from perdure.rules.consolidation.merge_plan import restart_strength
+from perdure.rules.consolidation.merging import MergeStrategy, Proposal, merge_obstacle, propose_merges
+from perdure.rules.lifecycle.signals import current_signals
 from perdure.rules.meaning_guard import conflict
 
 _ROUNDING = 1e-9
@@ -31,7 +31,7 @@ def open_in_task(records: Iterable[Record], session: str | None = None) -> list[
     ]
 
 
-def related(edges: Mapping[str, Sequence[str]], least: float) -> list[tuple[str, str]]:
+def related_pairs(edges: Mapping[str, Sequence[str]], least: float) -> list[tuple[str, str]]:
     """Return the pairs of memories that share enough of their hyperedges, in order.
 
     Args:
@@ -46,15 +46,19 @@ def related(edges: Mapping[str, Sequence[str]], least: float) -> list[tuple[str,
     return sorted((a, b) for a, b in pairs if len(of[a] & of[b]) / len(of[a] | of[b]) >= least - _ROUNDING)
 
 
-def comparable(records: Sequence[Record], pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def comparable_pairs(records: Sequence[Record], pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the related pairs whose likeness must be known: those of memories that may be merged at all."""
     by = {r.id: r for r in records}
     return [
-        (a, b) for a, b in pairs if a in by and b in by and not (mergeable(by[a], by[b]) and mergeable(by[b], by[a]))
+        (a, b)
+        for a, b in pairs
+        if a in by and b in by and not (merge_obstacle(by[a], by[b]) and merge_obstacle(by[b], by[a]))
     ]
 
 
-def redundant(records: Sequence[Record], pairs: Sequence[Pair], policy: Policy, now: Instant) -> list[Proposal]:
+def propose_redundant(
+    records: Sequence[Record], pairs: Sequence[LikePair], policy: Policy, now: Instant
+) -> list[Proposal]:
     """Return what is merged: related memories that say the same, the most likely version kept.
 
     Args:
@@ -68,14 +72,14 @@ def redundant(records: Sequence[Record], pairs: Sequence[Pair], policy: Policy, 
     chosen = [r for r in records if r.id in joined]
     if not chosen:
         return []
-    sure = signals([r.state for r in chosen], policy, now).confidence.tolist()
+    sure = current_signals([r.state for r in chosen], policy, now).confidence.tolist()
     current = {r.id: replace(r, state=replace(r.state, confidence=c)) for r, c in zip(chosen, sure, strict=True)}
     return [
-        proposed(
+        propose_merges(
             [current[i] for i in group],
             [p for p in alike if p.a in group],
             policy.tasks.redundancy,
-            Strategy.KEEP_HIGHEST_CONFIDENCE,
+            MergeStrategy.KEEP_HIGHEST_CONFIDENCE,
             conflict,
         )
         for group in components(joined, ((p.a, p.b) for p in alike))
@@ -92,14 +96,14 @@ def components(members: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list
     return sorted({tuple(sorted(some)) for some in group.values()})
 
 
-def out_of_task(state: State, session: str | None, policy: Policy, now: Instant) -> State:
+def leave_task(state: State, session: str | None, policy: Policy, now: Instant) -> State:
     """Return the state of a memory whose task is over: in session scope, or in long term if it has no session."""
     if session is None:
-        return into_long_term(state, policy, now)
-    return replace(resettled(state, policy, now), scope=Scope.SESSION)
+        return promote_state(state, policy, now)
+    return replace(restart_strength(state, policy, now), scope=Scope.SESSION)
 
 
-def into_long_term(state: State, policy: Policy, now: Instant) -> State:
+def promote_state(state: State, policy: Policy, now: Instant) -> State:
     """Return the state of a memory that is promoted: its ages start anew, so that the next sweep does not take it back.
 
     Confidence fades in long term alone, with time since the last access: without a new anchor a promotion would cost
@@ -107,10 +111,10 @@ def into_long_term(state: State, policy: Policy, now: Instant) -> State:
     """
     days = max(0.0, (now - state.anchor_ms) / DAY_MS)
     return replace(
-        resettled(state, policy, now),
+        restart_strength(state, policy, now),
         scope=Scope.LONG_TERM,
         anchor_ms=max(now, state.anchor_ms),
-        access_mass=float(faded_mass(state.access_mass, days)),
+        access_mass=float(decay_mass(state.access_mass, days)),
     )
 
 
@@ -132,7 +136,7 @@ def promotable(
     if not records:
         return [], 0.0
     middle = float(median(r.state.access_count for r in (*records, *earlier)))
-    sure = signals([r.state for r in records], policy, now).confidence.tolist()
+    sure = current_signals([r.state for r in records], policy, now).confidence.tolist()
     chosen = [
         r
         for r, confidence in zip(records, sure, strict=True)

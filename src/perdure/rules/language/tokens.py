@@ -18,7 +18,7 @@ from perdure.rules.language.words import (
     NEGATIONS,
     NUMBER_WORDS,
     STOP_WORDS,
-    listed,
+    word_set,
 )
 
 Kind = Literal["code", "number", "date", "negation", "modal", "name", "word", "symbol", "mark"]
@@ -31,7 +31,7 @@ _LETTERS_PER_TOKEN: Final = 10
 _DIGITS_PER_TOKEN: Final = 4
 
 
-def counted(text: str) -> int:
+def count_tokens(text: str) -> int:
     """Return about how many tokens a text has, without a model.
 
     A Latin word counts one for each ten letters begun, a number one for each four digits, any other letter or mark
@@ -103,7 +103,7 @@ _ENDINGS: Final[dict[str, Said]] = {
     "m": ("word", "am"),
     "s": ("word", "'s"),
 }
-_BEFORE_IS: Final = listed("it he she that there here who what where how when")
+_BEFORE_IS: Final = word_set("it he she that there here who what where how when")
 """After these, 's is no possessive."""
 _WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 

@@ -18,12 +18,12 @@ whose why will with won would wouldn y you your yours yourself yourselves
 """
 
 
-def listed(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
     """Return the words of a list that is written as one text."""
     return frozenset(words.split())
 
 
-STOP_WORDS: Final = listed(_LISTED)
+STOP_WORDS: Final = word_set(_LISTED)
 
 _ANSWERING: Final = ROLES - {"user", "human"}
 _WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
@@ -60,8 +60,8 @@ def may_answer(speaker: str | None) -> bool:
 
 # What a shorter or a merged text must not lose (rules/language/tokens.py, rules/meaning_guard.py).
 
-NEGATIONS: Final = listed("no not never none nobody nothing nowhere neither nor without")
-MODALS: Final = listed("can could may might must shall should will would ought")
+NEGATIONS: Final = word_set("no not never none nobody nothing nowhere neither nor without")
+MODALS: Final = word_set("can could may might must shall should will would ought")
 _COUNTED: Final = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
 nineteen twenty
@@ -74,16 +74,16 @@ NUMBER_WORDS: Final[dict[str, str]] = {
     **{word: word for word in _QUANTITIES.split()},
 }
 """Their values where they have one in digits; the others are numbers too, and stay words."""
-CALENDAR: Final = listed(
+CALENDAR: Final = word_set(
     "january february march april may june july august september october november december jan feb mar apr jun jul aug "
     "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri "
     "sat sun"
 )
-DATES_BY_CAPITAL: Final = listed("march may august jan mar jun aug sep oct dec mon wed fri sat sun")
+DATES_BY_CAPITAL: Final = word_set("march may august jan mar jun aug sep oct dec mon wed fri sat sun")
 """A date only with a capital: people march, and they may."""
-DAYS: Final = listed("today yesterday tomorrow tonight noon midnight")
+DAYS: Final = word_set("today yesterday tomorrow tonight noon midnight")
 
-TURNING: Final = listed("""
+TURNING: Final = word_set("""
     all any both each every everyone everybody everything few fewer fewest half less least many more most much only
     several some various another other same such
     if unless until till except but or than whether although though because instead rather
@@ -97,16 +97,18 @@ TURNING: Final = listed("""
     """)
 """Words that turn or limit what stands beside them: a text that has one more of them says something else."""
 
-RELATIONS: Final = listed("""
+RELATIONS: Final = word_set("""
     before after since during while from to into onto on off in out up down over under above below between through
     against behind beside near with for by of at about as and so this these those here who whom whose which what when
     where why how was were been had did used have has having own
     """)
 """Words that say how the others belong together: little by themselves, but no two are the same."""
 
-PEOPLE: Final = listed("""
+PEOPLE: Final = word_set("""
     i me my mine myself you your yours yourself yourselves he him his himself she her hers herself we us our ours
     ourselves they them their theirs themselves
     """)
-IGNORABLE: Final = listed("a an the is are am be being do does doing that there it its very really also please oh hey")
+IGNORABLE: Final = word_set("""
+    a an the is are am be being do does doing that there it its very really also please oh hey
+    """)
 """Words without which a sentence still says the same."""

@@ -25,7 +25,7 @@ LOSS: Final[dict[Form, float]] = {Form.FULL: 0.0, Form.SUMMARY: 0.02, Form.KEYWO
 Forms = tuple[tuple[Form, int], ...]
 """Forms with their tokens, from the fullest to the barest."""
 
-Reach = Callable[[Sequence["Piece"]], Mapping[str, "Piece"]]
+Reach = Callable[[Sequence["FitItem"]], Mapping[str, "FitItem"]]
 """Memories -> the same with at least one form less unknown."""
 
 AT_ONCE: Final = 256
@@ -36,7 +36,7 @@ RESTED_MS: Final = DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FitItem:
     """A memory that may show less.
 
     Attributes:
@@ -83,7 +83,7 @@ def worth_of(memory: MemoryItem) -> float:
     return memory.value + EVER_USED * ever + HELPED * min(4, memory.state.reinforcements)
 
 
-def stays(state: State) -> bool:
+def keeps_its_form(state: State) -> bool:
     """Return whether a memory keeps the form that it has: pinned and vault ones are left alone, hot ones stay full."""
     return state.pinned or state.tier in (Tier.VAULT, Tier.HOT)
 
@@ -98,7 +98,7 @@ def is_rested(state: State, now: Instant) -> bool:
     return since > max(state.recorded_ms, state.created_ms) and now - since < RESTED_MS
 
 
-def within(refuses: Callable[[int], str], most: int) -> int:
+def largest_allowed(refuses: Callable[[int], str], most: int) -> int:
     """Return the largest number from 0 to ``most`` that a gate does not refuse; what it refuses, it refuses of more."""
     low, high = 0, most
     while low < high:
@@ -115,7 +115,7 @@ class _Descent:
     known may cost. It comes up before any real step of the same cost, so the order is as if all had been known.
     """
 
-    free: dict[str, Piece]
+    free: dict[str, FitItem]
     reach: Reach | None
     level: dict[str, int] = field(default_factory=dict)
     steps: list[tuple[float, str, int]] = field(default_factory=list)
@@ -150,7 +150,7 @@ class _Descent:
         return self.free[identity].forms[self.level[identity]][1]
 
 
-def chosen(pieces: Sequence[Piece], budget: int, reach: Reach | None = None, most: int | None = None) -> Choice:
+def choose_forms(pieces: Sequence[FitItem], budget: int, reach: Reach | None = None, most: int | None = None) -> Choice:
     """Return how to keep some memories within a budget of tokens: shorter forms first, setting aside last.
 
     Each step takes what loses the least worth for each token it frees.
@@ -182,7 +182,7 @@ def chosen(pieces: Sequence[Piece], budget: int, reach: Reach | None = None, mos
     return Choice(forms, tuple(archived), before, left, wanted)
 
 
-def _next(piece: Piece, at: int) -> tuple[float, str, int] | None:
+def _next(piece: FitItem, at: int) -> tuple[float, str, int] | None:
     """Return the best step down from a form: (worth lost for each token, id, position of the form), see _Descent."""
     form, tokens = piece.forms[at]
     found = [

@@ -17,7 +17,7 @@ _NAMED: Final = 10
 """So many lost answers are named in full."""
 
 
-def golden_from(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
+def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
     """Return a person's own queries from a parsed TOML file: ``[[query]]`` tables.
 
     Args:
@@ -62,7 +62,7 @@ def _golden(table: Any, number: int) -> Canary:
     )
 
 
-def useful(outcomes: Iterable[Document], namespace: str, most: int) -> tuple[Canary, ...]:
+def canaries_from_feedback(outcomes: Iterable[Document], namespace: str, most: int) -> tuple[Canary, ...]:
     """Return past recalls with a helpful answer as canaries: one for each query, the newest first.
 
     Args:
@@ -82,7 +82,7 @@ def useful(outcomes: Iterable[Document], namespace: str, most: int) -> tuple[Can
     return tuple(Canary(query, "useful recall", tuple(answers[query]), namespace=namespace) for query in chosen)
 
 
-def lost(
+def lost_answers(
     canary: Canary,
     before: Sequence[Answer],
     after: Sequence[Answer],
@@ -121,7 +121,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def refusal(found: Sequence[Lost]) -> str:
+def recall_refusal(found: Sequence[Lost]) -> str:
     """Return why the recall gate stops a plan, naming each lost answer; empty if none is lost."""
     if not found:
         return ""

@@ -14,7 +14,7 @@ from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import CompressionPolicy
 from perdure.records.vector import Vector
 from perdure.rules.insertion import with_due
-from perdure.rules.language.tokens import counted
+from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import drop_stop_words, keywords, summarize
 from perdure.rules.lifecycle.trajectory import Trajectory, Transition
 from perdure.rules.meaning_guard import lost
@@ -24,7 +24,7 @@ LADDER: Final = tuple(Form)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FormText:
     """A text in one form.
 
     Attributes:
@@ -61,7 +61,7 @@ class Shown:
         return f"{sizes}, meaning kept {self.preservation:.3f}, efficiency {self.efficiency:.2f}"
 
 
-def shown_as(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> Shown:
+def render_form(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> FormText:
     """Return a text in a form, or why the meaning guard refuses it; the same text asked for twice in a row is cheaper.
 
     Args:
@@ -70,18 +70,19 @@ def shown_as(text: str, form: Form, policy: CompressionPolicy, *, written: str |
         policy: How long forms are.
         written: A summary that a model wrote, which must pass the same guard; the deterministic one if None.
     """
-    whole = counted(text)
+    whole = count_tokens(text)
     if form is Form.FULL:
-        return Shown(form, None, whole, whole)
+        return FormText(form, None, whole, whole)
     missing: tuple[str, ...] = ()
     for short in (written,) if written is not None else _attempts(text, whole, form, policy):
-        tokens = counted(short)
+        tokens = count_tokens(short)
         if tokens >= whole:
             break
         missing = _missing(text, short, form)
         if not missing:
-            return Shown(form, short, tokens, whole)
-    return Shown(form, None, whole, whole, f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter")
+            return FormText(form, short, tokens, whole)
+    why = f"it would lose {', '.join(missing[:5])}" if missing else "it is no shorter"
+    return FormText(form, None, whole, whole, why)
 
 
 def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> Iterator[str]:
@@ -93,7 +94,7 @@ def _attempts(text: str, whole: int, form: Form, policy: CompressionPolicy) -> I
         yield drop_stop_words(text)
     else:
         limit = min(policy.keyword_tokens, max(4, whole // 5))
-        most = counted(drop_stop_words(text))  # keywords must be shorter than the summary
+        most = count_tokens(drop_stop_words(text))  # keywords must be shorter than the summary
         while limit < most:
             yield keywords(text, limit)
             limit *= 2
@@ -105,7 +106,7 @@ def _missing(text: str, short: str, form: Form) -> tuple[str, ...]:
     return missing if form is Form.SUMMARY else tuple(m for m in missing if not m.startswith("modal"))
 
 
-def judge_preservation(shown: Shown, cosine: float | None, policy: CompressionPolicy) -> Shown:
+def judge_preservation(shown: FormText, cosine: float | None, policy: CompressionPolicy) -> FormText:
     """Return a form with what was measured of its meaning; refused where too little of it is kept."""
     if cosine is None or shown.refused or shown.form in (Form.FULL, Form.EMBEDDING):
         return replace(shown, preservation=cosine)
@@ -118,7 +119,7 @@ def unit_cosine(one: Vector, other: Vector) -> float:
     return round(float(np.clip(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"), -1.0, 1.0)), 4)
 
 
-def apply_forms(trajectory: Trajectory, forms: Mapping[Form, Shown], policy: Policy) -> Trajectory:
+def apply_forms(trajectory: Trajectory, forms: Mapping[Form, FormText], policy: Policy) -> Trajectory:
     """Return a trajectory with its shorter forms made: sizes, measures, and a stop where the meaning guard refused one.
 
     Args:
@@ -130,7 +131,7 @@ def apply_forms(trajectory: Trajectory, forms: Mapping[Form, Shown], policy: Pol
     return replace(done, after=with_due([done.after], policy)[0]) if done.refused else done
 
 
-def apply_allowed_forms(trajectory: Trajectory, forms: Mapping[Form, Shown]) -> Trajectory:
+def apply_allowed_forms(trajectory: Trajectory, forms: Mapping[Form, FormText]) -> Trajectory:
     """As :func:`apply_forms`, but where a form is refused the next due instant is still that of the refused one."""
     transitions: list[Transition] = []
     form, since, tokens = trajectory.before.form, trajectory.before.form_ms, trajectory.before.tokens

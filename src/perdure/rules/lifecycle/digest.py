@@ -57,7 +57,7 @@ PROFILES: Final[dict[str, Limits]] = {
 }
 
 
-def digest_of(
+def build_digest(
     memories: Sequence[MemoryItem],
     vectors: Mapping[str, Vector],
     policy: Policy,
@@ -199,6 +199,6 @@ class _Budget:
         return True
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Return an estimate of a text's tokens that errs high: one for every three bytes, at least one for each word."""
     return max(len(text.encode("utf-8", "replace")) // 3 + 1, len(text.split()))

@@ -15,8 +15,8 @@ from perdure.records.plan import Change, Row
 from perdure.records.policy import Policy
 from perdure.records.report import Operation
 from perdure.rules.insertion import place_in_tiers, with_due
-from perdure.rules.language.tokens import counted
-from perdure.rules.lifecycle.compression_forms import apply_allowed_forms, forms_reached, shown_as
+from perdure.rules.language.tokens import count_tokens
+from perdure.rules.lifecycle.compression_forms import apply_allowed_forms, forms_reached, render_form
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
 
 _ENUMS: Final[Mapping[str, type[StrEnum]]] = {
@@ -59,7 +59,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ReplayedLife:
     """What a policy made of one memory: its transitions in order, and its state in the end."""
 
     id: str
@@ -71,12 +71,12 @@ class Life:
         return next((s for s in reversed(self.transitions) if s.at <= instant), None)
 
 
-def tells(operation: Operation) -> bool:
+def is_independent_of_policy(operation: Operation) -> bool:
     """Whether an operation did something that another policy would not have done otherwise."""
     return operation.operation not in _BY_POLICY
 
 
-def past_of(record: Record, entries: Iterable[tuple[Operation, Change]], accesses: Accesses) -> Past:
+def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]], accesses: Accesses) -> Past:
     """Return what happened to a memory whatever the policy, as its journal tells it.
 
     A memory whose journal does not tell its birth (it was copied from another store) is taken to have begun with its
@@ -84,7 +84,7 @@ def past_of(record: Record, entries: Iterable[tuple[Operation, Change]], accesse
 
     Args:
         record: As it is.
-        entries: The changes of it by operations that ``tells`` lets pass, oldest first.
+        entries: The changes of it by operations that ``is_independent_of_policy`` lets pass, oldest first.
         accesses: When a recall returned it, oldest first.
     """
     born: State | None = None
@@ -93,11 +93,11 @@ def past_of(record: Record, entries: Iterable[tuple[Operation, Change]], accesse
         if change.after is None:
             continue
         if change.before is None:
-            born, events = born or _born(change.after), []
-        elif kept := _kept(operation, change.after):
+            born, events = born or _birth_state(change.after), []
+        elif kept := _decided_row(operation, change.after):
             events.append((_instant(operation), kept))
     begins = born if born is not None else _fresh(record.state)
-    whole = replace(begins, form=Form.FULL, form_ms=begins.created_ms, tokens=counted(record.content.text))
+    whole = replace(begins, form=Form.FULL, form_ms=begins.created_ms, tokens=count_tokens(record.content.text))
     return Past(
         record.id,
         record.content.text,
@@ -108,9 +108,9 @@ def past_of(record: Record, entries: Iterable[tuple[Operation, Change]], accesse
     )
 
 
-def _born(row: Mapping[str, Any]) -> State | None:
+def _birth_state(row: Mapping[str, Any]) -> State | None:
     try:
-        return State(**_typed(row))
+        return State(**_typed_row(row))
     except (TypeError, ValueError):  # journalled by an earlier version, which knew fewer columns
         return None
 
@@ -139,13 +139,13 @@ def _fresh(state: State) -> State:
     )
 
 
-def _typed(row: Mapping[str, Any]) -> dict[str, Any]:
+def _typed_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {n: _ENUMS[n](v) if n in _ENUMS else v for n, v in row.items() if n in _NAMES}
 
 
-def _kept(operation: Operation, after: Row) -> dict[str, Any]:
+def _decided_row(operation: Operation, after: Row) -> dict[str, Any]:
     """Return what of a change would have been written under any policy: what was decided, not where it belonged."""
-    row = _typed(after)
+    row = _typed_row(after)
     if operation.operation in _DECIDES:
         return {n: v for n, v in row.items() if n not in ("due_ms", "held")}
     stays = {"status", "status_ms"} if row.get("status") in _FOR_GOOD else set()
@@ -162,7 +162,7 @@ def _instant(operation: Operation) -> Instant:
     return exact if told <= exact < told + _MINUTE_MS else told
 
 
-def lived(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Life]:
+def relive(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[ReplayedLife]:
     """Return what a policy would have made of memories, with everything else as it was.
 
     Gates are not asked: they hold back moves, so the lives are the worst that the policy allows.
@@ -181,19 +181,21 @@ def lived(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Life]:
             strict=True,
         )
     )
-    trajectories = _replayed({p.id: starts[p.id] for p in plain}, {p.id: p.accesses for p in plain}, texts, policy, now)
-    lives = {c.id: Life(c.id, c.transitions, c.after) for c in trajectories}
+    trajectories = _replay_forms(
+        {p.id: starts[p.id] for p in plain}, {p.id: p.accesses for p in plain}, texts, policy, now
+    )
+    lives = {c.id: ReplayedLife(c.id, c.transitions, c.after) for c in trajectories}
     lives |= {p.id: _through(p, starts[p.id], policy, now) for p in pasts if p.events}
     return [lives[p.id] for p in pasts]
 
 
-def _through(past: Past, start: State, policy: Policy, now: Instant) -> Life:
+def _through(past: Past, start: State, policy: Policy, now: Instant) -> ReplayedLife:
     """Play a memory from decision to decision."""
     transitions: list[Transition] = []
     state, since = start, 0
     for at, wrote in (*past.events, (now, MappingProxyType({}))):
         due = sorted(a for a in past.accesses if since < a[0] <= at)
-        (trajectory,) = _replayed({past.id: state}, {past.id: due}, {past.id: past.text}, policy, at)
+        (trajectory,) = _replay_forms({past.id: state}, {past.id: due}, {past.id: past.text}, policy, at)
         transitions += trajectory.transitions
         state, since = trajectory.after, at
         if wrote:
@@ -207,10 +209,10 @@ def _through(past: Past, start: State, policy: Policy, now: Instant) -> Life:
                 transitions.append(
                     Transition(at, state, "decided", "decided by a person, or because it was no longer true")
                 )
-    return Life(past.id, tuple(transitions), state)
+    return ReplayedLife(past.id, tuple(transitions), state)
 
 
-def _replayed(
+def _replay_forms(
     states: Mapping[str, State],
     accesses: Mapping[str, Accesses],
     texts: Mapping[str, str],
@@ -221,7 +223,7 @@ def _replayed(
     trajectories = replay(states, accesses, now, policy)
     wanted = forms_reached(trajectories)
     return [
-        apply_allowed_forms(c, {f: shown_as(texts[c.id], f, policy.compression) for f in wanted[c.id]})
+        apply_allowed_forms(c, {f: render_form(texts[c.id], f, policy.compression) for f in wanted[c.id]})
         if c.id in wanted
         else c
         for c in trajectories

@@ -16,8 +16,8 @@ from perdure.formulas.curve import Array
 from perdure.formulas.fsrs import AGAIN, GOOD, apply_review
 from perdure.formulas.importance import boost as worth_of
 from perdure.formulas.strength import decay_by_hand
-from perdure.formulas.strength import reinforced as strengthened
-from perdure.formulas.value import faded_mass
+from perdure.formulas.strength import reinforce_strength as strengthened
+from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, State
 from perdure.records.policy import Policy
@@ -60,7 +60,7 @@ class Boost:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SignalChange:
     """What became of one memory.
 
     Attributes:
@@ -82,9 +82,9 @@ def boost_of(boost_type: str, amount: float) -> Boost:
     return Boost(kind, amount, 1.0 if kind is BoostType.SET_VALUE else amount / UNIT)
 
 
-def reinforced(
+def reinforce_states(
     states: Sequence[State], accessed: Sequence[bool], boost: Boost, policy: Policy, now: Instant
-) -> list[Outcome]:
+) -> list[SignalChange]:
     """Return states after a reinforcement; an access that goes with it is counted by the caller.
 
     Where an access goes with it, decay starts anew, as at every access, so the boost is added to the base: a memory
@@ -121,7 +121,7 @@ def reinforced(
     return [_outcome(state, row, boost, now) for state, row in zip(states, numbers, strict=True)]
 
 
-def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> Outcome:
+def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> SignalChange:
     """Return what became of one memory, from (base, boosted, strength, level, stability, difficulty, old, new)."""
     base, boosted, strength, level, stability, difficulty, old, new = row
     after = replace(
@@ -140,7 +140,7 @@ def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> 
         f"reinforced ({boost.kind.value} {boost.amount:g}): importance {old:.3f} to {new:.3f}, base "
         f"{state.importance:.3f} to {after.importance:.3f}; strength {after.strength:.3f}"
     )
-    return Outcome(after, old, new, because)
+    return SignalChange(after, old, new, because)
 
 
 def _goal(boost: Boost, start: Array, today: Array, policy: Policy) -> Array:
@@ -173,7 +173,7 @@ def _review(states: Sequence[State], grade: int, now: Instant) -> tuple[Array, A
     return apply_review([s.stability for s in states], [s.difficulty for s in states], since, grade)
 
 
-def weakened(states: Sequence[State], amount: float, policy: Policy, now: Instant) -> list[Outcome]:
+def weaken_states(states: Sequence[State], amount: float, policy: Policy, now: Instant) -> list[SignalChange]:
     """Return states after a decay of strength by hand: the drop is bounded."""
     columns = Columns.of(states)
     old, energy = _activation(columns, policy, now)
@@ -181,7 +181,7 @@ def weakened(states: Sequence[State], amount: float, policy: Policy, now: Instan
     new, left = decay_by_hand(old, energy, columns.importance, amount, keys)
     threshold = strength_curve(columns, policy).threshold()
     return [
-        Outcome(
+        SignalChange(
             replace(s, strength=float(new[i]), level=float(left[i]), strength_ms=max(now, s.strength_ms)),
             float(old[i]),
             float(new[i]),
@@ -192,7 +192,7 @@ def weakened(states: Sequence[State], amount: float, policy: Policy, now: Instan
     ]
 
 
-def doubted(states: Sequence[State], policy: Policy, now: Instant) -> list[Outcome]:
+def doubt_states(states: Sequence[State], policy: Policy, now: Instant) -> list[SignalChange]:
     """Return states after they turned out wrong: current confidence times ``use.wrong_factor``, a lapse for FSRS.
 
     Confidence is proportional to its base, so the base takes the factor and the truth clock goes on.
@@ -200,7 +200,7 @@ def doubted(states: Sequence[State], policy: Policy, now: Instant) -> list[Outco
     stability, difficulty = _review(states, AGAIN, now)
     factor = policy.use.wrong_factor
     return [
-        Outcome(
+        SignalChange(
             replace(
                 s, confidence=s.confidence * factor, stability=float(stability[i]), difficulty=float(difficulty[i])
             ),
@@ -213,7 +213,7 @@ def doubted(states: Sequence[State], policy: Policy, now: Instant) -> list[Outco
     ]
 
 
-def validated(state: State, now: Instant) -> Outcome:
+def validate_state(state: State, now: Instant) -> SignalChange:
     """Return a state after a person said that it is still true: +0.02, count + 1, the truth clock anew.
 
     A fact's truth clock is its own. Other memories' confidence counts from the last access, so that instant moves, but
@@ -223,7 +223,7 @@ def validated(state: State, now: Instant) -> Outcome:
     after = replace(state, confidence=confidence, reinforcements=state.reinforcements + 1, validated_ms=now, held=False)
     if state.kind is not Kind.FACT:
         days = max(0.0, (now - state.anchor_ms) / DAY_MS)
-        mass = float(faded_mass(state.access_mass, days))
+        mass = float(decay_mass(state.access_mass, days))
         after = replace(after, anchor_ms=max(now, state.anchor_ms), access_mass=mass)
     because = f"validated: confidence base {state.confidence:.3f} to {confidence:.3f}, counted from now"
-    return Outcome(after, state.confidence, confidence, because)
+    return SignalChange(after, state.confidence, confidence, because)

@@ -10,14 +10,14 @@ from functools import lru_cache
 from typing import Final
 
 from perdure.rules.language.sentences import sentences
-from perdure.rules.language.tokens import Piece, counted, pieces
-from perdure.rules.language.words import STOP_WORDS, TURNING, listed
+from perdure.rules.language.tokens import Piece, count_tokens, pieces
+from perdure.rules.language.words import STOP_WORDS, TURNING, word_set
 
 SUMMARY_TOKENS, KEYWORDS_TOKENS = 150, 20
 """Tokens of a summary and of keywords, if nobody says otherwise."""
 
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»")
-_TURNS: Final = TURNING | listed("before after since while against off down under over above below between from")
+_TURNS: Final = TURNING | word_set("before after since while against off down under over above below between from")
 _ENDS: Final = frozenset(".!?…。！？")  # noqa: RUF001  # the full-width marks are meant
 _SPACELESS: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _MOSTLY: Final = 0.3
@@ -26,7 +26,7 @@ _MOSTLY: Final = 0.3
 def summarize(text: str, tokens: int = SUMMARY_TOKENS) -> str:
     """Return the telegraphic text; where that has more than so many tokens, its best sentences."""
     short = drop_stop_words(text)
-    return short if counted(short) <= tokens else extract_sentences(short, tokens)
+    return short if count_tokens(short) <= tokens else extract_sentences(short, tokens)
 
 
 @lru_cache(maxsize=4)  # the summary and the keywords of one text both ask for it
@@ -95,7 +95,7 @@ def extract_sentences(text: str, tokens: int) -> str:
     first or the last, or says a number, a date, a name or an identifier. A sentence that does not fit while half of the
     room is free is made telegraphic and cut.
     """
-    if counted(text) <= tokens:
+    if count_tokens(text) <= tokens:
         return text
     spans = sentences(text)
     worth = _worth(text, len(spans))
@@ -107,11 +107,11 @@ def extract_sentences(text: str, tokens: int) -> str:
         if sentence in seen:
             continue
         seen.add(sentence)
-        if counted(sentence) > left > tokens / 2:  # else the rest, however good, would fall to small talk
+        if count_tokens(sentence) > left > tokens / 2:  # else the rest, however good, would fall to small talk
             sentence = _cut(drop_stop_words(sentence), left)
-        if counted(sentence) <= left:
+        if count_tokens(sentence) <= left:
             chosen[i] = sentence
-            left -= counted(sentence)
+            left -= count_tokens(sentence)
     parts: list[str] = []
     for i in sorted(chosen):
         gap = text[spans[i - 1][1] : spans[i][0]] if parts else ""
@@ -155,12 +155,13 @@ def keywords(text: str, tokens: int = KEYWORDS_TOKENS) -> str:
     chosen: list[str] = []
     left = tokens
     for phrase in [*firsts, *others]:
-        cost = counted(phrase) + bool(chosen)
+        cost = count_tokens(phrase) + bool(chosen)
         if cost <= left:
             chosen.append(phrase)
             left -= cost
-    found = ", ".join(chosen) or _cut(drop_stop_words(text), tokens)
-    return found if len(found) <= len(text) and counted(found) <= counted(text) else _cut(drop_stop_words(text), tokens)
+    found = ", ".join(chosen)
+    shorter = found and len(found) <= len(text) and count_tokens(found) <= count_tokens(text)
+    return found if shorter else _cut(drop_stop_words(text), tokens)
 
 
 def _is_first(phrase: str, words: tuple[str, ...]) -> bool:
@@ -192,7 +193,7 @@ def _cut(text: str, tokens: int) -> str:
     """Return the beginning of a text within so many tokens, cut between pieces, or between letters."""
     end, left = 0, tokens
     for piece in pieces(text):
-        cost = counted(piece.text)
+        cost = count_tokens(piece.text)
         if cost > left:
             if end == 0 or _is_spaceless(piece.text):
                 end = piece.start + _letters_within(piece.text, left)
@@ -206,7 +207,7 @@ def _letters_within(word: str, tokens: int) -> int:
     low, high = 0, len(word)
     while low < high:
         middle = (low + high + 1) // 2
-        if counted(word[:middle]) <= tokens:
+        if count_tokens(word[:middle]) <= tokens:
             low = middle
         else:
             high = middle - 1

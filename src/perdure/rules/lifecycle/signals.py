@@ -33,7 +33,7 @@ class Signals:
     value: Array
 
 
-def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
+def current_signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
     """Return importance, confidence, strength, retention and value at an instant.
 
     Args:
@@ -53,12 +53,12 @@ def signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
     )
 
 
-def views(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
+def memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> list[MemoryItem]:
     """Return records as callers see them, with signals at an instant."""
     if not records:
         return []
     states = count_accesses([r.state for r in records], [r.accesses for r in records], policy)
-    current = signals(states, policy, now)
+    current = current_signals(states, policy, now)
     numbers = zip(
         *(getattr(current, name).tolist() for name in ("importance", "confidence", "strength", "retention", "value")),
         strict=True,

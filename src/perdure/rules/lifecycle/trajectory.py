@@ -14,7 +14,7 @@ import numpy as np
 
 from perdure.formulas.curve import NEVER
 from perdure.formulas.importance import boost
-from perdure.formulas.value import faded_mass
+from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.policy import Policy
@@ -206,7 +206,7 @@ class _Replay:
         )  # a clock that stepped back does not rejuvenate
         self.next[rows] += 1
         self.counted[rows] += times
-        c.access_mass[rows] = faded_mass(c.access_mass[rows], days_between(c.anchor_ms[rows], at)) + times
+        c.access_mass[rows] = decay_mass(c.access_mass[rows], days_between(c.anchor_ms[rows], at)) + times
         last, but_one = c.accessed_ms[rows], c.access2_ms[rows]
         c.access3_ms[rows] = np.select([times >= 3, times == 2], [at, last], but_one)  # noqa: PLR2004  # three are kept
         c.access2_ms[rows] = np.where(times >= 2, at, last)  # noqa: PLR2004  # as above

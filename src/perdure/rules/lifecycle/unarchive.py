@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from perdure.formulas.strength import never_forgotten_from, reinforced
-from perdure.formulas.value import faded_mass
+from perdure.formulas.strength import never_forgotten_from, reinforce_strength
+from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
@@ -22,14 +22,14 @@ CHERISHED: Final = 0.01
 """How far above the importance from which nothing is forgotten it starts, where strength hides."""
 
 
-def aged_anew(state: State, now: Instant) -> State:
+def restart_ages(state: State, now: Instant) -> State:
     """Return a state whose ages start now; what was asked for before counts as much as it did."""
     days = max(0.0, (now - state.anchor_ms) / DAY_MS)
-    mass = float(faded_mass(state.access_mass, days))
+    mass = float(decay_mass(state.access_mass, days))
     return replace(state, anchor_ms=max(now, state.anchor_ms), access_mass=mass)
 
 
-def restored(state: State, policy: Policy, now: Instant) -> State:
+def unarchive(state: State, policy: Policy, now: Instant) -> State:
     """Return an archived state as active again, in warm, every anchor at now.
 
     Confidence starts from the value of a new memory of its kind if it was lower: whoever restores a memory vouches for
@@ -45,7 +45,7 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         birth = max(birth, min(1.0, policy.archive.confidence_below + VOUCHED))
     tier = state.tier if state.tier is Tier.VAULT else Tier.WARM
     back = replace(
-        aged_anew(state, now),
+        restart_ages(state, now),
         status=Status.ACTIVE,
         status_ms=now,
         tier=tier,
@@ -56,7 +56,7 @@ def restored(state: State, policy: Policy, now: Instant) -> State:
         validated_ms=now if state.validated_ms is not None or state.kind is Kind.FACT else None,
         held=False,
     )
-    return with_due([refreshed(back, policy, now)], policy)[0]
+    return with_due([refresh(back, policy, now)], policy)[0]
 
 
 def _safe_importance(state: State, policy: Policy) -> float:
@@ -67,7 +67,7 @@ def _safe_importance(state: State, policy: Policy) -> float:
     return min(1.0, safe + CHERISHED) if np.isfinite(safe) else 0.0
 
 
-def refreshed(state: State, policy: Policy, now: Instant) -> State:
+def refresh(state: State, policy: Policy, now: Instant) -> State:
     """Return a state whose ages start anew, and whose strength is that of something just learned, or more.
 
     No access is counted, and no signal is lowered.
@@ -75,11 +75,11 @@ def refreshed(state: State, policy: Policy, now: Instant) -> State:
     columns = Columns.of([state])
     curve = strength_curve(columns, policy)
     rested = np.maximum(columns.strength, curve.baseline())
-    strength, level = reinforced(rested, columns.level, columns.importance, 1.0, curve.parameters)
+    strength, level = reinforce_strength(rested, columns.level, columns.importance, 1.0, curve.parameters)
     return replace(
         state,
         anchor_ms=max(now, state.anchor_ms),
-        access_mass=float(faded_mass(state.access_mass, max(0.0, (now - state.anchor_ms) / DAY_MS))),
+        access_mass=float(decay_mass(state.access_mass, max(0.0, (now - state.anchor_ms) / DAY_MS))),
         strength=float(strength[0]),
         level=float(level[0]),
         strength_ms=max(now, state.strength_ms),

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from perdure.rules.language.verbs import IRREGULAR_PASTS
-from perdure.rules.language.words import listed
+from perdure.rules.language.words import word_set
 from perdure.rules.updates.statement_words import FAMILY, stem
 from perdure.rules.updates.statements import Assertion, AssertionClause, Stems, names_in, stems
 
@@ -32,10 +32,10 @@ _NOT_REAL: Final = re.compile(
     re.IGNORECASE,
 )
 _BEGAN: Final = re.compile(r"\s+(?:(?:to|with|out)\s+)?(?P<verb>[a-z]+ing)\b", re.IGNORECASE)
-_BEGINS: Final = listed(
+_BEGINS: Final = word_set(
     "started began begun kept keep enjoyed finished stopped tried loved been starting enjoying loving"
 )
-_HABITS: Final = listed("use own drink eat play speak smoke wear drive")
+_HABITS: Final = word_set("use own drink eat play speak smoke wear drive")
 """Said in the present of what was done before."""
 _ADJUNCT: Final = re.compile(
     r"\s(?:after|before|until|since|because|when|while|due to|thanks to|so far|yet|but|and i|to make)\b.*",
@@ -48,7 +48,7 @@ _LIMIT: Final = re.compile(
 _EXAMPLE: Final = re.compile(r",?\s(?:like|such as|including)\s+", re.IGNORECASE)
 _LEADING: Final = re.compile(r"^\s*(?:to|for|on|in|at|with|about|of)\s", re.IGNORECASE)
 _OR: Final = re.compile(r"\s(?:or|nor)\s", re.IGNORECASE)
-_SLIGHT: Final = listed(
+_SLIGHT: Final = word_set(
     "any anything similar other single thing kind type certain kinda really quite one ones it them lot few new"
 )
 """Words that say nothing of what was done; "first" and "final" do."""

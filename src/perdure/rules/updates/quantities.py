@@ -103,7 +103,7 @@ class _Place(NamedTuple):
     after: str
 
 
-def quantities(clause: AssertionClause) -> Iterator[Assertion]:
+def find_quantities(clause: AssertionClause) -> Iterator[Assertion]:
     """Return the quantities that a clause states: what has one value, or a number of things."""
     text, since = clause.text, ""
     if found := _SINCE.search(text):
@@ -131,8 +131,8 @@ def _quantity(clause: AssertionClause, place: _Place, begins: str) -> Assertion 
     if place.sort not in ("date", "time") and (_DIFFERENCE.search(place.own) or _PART.match(place.after)):
         return None
     before = f"{clause.before} " if clause.before and _GOES_ON.match(clause.text) else ""
-    noun, unit = _counted(place.after) if place.sort == "count" else ((), "")
-    about, kind = _measured(place, noun, unit, before, begins)
+    noun, unit = _counted_noun(place.after) if place.sort == "count" else ((), "")
+    about, kind = _measure(place, noun, unit, before, begins)
     unreal = bool(_UNREAL.search(begins))
     if not about or (unreal and (noun or not _OWN.search(f"{place.own} {place.after[:30]}"))):
         return None
@@ -155,7 +155,7 @@ def _quantity(clause: AssertionClause, place: _Place, begins: str) -> Assertion 
     )
 
 
-def _measured(place: _Place, noun: tuple[str, ...], unit: str, before: str, begins: str) -> tuple[Stems, Stems]:
+def _measure(place: _Place, noun: tuple[str, ...], unit: str, before: str, begins: str) -> tuple[Stems, Stems]:
     """Return stems of what the value is one of, which is counted or a measure named beside it, and of its kind.
 
     The kind are the words before the measure's noun and what it is for: a grocery budget, a goal for a car.
@@ -173,9 +173,9 @@ def _measured(place: _Place, noun: tuple[str, ...], unit: str, before: str, begi
     purpose = re.match(r"[\w ]{0,30}\bfor ((?:[\w'-]+ ?){1,4})", place.after)
     more = stems(purpose[1]) if purpose else []
     if after is not None and (at is None or re.search(r"\b(?:my|our|a|the|new)(?: new)? ?$", place.own)):
-        return _named(behind, after), frozenset([*_modifiers(behind[:after]), *more])
+        return _measure_name(behind, after), frozenset([*_modifiers(behind[:after]), *more])
     if at is not None:
-        named = _named(near, at)
+        named = _measure_name(near, at)
         kinds = [*_modifiers(near[:at]), *_complement(near[at + 1 :]), *more]
         return named, frozenset(kinds) - {part for n in named for part in n.split()}
     if place.sort == "count" and not unit:
@@ -184,7 +184,7 @@ def _measured(place: _Place, noun: tuple[str, ...], unit: str, before: str, begi
     return frozenset(), frozenset()
 
 
-def _named(words: Sequence[str], at: int) -> Stems:
+def _measure_name(words: Sequence[str], at: int) -> Stems:
     """Return a measure's stem; of times and sizes, with the word before: a response time is no build time."""
     noun = stem(words[at])
     return frozenset({f"{stem(words[at - 1])} {noun}" if noun in _OF_WHAT and at else noun})
@@ -216,7 +216,7 @@ def _frame(begins: str, noun: tuple[str, ...], about: Stems) -> set[str]:
     return {"=my"} if about <= SINGLE and re.search(r"\b(?:my|our)\b", begins, re.IGNORECASE) else set()
 
 
-def _counted(after: str) -> tuple[tuple[str, ...], str]:
+def _counted_noun(after: str) -> tuple[tuple[str, ...], str]:
     """Return the words of the noun that a number counts, or its unit."""
     found: list[str] = []
     glued = re.match(r"([a-zA-Z]{1,3})\b", after)

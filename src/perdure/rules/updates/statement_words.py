@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from perdure.rules.language.verbs import IRREGULAR_PASTS
-from perdure.rules.language.words import CALENDAR, listed
+from perdure.rules.language.words import CALENDAR, word_set
 
 _MONTHS: Final = """
 january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, september sep sept, october oct,
@@ -37,7 +37,7 @@ _FAMILIES: Final = (
     "begin start",
 )
 """Verbs of which one says that the other was done as well, so far as "never" denies both."""
-_SAME_FORM: Final = listed(
+_SAME_FORM: Final = word_set(
     "news series species physics mathematics politics always plus minus bus gas yes this us is was has thing something "
     "anything nothing everything king ring spring string wing during morning evening bed red need feed speed seed"
 )
@@ -70,7 +70,7 @@ def stem(word: str) -> str:
 FAMILY: Final = {stem(verb): stem(names.split()[0]) for names in _FAMILIES for verb in names.split()}
 """Stem of a verb to that of its family."""
 
-EMPTY: Final = listed("""
+EMPTY: Final = word_set("""
     also already always actually anything around back bit come could currently especially even ever find feel
     everything get give go good got great help happen hear i'd i'll i'm i've idea it's just keep kinda kind know let
     let's like long look lot make mean much may maybe need new nice one ones please pretty put question quite really
@@ -83,7 +83,7 @@ EMPTY: Final = listed("""
 """Words that are in what anybody says: sharing one of them does not show that two speak of the same."""
 MEASURES: Final = frozenset(
     form
-    for w in listed("""
+    for w in word_set("""
     budget limit allowance quota goal target deadline rent salary wage price cost fee fare rate score grade accuracy
     coverage count balance fund saving income revenue weight height distance length size speed pace rating capacity
     usage temperature membership average percentage memory size bill mortgage payment contribution expense subscription
@@ -92,11 +92,11 @@ MEASURES: Final = frozenset(
     for form in (w, w + "s")
 )
 """What has one value at a time, so that a new value takes the place of the old one."""
-SINGLE: Final = frozenset(stem(w) for w in listed("rent salary wage weight height mortgage"))
+SINGLE: Final = frozenset(stem(w) for w in word_set("rent salary wage weight height mortgage"))
 """Measures of which a person has one."""
 DATED: Final = frozenset(
     form
-    for w in listed("""
+    for w in word_set("""
     deadline due appointment meeting interview exam test launch release wedding party trip flight event webinar session
     workshop conference presentation visit call recital concert race tournament surgery
     """)
@@ -120,7 +120,7 @@ UNITS: Final = {
     **dict.fromkeys(("points", "point"), "point"),
 }
 """Units, to the form in which they are compared."""
-NO_NOUN: Final = CALENDAR | listed(
+NO_NOUN: Final = CALENDAR | word_set(
     "of in on at to for and or by with from out per the a is are was as i time times way ago old"
 )
 """What is not counted by the number before it."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from perdure.rules.updates.activities import activities, denies_activity
-from perdure.rules.updates.quantities import quantities
+from perdure.rules.updates.quantities import find_quantities
 from perdure.rules.updates.statements import LONGEST, MOST, Assertion, clauses
 
 Relation = Literal["updates", "contradicts", ""]
@@ -26,7 +26,7 @@ def statements(text: str) -> tuple[Assertion, ...]:
 def _statements(text: str) -> tuple[Assertion, ...]:
     found: list[Assertion] = []
     for clause in clauses(text):
-        found += quantities(clause)
+        found += find_quantities(clause)
         found += activities(clause)
         if len(found) >= MOST:
             break

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from perdure.records.errors import InvalidInput, given
 from perdure.rules.consolidation.edges import checked_members, checked_weight
-from perdure.rules.consolidation.merging import Strategy
+from perdure.rules.consolidation.merging import MergeStrategy
 from perdure.rules.validation.values import checked_choice
 
 __all__ = [
@@ -34,9 +34,9 @@ def checked_threshold(value: Any) -> float:
     return float(value)
 
 
-def checked_strategy(value: Any) -> Strategy:
+def checked_strategy(value: Any) -> MergeStrategy:
     """Return what stays of a group."""
-    return checked_choice(value, Strategy, "strategy")
+    return checked_choice(value, MergeStrategy, "strategy")
 
 
 def checked_groups(value: Any) -> int:

@@ -13,8 +13,8 @@ from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.trust import Trust
-from perdure.rules.redaction import cleaned, redact_draft
-from perdure.rules.source_trust import least, takes_over, trust_in, trust_of, with_trust
+from perdure.rules.redaction import redact_by_policy, redact_draft
+from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text
 
 _LONGEST_LABEL: Final = 1000
@@ -137,7 +137,7 @@ def draft(
 
 def checked_reason(value: Any, policy: Policy, name: str = "reason") -> str:
     """Return a person's reason as the journal keeps it: 1 to 1,000 characters, without secrets."""
-    return cleaned(checked_text(value, name, longest=_LONGEST_LABEL), policy)
+    return redact_by_policy(checked_text(value, name, longest=_LONGEST_LABEL), policy)
 
 
 def optional_reason(value: Any, policy: Policy, name: str = "accept_loss") -> str | None:
@@ -150,7 +150,9 @@ def _with_trust(metadata: Mapping[str, Any], source: str | None, text: str) -> d
     words = Trust.EXTERNAL if takes_over(text) else Trust.USER
     told = source or words is not Trust.USER
     return (
-        with_trust(metadata, least((trust_in(metadata), trust_of("user", source), words))) if told else dict(metadata)
+        with_trust(metadata, least_trust((stored_trust(metadata), trust_of("user", source), words)))
+        if told
+        else dict(metadata)
     )
 
 
