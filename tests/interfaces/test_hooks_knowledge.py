@@ -93,7 +93,7 @@ def test_remarks_stand_before_the_words_are_few_and_count_for_the_budget(project
     remarks, _, words = found[forged].partition("): ")
     assert words.startswith("I've never visited Rome (stale")
     assert remarks.count("ask which is right") == 2
-    assert re.search(r"; and by 1\d more$", remarks)
+    assert re.search(r"; and with 1\d more$", remarks)
 
 
 @pytest.mark.behaviour("DO49")

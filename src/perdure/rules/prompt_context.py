@@ -90,7 +90,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
         itself = other == hit.memory.id
         yield "contradicts itself: ask" if itself else f"conflicts with {named(other)}: ask which is right"
     if more := len(hit.contested_with[FEW:]):
-        yield f"and by {more} more"
+        yield f"and with {more} more"
     if hit.memory.aging:
         yield f"stale: not confirmed for a long time{': ask' if hit.question else ''}"
     elif hit.question:
