@@ -83,7 +83,7 @@ VIOLATIONS = {
         "from perdure.knowledge.rules.fact_states import FactState\n",
     ),
     "a door that works on knowledge": (
-        "interfaces/views/facts.py",
+        "interfaces/views/knowledge.py",
         "from perdure.knowledge.rules.fact_states import FactState\n",
     ),
     "a ring that imports upward": ("rules/lifecycle/signals.py", "import perdure.memory\n"),
