@@ -71,6 +71,7 @@ HOSTILE = st.lists(
     ),
     max_size=12,
 ).map("".join)
+SOME_ID = "01a2046d-9e95-7000-b972-e2e71a2b3c4d"
 QUOTED = re.compile(r'"[^"]*"')
 BARE = re.compile(r"[^\s|·\[\]<>\"]+(?: [^\s|·\[\]<>\"]+){0,3}")
 
@@ -155,7 +156,7 @@ def test_what_overturns_a_hit_is_named_by_its_number_or_its_id(memory):
     memory.remember("The deploy day is Tuesday.")
     later = memory.remember("The deploy day is now Thursday instead of Tuesday.")
     found = memory.recall("deploy day")
-    hit = replace(found.hits[0], updated_by=later.id, contested_with=(found.hits[0].memory.id, "0" * 28 + "1a2b3c4d"))
+    hit = replace(found.hits[0], updated_by=later.id, contested_with=(found.hits[0].memory.id, SOME_ID))
     person, model = both(replace(found, hits=(hit,)), "recall")
     for shown in (person, model):
         assert "a later message says otherwise: " in shown

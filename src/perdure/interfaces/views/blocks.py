@@ -6,9 +6,12 @@ reasons) is a ``Foreign`` or a ``Quote``: a terminal shows it with control chara
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +24,14 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """An id of a memory or an operation; shown short."""
+    """An id of a memory or an operation."""
 
     id: str
+
+    @property
+    def short(self) -> str:
+        """What is shown of it: the last 8 characters of a UUID, which are random; another id whole."""
+        return self.id[-8:] if UUID.fullmatch(self.id) else self.id
 
 
 @dataclass(frozen=True, slots=True)

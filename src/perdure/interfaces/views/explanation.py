@@ -20,7 +20,8 @@ _REASONS: Final = 4
 
 def view_explanation(found: Explanation, _: Request) -> Iterator[Block]:
     """Show why a memory is as it is: what it says, and of a fact why it is believed, before its signals."""
-    yield Line(found.summary.partition(" Last entry: ")[0], tone="strong")
+    summary = found.summary.partition(" Last entry: ")[0]
+    yield Line(summary.replace(found.id, Identifier(found.id).short), tone="strong")
     if found.fact is not None:
         yield from _fact(found.fact)
     else:

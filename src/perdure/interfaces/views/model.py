@@ -83,7 +83,7 @@ def _span(span: Span) -> str:
     if isinstance(span, Foreign):
         return quoted_line(span.text, LONGEST) if span.most else label(span.text, LONGEST)
     if isinstance(span, Identifier):
-        return label(span.id[-8:])
+        return label(span.short)
     return _command(span) if isinstance(span, Command) else _SPACES.sub(" ", remove_invisible(span))
 
 
@@ -94,7 +94,7 @@ def _command(called: Command) -> str:
 
 def _argument(value: Any) -> str:
     if isinstance(value, Identifier):
-        return quoted_line(value.id[-8:], LONGEST)
+        return quoted_line(value.short, LONGEST)
     if isinstance(value, str):
         return quoted_line(value, LONGEST)
     return "..." if value is ... else json.dumps(value)

@@ -113,7 +113,7 @@ def _span(span: Span) -> str:
     if isinstance(span, Foreign):
         return _brief(span.text, span.most) if span.most else terminal_line(span.text)
     if isinstance(span, Identifier):
-        return terminal_line(span.id[-8:])
+        return terminal_line(span.short)
     return _command(span) if isinstance(span, Command) else terminal_line(span)
 
 

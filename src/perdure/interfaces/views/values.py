@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo
+from perdure.interfaces.views.blocks import UUID, Block, Foreign, Identifier, Line, Pairs, Table, Text, Undo
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.verbs.declaration import VERBS
 
@@ -17,7 +17,6 @@ MOST: Final = 20
 """Entries of a list that are shown; the structured result has all."""
 _BRIEF: Final = 80
 """Characters of a table's cell that a terminal shows."""
-_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
 _ENDING: Final = frozenset(("operation", "operations", "dry_run", "plans", "namespace"))
 """Fields that ``ending`` shows, or that repeat what was asked."""
@@ -117,7 +116,7 @@ def cell(name: str, value: Any, most: int = _BRIEF) -> Text:
     if isinstance(value, bool | int | float):
         return _number(value)
     if isinstance(value, str):
-        found = Identifier(value) if _ID.fullmatch(value) else Foreign(value, most if len(value) > most else 0)
+        found = Identifier(value) if UUID.fullmatch(value) else Foreign(value, most if len(value) > most else 0)
         return found if value else ""
     if is_dataclass(value):
         return joined(cell(f.name, getattr(value, f.name), most) for f in fields(value))
