@@ -524,7 +524,7 @@ FACTS: Final = (
     Step("same", "same $coffee", verb("same", id="$coffee"), verb("answer", id="$coffee", verdict="same")),
     Step(
         "different",
-        "same $coffee --no-yes",
+        "same $coffee --no",
         verb("same", id="$coffee", yes=False),
         verb("answer", id="$coffee", verdict="different"),
     ),

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
+from perdure.interfaces.cli import renamed
 from perdure.interfaces.cli.call import Call, Exit
 
 SOURCE = str(Path(perdure.__file__).parents[1])
@@ -24,6 +25,8 @@ SOURCE = str(Path(perdure.__file__).parents[1])
 NO_COMMAND = {
     "remember_many": "for programs; `ingest` brings in many from files",
     "digest_details": "`digest` shows the details",
+    "review_details": "`review` shows the details",
+    "answer": "`review ID VERDICT` does it",
     "apply_all": "`apply` applies all plans of a file",
     "upkeep": "`maintain` does it",
     "upkeep_state": "`maintain --status` shows it",
@@ -31,8 +34,7 @@ NO_COMMAND = {
     "entity": "`entity show` does it",
     "merge_entities": "`entity merge` does it",
     "split_entity": "`entity split` does it",
-    "learn_rates": "`rates --learn` does it",
-    "learn_procedures": "`procedures --apply` does it",
+    "resolve_id": "each command takes short ids",
     "close": "each command closes what it opened",
 }
 
@@ -143,14 +145,14 @@ def test_global_options_are_accepted_on_both_sides_and_the_later_wins(place):
 
 def test_remember_keeps_every_option(place):
     given = ["-k", "fact", "-t", "ops", "-t", "team", "--importance", "0.9", "--confidence", "0.6"]
-    given += ["--source", "wiki", "--session", "s1", "--pin"]
-    given += ["--metadata", '{"team": ["red"]}', "--at", "2026-03-01T10:00+02:00", "--key", "k1"]
+    given += ["--source", "wiki", "--session", "s1", "--pinned"]
+    given += ["--metadata", '{"team": ["red"]}', "--at", "2026-03-01T10:00+02:00", "--idempotency-key", "k1"]
     memory = data("remember", "Deploys happen on Tuesdays.", *given)
     expected = {"kind": "fact", "tags": ["ops", "team"], "source": "wiki", "session": "s1", "pinned": True}
     assert expected.items() <= memory.items()
     assert memory["metadata"] == {"team": ["red"]}
     assert memory["created_at"] == "2026-03-01T08:00:00+00:00"
-    assert data("remember", "Other words.", "--key", "k1")["id"] == memory["id"]
+    assert data("remember", "Other words.", "--idempotency-key", "k1")["id"] == memory["id"]
     assert data("remember", "For a task.", "--task", "t1")["scope"] == "task"
 
 
@@ -180,7 +182,7 @@ def test_ingest_twice_adds_nothing(place):
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     first = data("ingest", str(file))
     assert (first["added"], first["skipped"], first["sessions"], first["files"]) == (2, 0, ["chat"], 1)
-    assert "Stored 0 memories from 1 file in default; 2 known already." in done("ingest", str(file))
+    assert "Stored 0 memories from 1 file in default; 2 already known." in done("ingest", str(file))
     assert data("ingest", "-", "--session", "chat", "--embed-later", input=file.read_bytes())["skipped"] == 2
     assert "perdure undo" in done("ingest", str(file), "-n", "other")
 
@@ -213,7 +215,7 @@ def test_recall_answers_with_score_parts(place):
     identity = kept()
     text = done("recall", "When are deploys?")
     assert "Deploys happen on Tuesdays" in text
-    assert identity in text
+    assert identity[-8:] in text
     assert "score" in text
     assert "words" in text
     answer = data("recall", "-", input="When are deploys?\n")
@@ -302,10 +304,10 @@ def test_pin_archive_restore_and_their_history(place):
 
 def test_undo(place):
     identity = kept()
-    assert "Nothing has happened yet." in done("history", "-n", "empty")
+    assert "No operations." in done("history", "-n", "empty")
     operation = data("history", "-l", "1")[0]
     assert operation["operation"] == "remember"
-    assert operation["id"] in done("history")
+    assert operation["id"][-8:] in done("history")
     assert data("undo", operation["id"])["undoes"] == operation["id"]
     assert data("get", identity, code=Exit.NOTHING)["fault"] == "caller"
     again = ran("undo", operation["id"])
@@ -317,6 +319,30 @@ def test_undo(place):
     assert "Undone:" in done("undo", data("history", "-l", "1")[0]["id"])
 
 
+def test_undo_without_an_id_shows_the_last_operation_and_undo_last_takes_it_back(place):
+    assert data("undo", code=Exit.NOTHING)["message"] == "There is no operation to undo."
+    first, second = kept("Tea at noon."), kept("Coffee at ten.")
+    shown = done("undo")
+    assert "remember" in shown
+    assert "perdure undo last" in shown
+    assert data("undo")["id"] == data("history", "-l", "1")[0]["id"]
+    assert {m["id"] for m in data("list")} == {first, second}
+    done("undo", "last")
+    assert [m["id"] for m in data("list")] == [first]
+    assert data("undo")["id"] == data("history", first)[0]["operation_id"]
+    done("undo", "last")
+    assert data("undo", "last", code=Exit.NOTHING)["message"] == "There is no operation to undo."
+
+
+def test_undo_last_keeps_to_the_namespace_that_is_named(place):
+    red = kept("Tea at noon.", "-n", "red")
+    kept("Coffee at ten.", "-n", "blue")
+    done("undo", "last", "-n", "red")
+    assert data("get", red, code=Exit.NOTHING)["error"] == "NotFound"
+    assert data("undo", "last", "-n", "red", code=Exit.NOTHING)["error"] == "NotFound"
+    assert len(data("list", "-n", "blue")) == 1
+
+
 # --- upkeep
 
 
@@ -325,9 +351,9 @@ def test_sweep_forecast_and_stats(place):
     dry = data("sweep", "--dry-run")
     assert dry["dry_run"] is True
     assert dry["moved"]
-    assert "to make" in done("sweep", "--dry-run")
+    assert "1 move due" in done("sweep", "--dry-run")
     assert data("forecast", "400")["moved"]
-    assert "foreseen" in done("forecast")
+    assert "within 30 days if nothing happens" in done("forecast")
     assert "perdure undo" in done("sweep")
     assert data("sweep", "-n", "default")["moved"] == []
     stats = data("stats")
@@ -425,6 +451,45 @@ def test_demo_is_called(place, monkeypatch):
     assert done("demo") == ""
 
 
+# --- names that the command line does not have
+
+
+def test_the_names_of_other_memory_tools_run(place):
+    identity = data("add", "Deploys happen on Tuesdays.", "-t", "ops")["id"]
+    assert data("search", "deploys")["hits"][0]["memory"]["id"] == identity
+    assert "│ search" not in done("--help")
+
+
+@pytest.mark.parametrize(
+    ("word", "command"), [("recal", "recall"), ("delete", "forget"), ("find", "recall"), ("edit", "update")]
+)
+def test_an_unknown_command_is_answered_with_one_that_exists(place, word, command):
+    result = ran(word, "x")
+    assert result.exit_code == Exit.USAGE
+    assert f"Did you mean '{command}'" in result.stderr
+    assert command in data(word, "x", code=Exit.USAGE)["message"]
+
+
+def test_every_hint_names_a_command_and_every_renamed_option_exists():
+    there = {"-".join(path): command for path, command in commands()}
+    assert {*renamed.ALIASES.values(), *renamed.MEANT.values()} <= there.keys()
+    assert not {*renamed.ALIASES, *renamed.MEANT} & there.keys()
+    for name, options in renamed.OPTIONS.items():
+        known = {option for p in there[name].params for option in (*p.opts, *p.secondary_opts)}
+        assert set(options.values()) <= known
+        assert not set(options) & known
+
+
+def test_earlier_names_of_options_work_and_are_noted_once(place):
+    result = ran("remember", "Tea at noon.", "--pin", "--key=k1", "--json")
+    assert json.loads(result.stdout)["pinned"] is True
+    assert result.stderr.splitlines() == [
+        "Note: --pin of 'perdure remember' is now called --pinned.",
+        "Note: --key of 'perdure remember' is now called --idempotency-key.",
+    ]
+    assert json.loads(done("remember", "--json", "--", "--pin"))["content"] == "--pin"
+
+
 # --- errors
 
 
@@ -440,8 +505,7 @@ def test_demo_is_called(place, monkeypatch):
         ("recall", "x", "--limit", "0"),
         ("recall", "x", "--min-confidence", "-1"),
         ("forecast", "--", "-1"),
-        ("digest", "--budget", "1"),
-        ("digest", "--profile", "nobody"),
+        ("digest", "--budget-tokens", "1"),
         ("list", "--store", "postgresql://host/db"),
         ("list", "--store", "no/such/folder/agent.db"),
         ("list", "--store", ""),
@@ -471,6 +535,7 @@ def test_refusals_say_what_and_what_to_do(place, words):
         ("remember", "x", "--metadata", "[1]"),
         ("remember", "x", "--metadata", "{"),
         ("archive", "x"),
+        ("digest", "--profile", "nobody"),
         ("digest", "--check"),
         ("policy", "nonsense"),
     ],
@@ -601,7 +666,7 @@ def test_a_terminal_sees_progress_and_no_colour_if_asked(place):
     seen = os.read(ours, 100_000).decode()
     os.close(ours)
     assert ended.returncode == 0
-    assert "Storing" in seen
+    assert "Ingest" in seen
     assert "\x1b[3" not in seen  # NO_COLOR is set
     assert ended.stdout.startswith(b"Stored 50 memories")
 

@@ -92,14 +92,14 @@ def table(text):
 def test_facts_are_shown_with_what_they_rest_on(place):
     friday = the("delivery", "Friday")
     shown = ran("facts", "gai media")
-    (row,) = [r for r in table(shown) if r["id"] == friday["id"]]
+    (row,) = [r for r in table(shown) if r["id"] == friday["id"][-8:]]
     since = (NOW - timedelta(days=200)).date().isoformat()
     assert (row["about"], row["value"], row["since"]) == ("Gai Media", "Friday", since)
     assert row["what"] == friday["predicate"].replace("_", " ")
-    assert row["sure"] == f"{friday['confidence']:.2f}"
-    assert row["said"] == f'"{friday["sources"][0][1]}"'
-    assert row["remarks"] == "aging"
-    assert f"Ask: {friday['question']}" in shown
+    assert row["confidence"] == f"{friday['confidence']:.2f}"
+    assert row["said"] == friday["sources"][0][1]
+    assert row["remarks"] == "stale"
+    assert f"Ask a person: {friday['question']}" in shown
     assert [f["value"] for f in data("facts", "--predicate", "delivery day preference")] == ["Friday"]
     assert data("facts", "--predicate", "shoe size", code=3) == []
     assert "No facts." in ran("facts", "--predicate", "shoe size", code=3)
@@ -116,8 +116,8 @@ def test_a_correction_replaces_and_the_timeline_shows_both(place):
     assert now["supersedes"] == [friday["id"]]
     assert "Friday" not in ran("facts")
     past = {r["id"]: r for r in table(ran("facts", "--past"))}
-    assert past[friday["id"]]["remarks"] == "superseded; replaced by Thursday"
-    was, is_ = (r for r in table(ran("timeline", "Gai Media")) if r["id"] in (friday["id"], now["id"]))
+    assert past[friday["id"][-8:]]["remarks"] == "superseded; replaced by Thursday"
+    was, is_ = (r for r in table(ran("timeline", "Gai Media")) if r["id"] in (friday["id"][-8:], now["id"][-8:]))
     assert (was["value"], was["state"], was["remarks"]) == ("Friday", "superseded", "replaced by Thursday")
     assert (is_["value"], is_["state"], is_["remarks"]) == ("Thursday", "active", "replaces Friday")
     today = NOW.date().isoformat()
@@ -129,7 +129,7 @@ def test_a_correction_replaces_and_the_timeline_shows_both(place):
     assert "says that already" in ran("correct", now["id"], "Thursday", code=1)
     assert "is superseded" in ran("confirm", friday["id"], code=1)
     ran("deny", now["id"])
-    (denied,) = (r for r in table(ran("timeline", "Gai Media")) if r["id"] == now["id"])
+    (denied,) = (r for r in table(ran("timeline", "Gai Media")) if r["id"] == now["id"][-8:])
     assert (denied["true"], denied["believed"], denied["state"]) == ("never", f"on {today} only", "invalidated")
 
 
@@ -141,8 +141,8 @@ def test_why_begins_with_the_fact_and_tells_each_reason_once(place):
     first, says = [line for line in told.splitlines() if line][:2]
     assert first.startswith(f"fact {now} is active")
     assert says == "Gai Media: delivery day preference: Thursday"
-    assert "by a person in answer, not in a message" in told
-    assert f"of {friday['id']}: a correction wins; Friday was replaced" in told
+    assert "stated by a person, in answer to a question, not in a message" in told
+    assert f"of {friday['id'][-8:]}: a correction wins; Friday was replaced" in told
     assert told.index("\nConfidence") < told.index("\nimportance ")
     history = told.partition("\nHistory\n")[2].splitlines()
     assert len(history) == len(set(history)) > 1
@@ -152,7 +152,7 @@ def test_why_begins_with_the_fact_and_tells_each_reason_once(place):
     assert summary["content"] in lines
     stands = [line for line in lines if " stands for " in line and line.startswith("  2")]
     assert len(stands) <= 4 < len([e for e in data("why", summary["id"])["history"] if " stands for " in e["because"]])
-    assert re.search(r"summarize \S+: and \d+ more$", lines[-1])
+    assert re.search(r"summarize: and \d+ more$", lines[-1])
 
 
 @pytest.mark.behaviour("KN62")
@@ -162,14 +162,14 @@ def test_the_questions_of_a_day_are_answered(place):
     assert friday["id"] in [q["id"] for q in asked]
     shown = ran("review")
     assert friday["question"] in shown
-    assert "perdure confirm ID" in shown
+    assert "perdure review ID VERDICT" in shown
     before = friday["base"]
-    assert f"Confirmed {friday['id']}" in ran("confirm", friday["id"])
+    assert f"Confirmed {friday['id'][-8:]}" in ran("confirm", friday["id"])
     assert the("delivery", "Friday")["base"] > before
     others = [q["id"] for q in data("review")]
     assert friday["id"] not in others
     assert others
-    assert f"Nobody is asked about {others[0]} again." in ran("mute", others[0])
+    assert f"Muted {others[0][-8:]}" in ran("mute", others[0])
     assert data("deny", friday["id"], "--reason", "they closed")["status"] == "invalidated"
     assert "they closed" in ran("why", friday["id"])
     assert data("review") == []
@@ -235,7 +235,9 @@ def test_an_answer_sheet_as_text_and_as_data(place):
     sheet = data("answer-sheet", "When does Gai Media want deliveries?")
     assert text == sheet["text"] + "\n"
     assert sheet["known"][0]["says"].endswith("Thursday")
-    assert len(data("answer-sheet", "When does Gai Media want deliveries?", "--tokens", "120")["text"]) < len(text)
+    assert len(data("answer-sheet", "When does Gai Media want deliveries?", "--budget-tokens", "120")["text"]) < len(
+        text
+    )
     nothing = process("answer-sheet", "What is the boiling point of tungsten?", "--json", code=3)
     assert json.loads(nothing)["nothing_known"]
     then = (NOW - timedelta(days=100)).isoformat()
@@ -254,8 +256,8 @@ def test_both_of_two_that_contradict_each_other_are_kept(place):
             memory.ingest([message], session=drink)
     coffee = the("favorite_drink", "coffee")
     assert coffee["contested"]
-    assert "both ID" in ran("review")
-    assert f"Both hold: {coffee['id']}" in ran("both", coffee["id"])
+    assert "both" in ran("review")
+    assert f"Both kept {coffee['id'][-8:]}" in ran("both", coffee["id"])
     assert the("favorite_drink", "coffee")["contested"] == the("favorite_drink", "tea")["contested"] == []
     assert "contradicts" in ran("both", coffee["id"], code=1)
     (taught,) = data("rates")["predicates"]
@@ -272,11 +274,11 @@ def test_two_names_are_said_to_be_the_same_or_not(tmp_path, place, no):
     os.environ["PERDURE_STORE"] = str(tmp_path / "named.db")
     (question,) = (q for q in data("review") if q["same"])
     assert question["same"] == ["favorite_beverage", "favorite_drink"]
-    assert f"perdure same {question['id']}" in ran("review")
-    assert ("kept apart" if no else "one from now on") in ran("same", question["id"], *no)
+    assert "verdict is same or different" in ran("review")
+    assert ("Kept apart" if no else "Treated as the same") in ran("same", question["id"], *no)
     assert [q for q in data("review") if q["same"]] == []
     assert data("same", question["id"], code=3)["error"] == "NotFound"
-    assert ("kept apart" if no else "favorite_drink: one") in ran("rates")
+    assert ("different" if no else "same") in ran("rates")
     names = {f["predicate"] for f in data("facts")}
     assert names == ({"favorite_drink", "favorite_beverage"} if no else {"favorite_drink"})
 
@@ -286,7 +288,7 @@ def test_two_names_are_said_to_be_the_same_or_not(tmp_path, place, no):
 def test_an_answer_says_how_it_is_taken_back(place, verb, more):
     friday = the("delivery", "Friday")
     (operation,) = re.findall(r"perdure undo (\S+)", ran(verb, friday["id"], *more))
-    assert data("history")[0]["id"] == operation
+    assert data("history")[0]["id"][-8:] == operation
     ran("undo", operation)
     again = the("delivery", "Friday")
     assert (again["id"], again["state"], again["question"]) == (friday["id"], friday["state"], friday["question"])
@@ -298,5 +300,5 @@ def test_what_was_replaced_at_once_may_have_been_true_for_a_while(place):
         memory.ingest([{"content": "Remember, Zed Corp prefers Monday deliveries.", "at": NOW}], session="now")
         (monday,) = memory.facts("Zed Corp")
         memory.correct(monday.id, "Tuesday")
-    (row,) = (r for r in table(ran("timeline", "Zed Corp")) if r["id"] == monday.id)
+    (row,) = (r for r in table(ran("timeline", "Zed Corp")) if r["id"] == monday.id[-8:])
     assert (row["true"], row["state"]) == (f"on {NOW.date().isoformat()} at most", "superseded")

@@ -130,7 +130,7 @@ def _vault():
 
 
 def test_the_state_of_a_store_that_nobody_keeps(place):
-    assert "Nothing has run" in ended(worker("--status"))[0]
+    assert "No scheduled task has run yet." in ended(worker("--status"))[0]
     assert json.loads(ended(worker("--status", "--json"))[0]) == {"a": {}, "b": {}}
 
 
@@ -194,6 +194,7 @@ mcp.main(sys.argv[1:])
 @pytest.mark.behaviour("G39")
 def test_a_server_does_the_upkeep_while_it_answers_and_ends_cleanly(place):
     line = [sys.executable, "-c", SERVER, "--store", "agent.db", "--policy", str(place / "policy.toml")]
+    line += ["--namespace", "a"]
     errors = place / "errors.txt"
 
     async def story():
@@ -202,7 +203,7 @@ def test_a_server_does_the_upkeep_while_it_answers_and_ends_cleanly(place):
             async with Client(stdio_client(parameters, errlog=log), read_timeout_seconds=30) as client:
                 assert len((await client.list_tools()).tools) == 10
                 for _ in range(40):
-                    answer = await client.call_tool("recall", {"query": "note 1", "namespace": "a"})
+                    answer = await client.call_tool("recall", {"query": "note 1"})
                     assert not answer.is_error
                     await anyio.sleep(0.05)
 

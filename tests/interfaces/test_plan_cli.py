@@ -6,15 +6,12 @@ import json
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
-from perdure.interfaces.cli import plan as cli_plan
 
 POLICY = """
 [embedder]
@@ -167,31 +164,10 @@ def test_the_gates_ask_for_a_reason(place):
     assert run("history")[0]["note"] == done["plans"][0]["note"]
 
 
-def test_a_row_of_the_table_is_a_command_with_its_own_options(place, monkeypatch):
-    asked = []
-
-    def thorough(
-        given,
-        namespace,
-        what: Annotated[str, typer.Argument(help="x")],
-        deep: Annotated[int, typer.Option(help="y")] = 1,
-    ):
-        """Plan something else."""
-        asked.append((namespace, what, deep))
-        return given.sweep(dry_run=True)
-
-    monkeypatch.setitem(cli_plan.PREVIEWS, "thorough", thorough)
-    result = CliRunner().invoke(
-        cli_plan.planning(), ["thorough", "it", "--deep", "3", "-n", "b", "-o", "plan.json", "--json"]
-    )
-    assert result.exit_code == 0, result.output
-    assert asked == [("b", "it", 3)]
-
-
 @pytest.mark.parametrize(
     ("words", "operation"),
     [
-        (("consolidate", "--threshold", "0.8"), "consolidate"),
+        (("consolidate", "--similarity-threshold", "0.8"), "consolidate"),
         (("fit", "--tokens", "60"), "fit"),
         (("complete-task", "t1"), "complete_task"),
         (("promote", "s1"), "promote"),

@@ -82,8 +82,8 @@ def test_the_skill_is_found_and_names_tools_that_exist():
     assert 0 < len(head[2]) <= 1024
     tools = {tool.name for tool in asyncio.run(build(lambda: None).list_tools())}
     named = set(re.findall(r"`([a-z_]+)`", text))
-    assert {"remember", "recall", "archive", "why"} <= named
-    words = {"correct", "deny", "both", "mute", "aging"}  # what `answer` takes, and what `recall` returns
+    assert {"remember", "recall", "update", "forget", "why"} <= named
+    words = {"wrong", "last", "confirm", "correct", "deny", "both", "mute", "aging"}  # what tools take and return
     assert named - tools - words == set()
     assert len(text.splitlines()) < 60
 

@@ -31,7 +31,7 @@ def test_verify_tells_what_became_of_what_is_cited(run):
     run("remember", "The entry is app.py#main.")
     run("remember", "The settings are in settings.py.")
     told = run("verify")
-    assert "1 fine, 1 stale" in told
+    assert "fine 1, stale 1" in told
     assert "settings.py is not there" in told
     assert "undo" in told
 

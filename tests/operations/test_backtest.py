@@ -144,7 +144,7 @@ def test_nothing_is_written_and_namespaces_are_apart(opening, path, clock):
 def test_what_is_wrong_is_refused(memory):
     with pytest.raises(PolicyError):
         memory.backtest({"archive": {"rule": "sometimes"}})
-    with pytest.raises(InvalidInput, match="load_policy"):
+    with pytest.raises(InvalidInput, match="policy must be a mapping"):
         memory.backtest("other.toml")
     for given in ({"namespace": ""}, {"limit": 0}, {"limit": 1001}):
         with pytest.raises(InvalidInput):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
@@ -35,17 +36,21 @@ def history(
 def undo(ctx: Context, operation_id: str) -> Plan:
     """Take an operation back, and return the plan that did it.
 
+    Args:
+        ctx: Where it runs.
+        operation_id: The operation's id, or ``last`` for the newest that is no undo and was not undone.
+
     Raises:
         NotFound: There is no such operation.
         InvalidInput: It was taken back already.
         ConflictError: A row has changed since; the error lists the memories, and nothing was written.
     """
-    operation = ctx.store.operation(operation_id)
+    operation = _last(ctx) if operation_id == LAST else ctx.store.operation(operation_id)
     if operation is None:
         raise NotFound(f"There is no operation {operation_id!r}.", remedy="`perdure history` lists operations.")
     if operation.undone_by is not None:
         raise InvalidInput(
-            f"The operation {operation_id} was taken back by {operation.undone_by} already.",
+            f"The operation {operation.id} was taken back by {operation.undone_by} already.",
             remedy="Undo that one to bring it back.",
         )
     changes = _completed(ctx, operation)
@@ -64,6 +69,13 @@ def undo(ctx: Context, operation_id: str) -> Plan:
             remedy="Undo the later operations first.",
         ) from error
     return plan
+
+
+def _last(ctx: Context) -> Operation:
+    operation = next((o for o in ctx.store.operations(None, _PAGE) if o.is_own), None)
+    if operation is None:
+        raise NotFound("There is no operation to undo.", remedy="`perdure history` lists operations.")
+    return operation
 
 
 def _contested(ctx: Context, plan: Plan, now: Instant) -> list[Change]:

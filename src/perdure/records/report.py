@@ -95,6 +95,11 @@ class Operation(JsonRecord):
     undoes: str | None
     undone_by: str | None
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it can be meant by "the last operation": no undo, not undone, no note of the maintenance schedule."""
+        return self.undoes is None and self.undone_by is None and self.operation != "upkeep"
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation(JsonRecord):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput, PerdureError, given
@@ -14,6 +15,7 @@ from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
 
+_MILLION: Final = 1_000_000
 _LONGEST: Final = 1000
 """Characters of a text for which nothing else is declared."""
 
@@ -51,8 +53,8 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
     Raises:
         InvalidInput: It is of another type, out of range, or no choice.
     """
-    if value is None and parameter.optional:
-        return None
+    if (value is None and parameter.optional) or (parameter.records and is_dataclass(value)):
+        return value
     found = _BY_KIND[parameter.kind](parameter, value)
     return found if parameter.param.check is None else parameter.param.check(found)
 
@@ -93,7 +95,7 @@ def _out_of_range(parameter: Parameter, noun: str, value: Any) -> InvalidInput:
     if bounds.gt is not None:
         span = f" above {bounds.gt:g}" + (f", at most {bounds.le:g}" if bounds.le is not None else "")
     elif bounds.ge is not None and bounds.le is not None:
-        span = f" from {bounds.ge:g} to {bounds.le:g}"
+        span = f" from {bounds.ge:g} to {bounds.le:{',' if bounds.le >= _MILLION else 'g'}}"
     else:
         span = "" if bounds.ge is None else f" of at least {bounds.ge:g}"
     return InvalidInput(

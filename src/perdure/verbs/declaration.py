@@ -95,6 +95,7 @@ class Parameter:
         choices: The texts of a choice.
         default: ``REQUIRED`` if it must be given.
         param: Help and bounds.
+        records: Python also takes a record of ours, which is not checked again.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Parameter:
     choices: tuple[str, ...]
     default: Any
     param: Param
+    records: bool = False
 
     @property
     def required(self) -> bool:
@@ -241,7 +243,8 @@ def _parameter(declared: inspect.Parameter, names: Mapping[str, Any]) -> Paramet
         return None
     param = functools.reduce(Param.with_more, notes)
     kind, optional, choices = _kind(get_args(declaring)[0])
-    return Parameter(declared.name, kind, optional or NoneType in parts, choices, declared.default, param)
+    records = any(part not in (declaring, NoneType) for part in parts)
+    return Parameter(declared.name, kind, optional or NoneType in parts, choices, declared.default, param, records)
 
 
 class _Unknown:

@@ -42,7 +42,7 @@ class MaintainingVerbs:
     @verb(_PANEL, reads=True)
     def forecast(
         self,
-        days: Annotated[float, Param("How far to look ahead.", ge=0, le=36_525, argument=False)] = 30.0,
+        days: Annotated[float, Param("How far to look ahead.", ge=0, le=36_525, argument=True)] = 30.0,
         *,
         namespace: Everywhere | None = None,
     ) -> Report:

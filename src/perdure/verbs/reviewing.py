@@ -163,7 +163,7 @@ class ReviewingVerbs:
 
     @verb(_FACTS, tool=False)
     def same(
-        self, id: Identity, yes: Annotated[bool, Param("They are the same; --no-yes: they are not.")] = True
+        self, id: Identity, yes: Annotated[bool, Param("Whether they are the same.", option="--yes/--no")] = True
     ) -> Outcome:
         """Write down whether the two predicates that ``review`` asked about with a fact are the same.
 

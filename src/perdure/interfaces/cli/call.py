@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.records.errors import InvalidInput
-from perdure.verbs.results import as_json
+from perdure.verbs.results import as_json, as_object
 
 if TYPE_CHECKING:
     from perdure.interfaces.views.blocks import Block
@@ -116,8 +116,7 @@ class Call:
         """Print the result of a verb, and what a command adds to it: as one JSON document, or as its view."""
         more = dict(notes or {})
         if self.as_json:
-            data = as_json(result)
-            print_json({**data, **more} if isinstance(data, dict) else data)
+            print_json({**as_object(result, verb.items), **more} if more else as_json(result))
             return
         from perdure.interfaces.views import Request, view_of  # noqa: PLC0415  # start-up time
         from perdure.interfaces.views.terminal import draw, terminal  # noqa: PLC0415  # rich loads only where it draws

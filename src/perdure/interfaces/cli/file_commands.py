@@ -14,8 +14,11 @@ from perdure.interfaces.cli.commands import Step, run_verb
 from perdure.interfaces.cli.options import LARGEST_INPUT, Zone, text_or_input
 from perdure.interfaces.files import digest_file
 from perdure.interfaces.files.readers import Format, files, read
-from perdure.records.errors import InvalidInput
+from perdure.interfaces.views import Request, view_of
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.report import Operation
 from perdure.verbs.declaration import VERBS
+from perdure.verbs.results import as_json
 
 _LONGEST_PATH: Final = 300
 
@@ -67,7 +70,7 @@ def digest(
     arguments["namespace"] = call.place
     with call.memory(create=False) as memory:
         made = memory.digest_details(**arguments)
-        notes: dict[str, Any] = {"file": out}
+        notes: dict[str, Any] = {"namespace": call.place, "file": out}
         if out is not None and check:
             notes["stale"] = not digest_file.check(out, made.text)
         elif out is not None:
@@ -96,7 +99,7 @@ def relate(
 ) -> Exit:
     """Join memories by an edge, or bring more into one that exists."""
     roles = {identity: role for identity, _, role in (member.partition("=") for member in members)}
-    return run_verb(call, VERBS["relate"], {"members": roles, **arguments})
+    return run_verb(call, VERBS["relate"], {"members": roles, **arguments}, notes={"members": roles})
 
 
 def backtest(call: Call, **arguments: Any) -> Exit:
@@ -112,12 +115,27 @@ def backtest(call: Call, **arguments: Any) -> Exit:
     return run_verb(replace(call, policy=None), VERBS["backtest"], arguments)
 
 
+def stats(call: Call, **arguments: Any) -> Exit:
+    """Count memories by tier, status and kind; show what is due, what is about to fade, and which store this is."""
+    return run_verb(call, VERBS["stats"], arguments, notes={"store": call.shown_store})
+
+
 def check(call: Call) -> Exit:
     """Check the store. Exit code 1 if something is wrong with it."""
     with call.memory(create=False) as memory:
         faults = memory.check()
-        call.show(memory, VERBS["check"], {}, faults)
+        call.show(memory, VERBS["check"], {}, faults, notes={"store": call.shown_store, "sound": not faults})
     return Exit.FAILED if faults else Exit.OK
+
+
+def review(call: Call, **arguments: Any) -> Exit:
+    """List open questions to a person, the highest value at risk first; with an id and a verdict, answer one."""
+    arguments["namespace"] = call.place
+    with call.memory(create="id" in arguments) as memory:
+        found = memory.review_details(**arguments)
+        listed = found if found.answered is not None or not call.as_json else list(found.questions)
+        call.show(memory, VERBS["review"], arguments, listed)
+    return Exit.OK
 
 
 def undo(
@@ -131,9 +149,18 @@ def undo(
 
     Without an id it only shows what the last operation was; 'perdure undo last' takes that back.
     """
-    if operation_id is not None:
+    if operation_id is not None and (operation_id != "last" or call.namespace is None):
         return run_verb(call, VERBS["undo"], {"operation_id": operation_id})
-    return run_verb(call, VERBS["history"], {"limit": 1})
+    with call.memory(create=False) as memory:
+        newest = memory.history(namespace=call.namespace, limit=1000)
+        last = next((o for o in newest if isinstance(o, Operation) and o.is_own), None)
+        if last is None:
+            raise NotFound("There is no operation to undo.", remedy="'perdure history' lists operations.")
+        if operation_id is not None:
+            call.show(memory, VERBS["undo"], {"operation_id": last.id}, memory.undo(last.id))
+        else:
+            call.answer(as_json(last), *view_of([last], Request("history")))
+    return Exit.OK
 
 
 STEPS: Final[Mapping[str, Step]] = {
@@ -143,7 +170,9 @@ STEPS: Final[Mapping[str, Step]] = {
     "consolidate": Step(consolidate),
     "relate": Step(relate),
     "backtest": Step(backtest, {"policy"}),
+    "stats": Step(stats),
     "check": Step(check),
+    "review": Step(review),
     "undo": Step(undo),
 }
 """Verbs whose commands do more than their declarations say."""

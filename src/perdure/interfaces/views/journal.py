@@ -20,7 +20,8 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
     if operations := [e for e in entries if isinstance(e, Operation)]:
         rows = tuple(tuple(cell(name, getattr(o, name)) for name in _COLUMNS) for o in operations)
         yield Table(tuple(map(label, _COLUMNS)), rows)
-        yield Line(("Undo the newest: ", command("undo", operation_id="last")), tone="faint")
+        if operations[0].is_own:
+            yield Line(("Undo the newest: ", command("undo", operation_id="last")), tone="faint")
     yield from (line_of(e) for e in entries if isinstance(e, Entry))
 
 

@@ -67,7 +67,7 @@ def _row(m: MemoryItem) -> tuple[Text, ...]:
 def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
     m = done.memory
-    verb = str(request.arguments.get("verdict") or request.verb)
+    verb = "different" if request.arguments.get("yes") is False else request.arguments.get("verdict") or request.verb
     said = _DONE.get(verb, verb.removesuffix("e").capitalize() + "ed") if done.changed else "Nothing changed:"
     where = (" in ", Foreign(m.namespace)) if verb == "remember" else ()
     yield Line((f"{said} ", Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
