@@ -1,0 +1,99 @@
+"""The size and shape of the source, beside the bounds that it is kept in: ``python benchmarks/structure.py [FOLDER]``.
+
+FOLDER is another checkout to compare with. ``check`` is what the tests call.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MOST_LINES = 49_000
+MOST_SURFACE = 7_000
+MOST_P90 = 20
+SURFACE = (
+    "memory.py",
+    "memory_*.py",
+    "verbs/*.py",
+    "interfaces/cli*.py",
+    "interfaces/mcp*.py",
+    "interfaces/rendering*.py",
+    "interfaces/cli/*.py",
+    "interfaces/mcp/*.py",
+    "interfaces/views/*.py",
+    "rules/asking.py",
+    "rules/intake.py",
+    "rules/grouping.py",
+    "rules/validation/*.py",
+    "records/json_record.py",
+    "records/outcome.py",
+    "records/digest.py",
+    "records/report.py",
+    "records/recall.py",
+    "records/*results*.py",
+    "knowledge/records/*results*.py",
+)
+"""What a verb is said in: Python methods, commands, tools, views, checks of arguments, records of results."""
+
+
+def sources(root: Path) -> list[Path]:
+    """Return the source files of a checkout."""
+    return sorted((root / "src" / "perdure").rglob("*.py"))
+
+
+def lines(files: list[Path]) -> int:
+    """Return how many lines files have."""
+    return sum(len(path.read_text("utf-8").splitlines()) for path in files)
+
+
+def surface(root: Path) -> list[Path]:
+    """Return the files of the surface."""
+    base = root / "src" / "perdure"
+    return sorted({path for pattern in SURFACE for path in base.glob(pattern)})
+
+
+def function_lengths(root: Path) -> dict[str, list[int]]:
+    """Return folder -> the lengths of its functions in lines, sorted."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for path in sources(root):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                folder = path.parent.relative_to(root / "src").as_posix()
+                found[folder].append((node.end_lineno or node.lineno) - node.lineno + 1)
+    return {folder: sorted(lengths) for folder, lengths in sorted(found.items())}
+
+
+def p90(lengths: list[int]) -> int:
+    """Return the length that nine functions in ten do not exceed."""
+    return lengths[math.ceil(0.9 * len(lengths)) - 1]
+
+
+def repeated_class_names(root: Path) -> list[str]:
+    """Return names of several public classes."""
+    counts = Counter(
+        node.name
+        for path in sources(root)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    return sorted(name for name, count in counts.items() if count > 1)
+
+
+def main() -> None:
+    """Print the figures of this checkout, and of another one beside them."""
+    roots = [ROOT, *map(Path, sys.argv[1:2])]
+    print(f"source lines (at most {MOST_LINES:,}):", *(f"{lines(sources(r)):,}" for r in roots))
+    print(f"surface lines (at most {MOST_SURFACE:,}):", *(f"{lines(surface(r)):,}" for r in roots))
+    print("files:", *(len(sources(r)) for r in roots))
+    print("public classes that share a name:", *(len(repeated_class_names(r)) for r in roots))
+    print(f"90th percentile of function length in lines (at most {MOST_P90}):")
+    for folder, lengths in function_lengths(ROOT).items():
+        print(f"  {folder:40} {p90(lengths):3} of {len(lengths)}{'  <<<' if p90(lengths) > MOST_P90 else ''}")
+
+
+if __name__ == "__main__":
+    main()
