@@ -40,7 +40,7 @@ SHORTEST_SECONDS = 5e-4
 """A shorter time counts as this: below it the machine's own noise is larger than what is measured."""
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
-KNOWLEDGE = {"preset": "knowledge", "embedder": {"model": "none"}}
+KNOWLEDGE = {"preset": "facts", "embedder": {"model": "none"}}
 NAMES = frozenset({"gai media", "ann"})
 HOSTILE = ("is ", "a", "a.", "`", "```\n", "'s", " ", "http://", "1,", "(\n", "-1", "x@", "“", "\n", "a/", "#", '"')
 SAID = ("I live in Lyon. ", "I ", "my ", "no, ", "not ", "5 ", "I have 3 cats and ", "which has ", "the budget ")

@@ -68,7 +68,7 @@ def rows(title: str, chats: list[Chat], every: int) -> list[Row]:
     """Return the means over the questions of some conversations."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "sheets.db"
-        with perdure.open(store, {"preset": "knowledge"}, clock=lambda: LATER, embedder=Kept()) as memory:
+        with perdure.open(store, {"preset": "facts"}, clock=lambda: LATER, embedder=Kept()) as memory:
             found: list[Sheet] = []
             for chat in chats:
                 say(f"  {chat.name}: {len(chat.messages)} messages")

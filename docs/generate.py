@@ -68,7 +68,7 @@ def policy() -> str:
             )
         lines.append("")
     lines += [
-        "`retention` reproduces seed 004's own numbers: value alone decides, and confidence is a source's reliability that does not fade.",
+        "`tiered` keeps the numbers of its source: value alone decides, and confidence is a source's reliability that does not fade.",
         "Why `balanced` differs from the seeds: [decision 9](decisions/0009-balanced.md).",
         "",
     ]

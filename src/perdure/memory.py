@@ -24,7 +24,7 @@ else:
     hooks, identify = lazy_modules("perdure.operations", "hooks", "identify")
 
 LEARNS_NONE = (
-    'The policy learns no facts. To have them: preset = "knowledge" in perdure.toml (or learn = "rules" under '
+    'The policy learns no facts. To have them: preset = "facts" in perdure.toml (or learn = "rules" under '
     "[knowledge]), then ingest the conversations again, or learn from their sessions."
 )
 

@@ -14,7 +14,7 @@ from perdure.records.memory import State
 
 DAYS, KILLS, BUDGET = 365, 40, 400
 POLICY = {
-    "preset": "retention",
+    "preset": "tiered",
     "embedder": {"model": "none"},
     "gates": {"loss_free_count": 40, "canaries": 1},
 }

@@ -14,7 +14,7 @@ SAME: Final[Verb] = ("", {})
 """A tool whose name and arguments are those of the Python method."""
 
 POLICY: Final = """\
-preset = "knowledge"
+preset = "facts"
 [embedder]
 model = "none"
 [archive]
@@ -29,7 +29,7 @@ background = false
 jitter = 0.0
 """
 MEANING_POLICY: Final = """\
-preset = "knowledge"
+preset = "facts"
 [embedder]
 model = "endpoint"
 base_url = "http://127.0.0.1:{port}/v1"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import perdure
 from perdure.interfaces.cli import app as cli
 
-POLICY = {"embedder": {"model": "none"}, "preset": "knowledge"}
+POLICY = {"embedder": {"model": "none"}, "preset": "facts"}
 NOW = datetime.now(UTC)
 SAID = (
     (200, "spring", "Remember, Gai Media prefers Friday deliveries."),
@@ -26,7 +26,7 @@ SAID = (
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n[embedder]\nmodel = "none"\n')
+    (tmp_path / "policy.toml").write_text('preset = "facts"\n[embedder]\nmodel = "none"\n')
     environment = {
         "PERDURE_STORE": str(tmp_path / "agent.db"),
         "PERDURE_POLICY": str(tmp_path / "policy.toml"),
@@ -267,8 +267,8 @@ def test_both_of_two_that_contradict_each_other_are_kept(place):
 
 @pytest.mark.parametrize("no", [(), ("--no",)], ids=["same", "different"])
 def test_two_names_are_said_to_be_the_same_or_not(tmp_path, place, no):
-    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n')
-    with perdure.open(tmp_path / "named.db", {"preset": "knowledge"}) as memory:
+    (tmp_path / "policy.toml").write_text('preset = "facts"\n')
+    with perdure.open(tmp_path / "named.db", {"preset": "facts"}) as memory:
         for name, value in (("drink", "tea"), ("beverage", "coffee")):
             memory.ingest([{"content": f"My favorite {name} is {value}."}], session=name)
     os.environ["PERDURE_STORE"] = str(tmp_path / "named.db")

@@ -20,7 +20,7 @@ import perdure
 from interfaces import test_mcp_talk as in_process
 from interfaces.test_mcp_talk import MODES, call, over, refused
 
-POLICY = {"embedder": {"model": "none"}, "preset": "knowledge"}
+POLICY = {"embedder": {"model": "none"}, "preset": "facts"}
 NOW = datetime.now(UTC)
 QUESTION = "When does Gai Media want deliveries?"
 SAID = (
@@ -33,7 +33,7 @@ SAID = (
 @pytest.fixture
 def place(tmp_path):
     (tmp_path / "policy.toml").write_text(
-        'preset = "knowledge"\n[embedder]\nmodel = "none"\n[knowledge]\nquestions_per_day = 2\n'
+        'preset = "facts"\n[embedder]\nmodel = "none"\n[knowledge]\nquestions_per_day = 2\n'
     )
     with perdure.open(tmp_path / "agent.db", POLICY) as memory:
         for days, words in SAID:
@@ -346,8 +346,8 @@ def test_a_person_may_say_that_both_hold(place, mode, asked):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("reply", "verdict"), [("yes", "same"), ("no", "different"), ("it changed", None)])
 def test_a_person_is_asked_whether_two_names_are_the_same(tmp_path, mode, reply, verdict):
-    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n')
-    with perdure.open(tmp_path / "agent.db", {"preset": "knowledge"}) as memory:
+    (tmp_path / "policy.toml").write_text('preset = "facts"\n')
+    with perdure.open(tmp_path / "agent.db", {"preset": "facts"}) as memory:
         for name, value in (("drink", "tea"), ("beverage", "coffee")):
             memory.ingest([{"content": f"My favorite {name} is {value}."}], session=name)
     person = Person(says(reply))
@@ -366,8 +366,8 @@ def test_a_person_is_asked_whether_two_names_are_the_same(tmp_path, mode, reply,
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("verdict", ["same", "different"])
 def test_the_tool_takes_the_answer_about_two_names(tmp_path, mode, verdict):
-    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n')
-    with perdure.open(tmp_path / "agent.db", {"preset": "knowledge"}) as memory:
+    (tmp_path / "policy.toml").write_text('preset = "facts"\n')
+    with perdure.open(tmp_path / "agent.db", {"preset": "facts"}) as memory:
         for name, value in (("drink", "tea"), ("beverage", "coffee")):
             memory.ingest([{"content": f"My favorite {name} is {value}."}], session=name)
 

@@ -36,7 +36,7 @@ NO_IDS = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n[embedder]\nmodel = "none"\n')
+    (tmp_path / "policy.toml").write_text('preset = "facts"\n[embedder]\nmodel = "none"\n')
     monkeypatch.setenv("PERDURE_POLICY", str(tmp_path / "policy.toml"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def exported(folder):
     """The lines of an export with a row of every part that has ids."""
-    with opened(folder / "a.db", {"preset": "knowledge"}, embedder=HashEmbedder()) as memory:
+    with opened(folder / "a.db", {"preset": "facts"}, embedder=HashEmbedder()) as memory:
         kept = memory.remember_many(
             ["The zebra server listens on port 8080.", "the zebra server listens on port 8080!"]
         )
@@ -149,7 +149,7 @@ def test_the_hits_of_a_past_recall_are_checked(folder, exported):
 
 
 def test_names_of_sessions_and_entities_of_any_script_are_taken(folder):
-    with opened(folder / "a.db", {"preset": "knowledge", **WORDS_ONLY}) as memory:
+    with opened(folder / "a.db", {"preset": "facts", **WORDS_ONLY}) as memory:
         memory.ingest([{"content": "Δήμητρα lives in Lyon. मीरा lives in Oslo."}], session="Sitzung ü")
         memory.relate([m.id for m in memory.list()[:2]], edge="Kante ü")
     assert run("export", "a.jsonl", "--store", "a.db").exit_code == 0

@@ -17,12 +17,12 @@ NOW = datetime.now(UTC)
 @pytest.fixture
 def project(tmp_path):
     made = Project(tmp_path)
-    (tmp_path / "policy.toml").write_text('preset = "knowledge"\n[embedder]\nmodel = "none"\n', "utf-8")
+    (tmp_path / "policy.toml").write_text('preset = "facts"\n[embedder]\nmodel = "none"\n', "utf-8")
     return made
 
 
 def opened(project):
-    return perdure.open(project.store, policy={"preset": "knowledge", "embedder": {"model": "none"}})
+    return perdure.open(project.store, policy={"preset": "facts", "embedder": {"model": "none"}})
 
 
 def lines(project, prompt):

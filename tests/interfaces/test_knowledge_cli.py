@@ -14,7 +14,7 @@ import perdure
 from interfaces.test_facts_cli import table
 from perdure.interfaces.cli import app as cli
 
-KNOWLEDGE = 'preset = "knowledge"\n[embedder]\nmodel = "none"\n'
+KNOWLEDGE = 'preset = "facts"\n[embedder]\nmodel = "none"\n'
 NOW = datetime.now(UTC)
 
 
@@ -136,7 +136,7 @@ def test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_b
 
 # --- where no facts are learned, and where only a session sees them
 
-HINT = 'preset = "knowledge"'
+HINT = 'preset = "facts"'
 
 
 @pytest.mark.behaviour("DO34")

@@ -26,7 +26,7 @@ WORDS = [a + b for a in ("bark", "cliff", "dune", "fern", "gorge", "marsh") for 
 @pytest.fixture
 def place(tmp_path):
     (tmp_path / "policy.toml").write_text(
-        'preset = "knowledge"\n[embedder]\nmodel = "none"\n[archive]\nrule = "never"\n', "utf-8"
+        'preset = "facts"\n[embedder]\nmodel = "none"\n[archive]\nrule = "never"\n', "utf-8"
     )
     return tmp_path
 
@@ -201,8 +201,8 @@ def test_who_looks_for_facts_over_mcp_that_the_policy_does_not_learn_is_told_how
     with_facts = talk(place, story)
     (place / "policy.toml").write_text('[embedder]\nmodel = "none"\n')
     without = talk(place, story)
-    assert {tool: 'preset = "knowledge"' in text for tool, text in with_facts.items()} == dict.fromkeys(without, False)
-    assert {tool: 'preset = "knowledge"' in text for tool, text in without.items()} == dict.fromkeys(without, True)
+    assert {tool: 'preset = "facts"' in text for tool, text in with_facts.items()} == dict.fromkeys(without, False)
+    assert {tool: 'preset = "facts"' in text for tool, text in without.items()} == dict.fromkeys(without, True)
 
 
 @pytest.mark.behaviour("DO37")

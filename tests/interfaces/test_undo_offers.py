@@ -10,7 +10,7 @@ from interfaces.test_mcp_talk import call, over, talk
 from perdure.interfaces.cli.app import app
 
 WORDS = "The staging database is pg-stage-2."
-KNOWLEDGE = {"embedder": {"model": "none"}, "preset": "knowledge"}
+KNOWLEDGE = {"embedder": {"model": "none"}, "preset": "facts"}
 
 
 @pytest.fixture

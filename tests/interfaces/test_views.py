@@ -242,7 +242,7 @@ def test_a_preview_that_would_change_something_says_how_to_apply_it(memory):
 
 
 def test_facts_are_named_by_value_with_what_conflicts_and_why():
-    policy = {"preset": "knowledge", "embedder": {"model": "none"}}
+    policy = {"preset": "facts", "embedder": {"model": "none"}}
     said = ["Gai Media prefers Tuesday deliveries.", "Gai Media prefers Friday deliveries."]
     with perdure.open(":memory:", policy=policy) as memory:
         done = memory.ingest([{"role": "user", "content": text} for text in said], session="s1")

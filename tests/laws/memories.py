@@ -29,7 +29,7 @@ DAY: Final = 24 * HOUR
 START: Final = 1_767_225_600_000
 """2026-01-01T00:00Z: where every history begins."""
 
-PRESETS: Final = ("balanced", "evolution", "knowledge", "retention", "spatial", "strength")
+PRESETS: Final = ("balanced", "confidence-decay", "facts", "tiered", "importance-decay", "activation")
 POLICIES: Final[dict[str, Policy]] = {
     **{name: policy_from({"preset": name}) for name in PRESETS},
     # The same rules with thresholds that are often crossed.
@@ -38,7 +38,7 @@ POLICIES: Final[dict[str, Policy]] = {
     ),
     "value": policy_from(
         {
-            "preset": "retention",
+            "preset": "tiered",
             "archive": {"value_below": 0.4, "cold_days": 3.0},
             "importance": {"shape": "linear", "daily_cap": 0.05},
             "tiers": {"burst_accesses": 2, "vault_value": 0.6, "vault_accesses": 2},
@@ -46,7 +46,7 @@ POLICIES: Final[dict[str, Policy]] = {
     ),
     "forgetful": policy_from(
         {
-            "preset": "strength",
+            "preset": "activation",
             "strength_session": {"forgetting_threshold": 0.4},
             "strength_long_term": {"passive_half_life": 4e6, "forgetting_threshold": 0.5},
             "compression": {"rule": "triggers", "least_tokens": 10, "summary_hours": 5.0, "keywords_days": 0.0},
@@ -57,7 +57,7 @@ POLICIES: Final[dict[str, Policy]] = {
 shares = st.floats(0.0, 1.0)
 policies = st.sampled_from(sorted(POLICIES)).map(POLICIES.__getitem__)
 fading_presets = st.sampled_from(PRESETS).map(POLICIES.__getitem__)
-slow_presets = st.sampled_from(["balanced", "retention", "spatial"]).map(POLICIES.__getitem__)
+slow_presets = st.sampled_from(["balanced", "tiered", "importance-decay"]).map(POLICIES.__getitem__)
 """Those under which nothing is hidden within a month, whatever its confidence and strength."""
 
 

@@ -26,7 +26,7 @@ def store():
     return "sqlite"
 
 
-POLICY: Final = {"preset": "knowledge"}
+POLICY: Final = {"preset": "facts"}
 CAP: Final = 0.95
 DEAD: Final = frozenset({"superseded", "invalidated"})
 SHOWN: Final = frozenset({"active", "aging"})

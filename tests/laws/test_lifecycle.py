@@ -312,11 +312,11 @@ def hidden_by_hand(state: State, tier: Tier, stay: int, signal: dict[str, float]
     cold = tier is Tier.COLD and stay >= 30 * DAY
     forgotten = max(0.02, (0.12 if state.scope is Scope.SESSION else 0.08) + (0.5 - state.importance) * 0.08)
     hides = {
-        "spatial": False,
-        "knowledge": False,
-        "evolution": doubted,
-        "strength": state.scope is not Scope.TASK and signal["strength"] <= forgotten,
-        "retention": cold and signal["value"] < 0.1 and state.access_count == 0,
+        "importance-decay": False,
+        "facts": False,
+        "confidence-decay": doubted,
+        "activation": state.scope is not Scope.TASK and signal["strength"] <= forgotten,
+        "tiered": cold and signal["value"] < 0.1 and state.access_count == 0,
         "balanced": cold and signal["value"] < 0.2 and doubted,
     }
     return hides[preset]
@@ -324,7 +324,7 @@ def hidden_by_hand(state: State, tier: Tier, stay: int, signal: dict[str, float]
 
 def next_form_by_hand(form: Form, tier: Tier, age: int, value: float, preset: str) -> Form:
     """Seed 004, section 3.2, for a memory that nobody accessed; only its own preset compresses so short a text."""
-    if preset != "retention" or tier is Tier.HOT:
+    if preset != "tiered" or tier is Tier.HOT:
         return form
     if form is Form.FULL and age >= 24 * HOUR and value <= 0.6:
         return Form.SUMMARY
@@ -561,7 +561,7 @@ def test_what_was_restored_stays_in_view_for_a_month_of_daily_sweeps(data, polic
 
 
 @pytest.mark.behaviour("R01")
-@pytest.mark.parametrize("preset", ["evolution", "strength"])
+@pytest.mark.parametrize("preset", ["confidence-decay", "activation"])
 @pytest.mark.parametrize("kind", [Kind.NOTE, Kind.EPISODE, Kind.SUMMARY])
 def test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps(preset, kind):
     """Under these two a month would be too long: their own numbers hide what nobody uses within weeks, or hours."""
@@ -574,7 +574,7 @@ def test_what_had_faded_and_was_restored_is_not_taken_back_by_the_next_sweeps(pr
         assert back.status is Status.ACTIVE, f"after {hours} hours"
     later = played(back, (), START + 900 * DAY, policy).after.status
     # Doubt comes back with time. Strength is gone within hours, so whoever is brought back is vouched for.
-    assert later is (Status.ARCHIVED if preset == "evolution" else Status.ACTIVE)
+    assert later is (Status.ARCHIVED if preset == "confidence-decay" else Status.ACTIVE)
 
 
 @pytest.mark.behaviour("B30")

@@ -37,7 +37,7 @@ def visits(each: World, day: int) -> None:
         each.clock.forward(minutes=-10 * (1 + day % 4))
 
 
-PRESETS = ("balanced", "retention")
+PRESETS = ("balanced", "tiered")
 """Those under which a crowd of memories is hidden within the loss budget."""
 
 
@@ -78,7 +78,7 @@ def test_a_hundred_days_of_daily_sweeps_end_where_one_sweep_at_the_end_does(worl
 
 @pytest.mark.behaviour("D2")
 def test_a_second_sweep_at_one_instant_finds_nothing(world: Callable[..., World]):
-    each = world(policy={"preset": "retention"}, twins=True)
+    each = world(policy={"preset": "tiered"}, twins=True)
     filled(each)
     each.clock.forward(days=50)
     each.memory.recall(ALONE[0])
@@ -100,7 +100,7 @@ def test_a_fresh_memory_is_unchanged_by_a_sweep(world: Callable[..., World]):
 
 @pytest.mark.behaviour("D4")
 def test_reading_and_dry_runs_and_forecasts_write_nothing(world: Callable[..., World]):
-    each = world(policy={"preset": "retention"}, twins=True)
+    each = world(policy={"preset": "tiered"}, twins=True)
     filled(each)
     each.clock.forward(days=45)
     tables = ("memory", "access", "journal", "operation", "recall_log", "namespace")
@@ -121,7 +121,7 @@ def test_reading_and_dry_runs_and_forecasts_write_nothing(world: Callable[..., W
 
 @pytest.mark.behaviour("D5")
 def test_a_forecast_tells_what_sweeps_then_do(world: Callable[..., World]):
-    each = world(policy={"preset": "retention"}, twins=True)
+    each = world(policy={"preset": "tiered"}, twins=True)
     filled(each)
     foreseen = [(m.id, m.at, m.move, m.because) for m in each.memory.forecast(60).moved]
     made = []
@@ -134,7 +134,7 @@ def test_a_forecast_tells_what_sweeps_then_do(world: Callable[..., World]):
 @pytest.mark.behaviour("D6")
 @pytest.mark.parametrize("by", ["hand", "sweep"])
 def test_archived_memories_appear_nowhere_unless_asked_for(world: Callable[..., World], by):
-    each = world(policy={"preset": "retention"}, twins=True)
+    each = world(policy={"preset": "tiered"}, twins=True)
     filled(each)
     memory = each.memory
     hidden = {m.id for m in memory.list(limit=100) if m.content in TWINS[1:]}
@@ -221,7 +221,7 @@ def test_undoing_a_sweep_restores_every_row_exactly(world: Callable[..., World],
 
 @pytest.mark.behaviour("D10")
 def test_an_undone_sweep_can_be_undone_again(world: Callable[..., World]):
-    each = world(policy={"preset": "retention"}, twins=True)
+    each = world(policy={"preset": "tiered"}, twins=True)
     filled(each)
     each.clock.forward(days=60)
     (operation,) = each.memory.sweep().operations
@@ -267,7 +267,7 @@ def test_a_recall_without_touch_is_no_access(world: Callable[..., World]):
 
 @pytest.mark.behaviour("D13")
 def test_a_clock_that_steps_back_changes_nothing(world: Callable[..., World]):
-    each = world(policy={"preset": "retention"}, twins=True)
+    each = world(policy={"preset": "tiered"}, twins=True)
     filled(each)
     each.clock.forward(days=20)
     each.memory.sweep()
@@ -297,7 +297,7 @@ def test_sweeps_tell_why_and_when_a_memory_moved(world: Callable[..., World]):
 @pytest.mark.behaviour("D15")
 def test_a_loss_budget_holds_moves_back_and_says_so_once(world: Callable[..., World]):
     gates = {"loss_free_count": 3, "loss_share": 0.05, "loss_share_day": 0.05}
-    each = world(policy={"preset": "retention", "gates": gates}, twins=True)
+    each = world(policy={"preset": "tiered", "gates": gates}, twins=True)
     filled(each)
     each.clock.forward(days=60)
     report = each.memory.sweep()
@@ -313,7 +313,7 @@ def test_a_loss_budget_holds_moves_back_and_says_so_once(world: Callable[..., Wo
 @pytest.mark.behaviour("D16")
 def test_a_held_memory_that_someone_uses_is_not_hidden_afterwards(world: Callable[..., World]):
     gates = {"loss_free_count": 3, "loss_share": 0.05, "loss_share_day": 0.05}
-    each = world(policy={"preset": "retention", "gates": gates}, twins=True)
+    each = world(policy={"preset": "tiered", "gates": gates}, twins=True)
     filled(each)
     each.clock.forward(days=60)
     (held,) = each.memory.sweep().held
@@ -380,8 +380,8 @@ def test_unpinning_lets_the_rules_apply_from_now_on(world: Callable[..., World])
 @pytest.mark.behaviour("D20")
 def test_a_plan_of_a_dry_run_does_what_the_sweep_would_have_done(world: Callable[..., World]):
     ran, planned = (
-        world({"preset": "retention"}, twins=True),
-        world({"preset": "retention"}, twins=True),
+        world({"preset": "tiered"}, twins=True),
+        world({"preset": "tiered"}, twins=True),
     )
     for each in (ran, planned):
         filled(each)

@@ -19,7 +19,7 @@ FEED: Final = ("changed", "seq", "op")
 """Counters of the change feed only count forward; a redone operation has an id of its own."""
 
 POLICY: Final = {
-    "preset": "retention",
+    "preset": "tiered",
     "archive": {"value_below": 0.4, "cold_days": 3.0},
     "consolidate": {"require_dry_run": False},
     "gates": {"loss_free_count": 1000},

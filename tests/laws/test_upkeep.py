@@ -159,7 +159,7 @@ def faded(policy: Policy) -> State:
 
 @pytest.mark.behaviour("C9")
 def test_a_held_move_says_which_gate_held_it_back():
-    policy = POLICIES["retention"]
+    policy = POLICIES["tiered"]
     trajectory = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0])
     (change,) = plan_of([trajectory], (), policy, refusal="loss budget: too many").changes
     assert "held back by the loss budget: too many" in change.because
@@ -168,7 +168,7 @@ def test_a_held_move_says_which_gate_held_it_back():
 
 @pytest.mark.behaviour("C10")
 def test_a_memory_that_is_still_held_is_not_written_again():
-    policy = POLICIES["retention"]
+    policy = POLICIES["tiered"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
     again = truncate(replay({"m0": held}, {}, START + 40 * DAY, policy)[0])
     assert plan_of([again], (), policy, refusal="loss budget: too many").changes == ()
@@ -176,7 +176,7 @@ def test_a_memory_that_is_still_held_is_not_written_again():
 
 @pytest.mark.behaviour("C11")
 def test_a_held_move_is_made_with_its_own_date_once_the_gate_opens():
-    policy = POLICIES["retention"]
+    policy = POLICIES["tiered"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
     trajectory = replay({"m0": held}, {}, START + 60 * DAY, policy)[0]
     assert trajectory.after.status is Status.ARCHIVED
@@ -186,7 +186,7 @@ def test_a_held_move_is_made_with_its_own_date_once_the_gate_opens():
 
 @pytest.mark.behaviour("C12")
 def test_a_held_memory_that_is_recalled_is_woken_not_archived():
-    policy = POLICIES["retention"]
+    policy = POLICIES["tiered"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
     trajectory = replay({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy)[0]
     assert trajectory.after.status is Status.ACTIVE
@@ -195,7 +195,7 @@ def test_a_held_memory_that_is_recalled_is_woken_not_archived():
 
 @pytest.mark.behaviour("C13")
 def test_a_held_memory_that_is_recalled_while_the_gate_is_shut_still_rises():
-    policy = POLICIES["retention"]
+    policy = POLICIES["tiered"]
     held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
     trajectory = truncate(
         replay({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy, blocked=True)[0]

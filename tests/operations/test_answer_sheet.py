@@ -9,7 +9,7 @@ import pytest
 from conftest import WORDS_ONLY, tables
 from perdure.records.errors import InvalidInput
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 QUESTION = "When does Gai Media want deliveries?"
 
 

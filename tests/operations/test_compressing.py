@@ -15,7 +15,7 @@ from perdure.records.errors import InvalidInput, ModelError
 from perdure.records.memory import Form, Tier
 from rules.test_tokens import data_file
 
-SEED = {**WORDS_ONLY, "preset": "retention"}
+SEED = {**WORDS_ONLY, "preset": "tiered"}
 """Seed 004's own triggers."""
 
 EAGER = {

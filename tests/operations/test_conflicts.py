@@ -8,7 +8,7 @@ from conftest import WORDS_ONLY, logical
 from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FRIDAY = "Remember that Gai Media prefers Friday deliveries."
 THURSDAY = "Remember that Gai Media prefers Thursday deliveries."
 

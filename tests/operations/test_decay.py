@@ -9,7 +9,7 @@ import pytest
 from conftest import WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.errors import InvalidInput
 
-SPATIAL = {**WORDS_ONLY, "preset": "spatial"}
+SPATIAL = {**WORDS_ONLY, "preset": "importance-decay"}
 FIELDS = ["memories_analyzed", "memories_decayed", "avg_decay_factor", "decayed_memories", "dry_run"]
 OF_EACH = [
     *("id", "content_preview", "old_importance", "new_importance", "decay_factor", "days_since_access"),

@@ -35,7 +35,7 @@ def domain(tmp_path):
 
 @pytest.fixture
 def memory(opening, domain, tmp_path):
-    return opening({**WORDS_ONLY, "preset": "knowledge", "knowledge": {"file": str(tmp_path / "knowledge.toml")}})
+    return opening({**WORDS_ONLY, "preset": "facts", "knowledge": {"file": str(tmp_path / "knowledge.toml")}})
 
 
 @pytest.fixture

@@ -304,7 +304,7 @@ def test_two_processes_name_and_merge_at_once(memory, path):
 
 @pytest.mark.behaviour("WH8")
 def test_a_merge_of_facts_that_contradict_asks_and_undo_takes_the_question_back(opening, clock, path):
-    memory = opening({**WORDS_ONLY, "preset": "knowledge"})
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
     for text in ("Contoso prefers Friday deliveries.", "Contozo Ltd prefers Monday deliveries."):
         memory.ingest([{"content": text, "at": clock().isoformat()}], session="s1")
     before = logical(path)

@@ -8,7 +8,7 @@ from conftest import WORDS_ONLY, ScriptedModel, logical
 from perdure.knowledge.extraction import model_replies as claim_replies
 from perdure.records.errors import ModelError
 
-ASKED = {**WORDS_ONLY, "preset": "knowledge", "model": {"learn": True}}
+ASKED = {**WORDS_ONLY, "preset": "facts", "model": {"learn": True}}
 BASE = {"question": 0.4, "statement": 0.6, "command": 0.7, "correction": 0.9, "confirmation": 0.8}
 
 
@@ -100,7 +100,7 @@ def test_what_was_learned_of_a_message_is_taken_back_with_its_type(memory, path)
 
 
 def test_without_the_policys_leave_no_model_is_asked(opening):
-    memory = opening({**WORDS_ONLY, "preset": "knowledge"})
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
     found = said(memory, "I wonder when the parcel comes")
     assert memory._context.model.asked == []
     assert found.metadata["event"] == "statement"

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import START, WORDS_ONLY
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from conftest import WORDS_ONLY
 from perdure.records.document import Shelf
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 
 
 @pytest.fixture

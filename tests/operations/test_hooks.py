@@ -204,7 +204,7 @@ def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory):
 
 @pytest.mark.behaviour("KN78")
 def test_the_opening_asks_what_the_day_allows_and_an_answer_counts(opening, clock):
-    memory = opening({**WORDS_ONLY, "preset": "knowledge", "knowledge": {"questions_per_day": 2}})
+    memory = opening({**WORDS_ONLY, "preset": "facts", "knowledge": {"questions_per_day": 2}})
     for name in ("Gai Media", "Ursa Foods", "Kite Works"):
         words = f"Remember, {name} prefers Friday deliveries."
         memory.ingest([{"content": words, "role": "user", "at": clock().isoformat()}], session=name)

@@ -59,7 +59,7 @@ def test_it_is_loaded_by_its_own_verbs_and_by_a_fact(verb, tmp_path):
 
 def test_a_store_with_facts_tells_of_them_under_a_policy_that_learns_none(tmp_path):
     path = tmp_path / "agent.db"
-    with perdure.open(path, policy={"preset": "knowledge"}) as memory:
+    with perdure.open(path, policy={"preset": "facts"}) as memory:
         memory.ingest(TALK, session="talk")
         memory.ingest(
             [{"role": "user", "content": "Gai Media prefers Monday for deliveries.", "at": "2026-11-02T09:02:00Z"}],

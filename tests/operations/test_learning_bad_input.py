@@ -11,7 +11,7 @@ import pytest
 from conftest import WORDS_ONLY, finished, on_a_file, python, tables
 from perdure.records.errors import InvalidInput
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FRIDAY = "Remember that Gai Media prefers Friday deliveries."
 
 
@@ -153,7 +153,7 @@ def test_a_long_session_is_learned_from(memory, clock):
 LEARNER = """
 import sys, perdure
 from datetime import UTC, datetime
-memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}, "preset": "knowledge"})
+memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}, "preset": "facts"})
 sys.stdin.readline()
 print(memory.learn(["s1"]).messages)
 """
@@ -209,7 +209,7 @@ def test_what_another_process_learned_meanwhile_is_not_learned_again(opening, cl
 WRITER = """
 import os, sys, perdure
 from datetime import UTC, datetime
-memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}, "preset": "knowledge"})
+memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}, "preset": "facts"})
 os.write(1, b"ready\\n")
 for i in range(int(sys.argv[2]), 10_000):
     at = datetime(2025, 1, 1 + i // 1440, i // 60 % 24, i % 60, tzinfo=UTC).isoformat()

@@ -7,7 +7,7 @@ import pytest
 from conftest import WORDS_ONLY, logical
 from perdure.records.errors import InvalidInput
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 
 
 @pytest.fixture

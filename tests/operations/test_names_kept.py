@@ -13,7 +13,7 @@ from perdure.operations.documents import all_documents
 from perdure.records.document import Shelf
 
 FIRMS = ("Nova", "Delta", "Quint", "Borel", "Hydra", "Ixion", "Juno", "Laurel", "Mistral", "Onyx")
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 
 
 def told(names):
@@ -143,7 +143,7 @@ def test_threads_that_learn_at_once_share_no_names(opening):
 
 TALK = """
 import sys, perdure
-memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}, "preset": "knowledge"})
+memory = perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}, "preset": "facts"})
 for firm in sys.argv[3:]:
     text = f"Remember that {firm} Ltd prefers {sys.argv[2]} deliveries."
     memory.ingest([{"content": text}], session=sys.argv[2])

@@ -49,7 +49,7 @@ def test_what_is_there_already_names_no_operation(memory):
 
 
 def test_an_answer_names_its_own_operation_and_one_that_was_given_before_none(opening):
-    memory = opening({**WORDS_ONLY, "preset": "knowledge"})
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
     for day in ("Friday", "Thursday"):
         memory.ingest([{"content": f"Remember that Gai Media prefers {day} deliveries.", "role": "user"}], session=day)
     fact = memory.facts("Gai Media")[0].id

@@ -7,7 +7,7 @@ import pytest
 from conftest import WORDS_ONLY, logical
 from perdure.records.errors import InvalidInput, NotFound
 
-STRENGTH = {**WORDS_ONLY, "preset": "strength"}
+STRENGTH = {**WORDS_ONLY, "preset": "activation"}
 TIERS = ["hot", "warm", "cold", "vault"]
 
 
@@ -50,7 +50,7 @@ def test_an_explicit_request_brings_an_old_memory_to_hot_for_its_hours(memory, c
 
 @pytest.mark.behaviour("004-4.1-ARCHIVE", "SG52")
 def test_the_vault_is_left_only_by_hand_and_ages_start_anew(opening, clock):
-    memory = opening({**WORDS_ONLY, "preset": "evolution"})
+    memory = opening({**WORDS_ONLY, "preset": "confidence-decay"})
     kept = memory.remember("key decision")
     memory.move(kept.id, "vault", "key decision")
     clock.passes(days=2000)

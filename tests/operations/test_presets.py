@@ -8,8 +8,8 @@ import pytest
 from conftest import WORDS_ONLY
 from perdure.formulas.strength import Parameters, StrengthCurve
 
-EVOLUTION = {**WORDS_ONLY, "preset": "evolution"}
-STRENGTH = {**WORDS_ONLY, "preset": "strength"}
+EVOLUTION = {**WORDS_ONLY, "preset": "confidence-decay"}
+STRENGTH = {**WORDS_ONLY, "preset": "activation"}
 
 
 @pytest.fixture

@@ -301,7 +301,7 @@ def test_namespaces_learn_apart_and_bad_arguments_are_refused(memory, clock):
 @pytest.fixture
 def learning(opening):
     """A store that learns from what it hears: only there a recall asks for procedures."""
-    return opening({**WORDS_ONLY, "preset": "knowledge"})
+    return opening({**WORDS_ONLY, "preset": "facts"})
 
 
 @pytest.mark.behaviour("KW7")

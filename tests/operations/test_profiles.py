@@ -11,7 +11,7 @@ from conftest import WORDS_ONLY, ScriptedModel, tables
 from perdure.records.errors import ModelError
 from perdure.rules.language.tokens import count_tokens
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FRIDAY = "Remember, Gai Media prefers Friday deliveries."
 
 

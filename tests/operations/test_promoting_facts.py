@@ -6,7 +6,7 @@ import pytest
 
 from conftest import WORDS_ONLY, logical
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 DELIVERIES = "Remember that Gai Media prefers {} deliveries."
 
 

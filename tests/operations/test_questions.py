@@ -7,7 +7,7 @@ import pytest
 from conftest import WORDS_ONLY
 from perdure.operations.lifecycle.review import FEW
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 FIRMS = ("Acme", "Berta", "Carlo", "Delta", "Erika", "Fabio", "Gamma")
 
 

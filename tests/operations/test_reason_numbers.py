@@ -22,7 +22,7 @@ def store():
 @pytest.fixture
 def fact(opening, clock):
     """A store, and a fact in it that nothing else is like, so that its uniqueness is 1."""
-    memory = opening({**WORDS_ONLY, "preset": "knowledge"})
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
     return memory, memory.remember("the deploy is on tuesday", kind="fact", confidence=BORN_SURE).id
 
 
@@ -105,7 +105,7 @@ def test_accesses_of_one_instant_are_a_burst(opening, clock, needed, reads, tier
 @pytest.mark.behaviour("B33")
 def test_a_forgotten_memory_states_the_strength_at_which_it_was_forgotten(opening, clock):
     """Strength falls through the threshold, so at that instant it is the threshold; days later it is well below."""
-    memory = opening({**WORDS_ONLY, "preset": "strength"})
+    memory = opening({**WORDS_ONLY, "preset": "activation"})
     kept = memory.remember("the deploy is on tuesday", importance=0.0)
     clock.passes(days=400)
     (moved,) = [m for m in memory.sweep().moved if m.move.endswith("archived")]

@@ -9,7 +9,7 @@ import pytest
 from conftest import WORDS_ONLY, HashEmbedder, logical, tables
 from perdure.records.errors import InvalidInput
 
-SPATIAL = {**WORDS_ONLY, "preset": "spatial"}
+SPATIAL = {**WORDS_ONLY, "preset": "importance-decay"}
 DAY_MS = 86_400_000
 
 

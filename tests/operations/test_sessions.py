@@ -162,7 +162,7 @@ def test_promotion_is_undone_row_for_row(opening, clock, path, kind):
 
 @pytest.mark.behaviour("T9")
 def test_what_is_promoted_stays_though_nobody_touched_it_for_long(opening, clock):
-    memory = opening({**WORDS_ONLY, "preset": "evolution", "gates": {"loss_free_count": 100}})
+    memory = opening({**WORDS_ONLY, "preset": "confidence-decay", "gates": {"loss_free_count": 100}})
     kept = memory.remember("a thing", session="s", confidence=0.9)
     clock.passes(days=60)
     before = memory.get(kept.id).confidence

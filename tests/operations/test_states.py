@@ -9,7 +9,7 @@ from perdure.knowledge.rules.episode_states import EPISODES, EpisodeState
 from perdure.knowledge.rules.fact_states import TABLE, TERMINAL, FactEvent, FactState, allowed, state_of, status_after
 from perdure.records.memory import Status
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 SAME = "The invoices are sent on Fridays at noon from the office in Lyon."
 
 

@@ -9,7 +9,7 @@ from conftest import WORDS_ONLY, HashEmbedder, logical
 from perdure.compose_models import EmbedderWarning
 from perdure.records.errors import EmbedderError, InvalidInput, NotFound
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 
 
 ALIKE = {"beverage": "drink", "tipple": "drink", "refreshment": "drink", "film": "movie", "picture": "movie"}

@@ -100,7 +100,7 @@ def test_hidden_memories_and_unknown_ones_are_refused_with_a_remedy(memory, path
 
 
 def test_a_fact_is_corrected_instead(opening):
-    memory = opening({**WORDS_ONLY, "preset": "knowledge"})
+    memory = opening({**WORDS_ONLY, "preset": "facts"})
     memory.ingest([{"content": "Remember that Gai Media prefers Friday deliveries.", "role": "user"}], session="s")
     (fact,) = memory.facts("Gai Media")
     with pytest.raises(InvalidInput) as refused:

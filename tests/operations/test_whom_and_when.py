@@ -6,7 +6,7 @@ import pytest
 
 from conftest import WORDS_ONLY
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from perdure.records.document import Shelf
 from perdure.records.instant import text_of, to_instant
 from perdure.records.plan import Change, Plan, Target
 
-KNOWLEDGE = {**WORDS_ONLY, "preset": "knowledge"}
+KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from perdure.rules.lifecycle.trajectory import Trajectory, replay
 from perdure.rules.policy_check import policy_from
 from rules.builders import DAY, HOUR, START, state
 
-SEED = policy_from({"preset": "retention"})
+SEED = policy_from({"preset": "tiered"})
 DEFAULT = policy_from({})
 FORMS = tuple(Form)
 
@@ -178,11 +178,11 @@ def test_every_kind_and_scope_is_compressed_alike(kind, scope):
 
 
 def test_a_policy_may_switch_the_triggers_off():
-    never = policy_from({"preset": "retention", "compression": {"rule": "never"}})
+    never = policy_from({"preset": "tiered", "compression": {"rule": "never"}})
     assert forms(worth(0.05), 24 * 400, never) == []
 
 
-@pytest.mark.parametrize("preset", ["spatial", "evolution", "strength"])
+@pytest.mark.parametrize("preset", ["importance-decay", "confidence-decay", "activation"])
 def test_presets_of_seeds_that_know_no_forms_compress_nothing(preset):
     assert forms(worth(0.05), 24 * 4000, policy_from({"preset": preset})) == []
 

@@ -32,7 +32,7 @@ from rules.test_shortening import sentences
 from rules.test_tokens import data_file
 
 POLICY = CompressionPolicy()
-SEED = policy_from({"preset": "retention"})
+SEED = policy_from({"preset": "tiered"})
 GARDEN = "The garden behind the house was full of roses, and the gate by the wall was open for all of the neighbours."
 ANY = settings(max_examples=150, deadline=None, derandomize=True)
 

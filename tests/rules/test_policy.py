@@ -150,7 +150,7 @@ def test_a_refusal_lists_each_fault_and_says_what_to_do():
 def test_an_unknown_preset_is_refused_with_the_presets(preset):
     (fault,) = problems({"preset": preset})
     assert "balanced" in fault
-    assert "retention" in fault
+    assert "tiered" in fault
 
 
 def test_a_preset_of_another_type_is_refused():
@@ -271,7 +271,7 @@ NOTHING_SINKS = {"forgetting_threshold": 0.0}
     ],
 )
 def test_a_rule_of_strength_under_which_nothing_is_ever_forgotten_is_refused(data, stops):
-    found = problems({"preset": "strength", **data})
+    found = problems({"preset": "activation", **data})
     assert ["never hide anything" in fault for fault in found] == [True] * stops
     assert problems(data) == ()  # another rule does not ask
 
@@ -308,7 +308,7 @@ def test_every_preset_loads_and_differs_from_the_others_only_where_it_says(prese
 
 
 def test_a_key_in_the_file_wins_over_the_preset():
-    policy = policy_from({"preset": "retention", "archive": {"value_below": 0.05}})
+    policy = policy_from({"preset": "tiered", "archive": {"value_below": 0.05}})
     assert policy.archive.value_below == 0.05
     assert policy.archive.rule == "value"
 
@@ -327,7 +327,7 @@ def changed(key) -> object:
 
 @pytest.mark.behaviour("P7")
 def test_the_version_follows_every_key():
-    versions = {Policy().version, policy_from({"preset": "retention"}).version}
+    versions = {Policy().version, policy_from({"preset": "tiered"}).version}
     for name, key in KEYS:
         section = sections()[name]
         # built past the check: some values on their own would contradict others
@@ -351,7 +351,7 @@ def toml(policy: Policy) -> str:
     "data",
     [
         {},
-        {"preset": "retention"},
+        {"preset": "tiered"},
         {"importance": {"half_life_days": 12.5, "shape": "step"}, "gates": {"loss_share": 1}},
     ],
 )

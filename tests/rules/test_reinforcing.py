@@ -25,7 +25,7 @@ from rules.builders import DAY, START, state
 
 shares = st.floats(0, 1)
 ages = st.integers(0, 2000 * DAY)
-policies = st.sampled_from([policy_from({"preset": p}) for p in ("balanced", "spatial", "strength")])
+policies = st.sampled_from([policy_from({"preset": p}) for p in ("balanced", "importance-decay", "activation")])
 shapes = st.sampled_from(["exponential", "linear", "step"])
 
 

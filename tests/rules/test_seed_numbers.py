@@ -23,7 +23,7 @@ from perdure.rules.policy_check import policy_from
 from perdure.rules.validation.inputs import draft
 from rules.builders import DAY, HOUR, START, born, state
 
-SEED = policy_from({"preset": "retention"})
+SEED = policy_from({"preset": "tiered"})
 DEFAULT = policy_from({})
 
 

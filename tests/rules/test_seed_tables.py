@@ -15,8 +15,8 @@ from perdure.records.memory import Scope
 from perdure.rules.lifecycle.state_arrays import strength_parameters
 from perdure.rules.policy_check import policy_from
 
-STRENGTH = policy_from({"preset": "strength"})
-RETENTION = policy_from({"preset": "retention"})
+STRENGTH = policy_from({"preset": "activation"})
+RETENTION = policy_from({"preset": "tiered"})
 SCOPES = np.array([list(Scope).index(s) for s in (Scope.TASK, Scope.SESSION, Scope.LONG_TERM)])
 """Whose memories the columns Default, MTM and LTM of seed 003 are for (design 2)."""
 

@@ -377,7 +377,7 @@ def verbs(ids, operations):
         "fit": lambda m: m.fit("alice", 1, accept_loss="mine now"),
         "compression": lambda m: m.compression("alice"),
         "rates": lambda m: m.rates("alice"),
-        "backtest": lambda m: m.backtest({"preset": "retention"}, "alice"),
+        "backtest": lambda m: m.backtest({"preset": "tiered"}, "alice"),
         "learn_rates": lambda m: m.learn_rates("alice"),
         "learn_procedures": lambda m: m.learn_procedures("alice", dry_run=False),
         "stats": lambda m: m.stats(),

@@ -31,7 +31,7 @@ from stores.planning import applied, document, shortened
 pytestmark = pytest.mark.xdist_group("moving")  # they share stores in which much has happened
 
 EDGE = {"kind": "about", "role": "", "weight": 1.0}
-POLICY = {**WORDS_ONLY, "preset": "retention"}
+POLICY = {**WORDS_ONLY, "preset": "tiered"}
 WAYS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite"), ("postgres", "postgres")]
 
 

@@ -18,7 +18,7 @@ NEW_STATE = (
     "decayed_ms",
 )
 LATER = (*NEW_STATE, "shown")
-POLICY = {"preset": "retention", "embedder": {"model": "none"}}
+POLICY = {"preset": "tiered", "embedder": {"model": "none"}}
 
 
 def lived(place):

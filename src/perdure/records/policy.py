@@ -5,10 +5,11 @@ May live here: the keys. May not: reading files, or checking what keys mean toge
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from perdure.records.policy_key import protected_key, store_key
 from perdure.records.policy_knowledge import KnowledgePolicy
@@ -324,37 +325,37 @@ def sections() -> dict[str, type]:
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "balanced": {},
-    # Seed 000: importance only, for ranking; nothing is hidden or compressed.
-    "spatial": {
+    # Importance only, for ranking; nothing is hidden or compressed.
+    "importance-decay": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
     },
-    # Seed 001: long-term confidence loses 5 % a day; below 0.3 a memory is archived.
-    "evolution": {
+    # Long-term confidence loses 5 % a day; below 0.3 a memory is archived.
+    "confidence-decay": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 0.95},
         "archive": {"rule": "confidence"},
         "compression": {"rule": "never"},
     },
-    # Seed 002: facts are learned and doubted; nothing else fades, and nothing is hidden but by what is known.
-    "knowledge": {
+    # Facts are learned and doubted; nothing else fades, and nothing is hidden but by what is known.
+    "facts": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "never"},
         "compression": {"rule": "never"},
         "knowledge": {"learn": "rules"},
     },
-    # Seed 003: activation decides; below the threshold that importance sets a memory is forgotten, that is archived.
-    "strength": {
+    # Activation decides; below the threshold that importance sets a memory is forgotten, that is archived.
+    "activation": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "strength"},
         "compression": {"rule": "never"},
     },
     # Seed 004's own numbers: value decides alone, confidence is a source's reliability and does not fade.
-    "retention": {
+    "tiered": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0, "fact_rate": 0.0},
         "archive": {"rule": "value", "value_below": 0.1},
@@ -374,3 +375,15 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 """Preset -> section -> key -> value, where it differs from ``balanced``."""
+"""What each preset changes in the defaults. They say what decides: ``facts`` learns and doubts facts, ``activation``
+forgets what is weakly activated, ``tiered`` moves and shortens by value, ``confidence-decay`` archives what grows
+doubtful, ``importance-decay`` only ranks; ``balanced`` uses all of it."""
+
+PRESET_ALIASES: Final[Mapping[str, str]] = {
+    "spatial": "importance-decay",
+    "evolution": "confidence-decay",
+    "knowledge": "facts",
+    "strength": "activation",
+    "retention": "tiered",
+}
+"""Deprecated name, which may stand in a policy file -> preset."""

@@ -7,7 +7,7 @@ from typing import Final
 from perdure.records.policy_knowledge import KnowledgePolicy
 
 LEARNS_NONE: Final = (
-    'The policy learns no facts. To have them: preset = "knowledge" in perdure.toml (or learn = "rules" under '
+    'The policy learns no facts. To have them: preset = "facts" in perdure.toml (or learn = "rules" under '
     "[knowledge]), then ingest the conversations again, or learn from their sessions."
 )
 

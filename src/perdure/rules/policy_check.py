@@ -16,7 +16,7 @@ from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.strength import StrengthCurve, reinforce_strength
 from perdure.formulas.value import ValueCurve, Weights
 from perdure.records.errors import PolicyError
-from perdure.records.policy import PRESETS, Policy, sections
+from perdure.records.policy import PRESET_ALIASES, PRESETS, Policy, sections
 from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters
 
 _ROUNDING: Final = 1e-9
@@ -33,6 +33,7 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     """
     given = dict(data or {})
     preset = given.pop("preset", "balanced")
+    preset = PRESET_ALIASES.get(preset, preset) if isinstance(preset, str) else preset
     problems: list[str] = []
     if not isinstance(preset, str) or preset not in PRESETS:
         problems.append(f"preset {preset!r} is not one of {', '.join(sorted(PRESETS))}.")
