@@ -205,7 +205,7 @@ def test_operations_and_what_happened_to_a_memory(memory):
     undone = memory.undo(memory.history()[0].id)
     person, model = both(undone, "undo")
     assert person.startswith("Undone: archive ")
-    assert f"Undo: perdure undo {undone.id[-8:]}" in person
+    assert f"Undo: perdure undo {undone.operation[-8:]}" in person
     assert both([], "history") == ("No operations.\n", "No operations.")
 
 

@@ -309,7 +309,7 @@ def test_an_ingest_is_taken_back_row_for_row_and_done_again(world: Callable[...,
     after = snapshot(each)
     made = [o.id for o in each.memory.history(limit=1000) if o.id not in known]  # newest first
     assert set(report.operations) <= set(made)
-    undos = [each.memory.undo(operation).id for operation in made]
+    undos = [each.memory.undo(operation).operation for operation in made]
     assert snapshot(each) == before
     for undo in reversed(undos):
         each.memory.undo(undo)

@@ -227,7 +227,7 @@ def test_an_undone_sweep_can_be_undone_again(world: Callable[..., World]):
     (operation,) = each.memory.sweep().operations
     swept = each.rows(without=("changed",))
     undo = each.memory.undo(operation)
-    each.memory.undo(undo.id)
+    each.memory.undo(undo.operation)
     again = each.rows(without=("changed", "op"))
     assert again == [{k: v for k, v in row.items() if k != "op"} for row in swept]
 

@@ -13,6 +13,7 @@ from conftest import on_a_file
 from laws.conftest import World
 from laws.memories import SLOW_LAW
 from perdure.records.errors import ConflictError, InvalidInput, NotFound
+from perdure.records.outcome import Outcome
 
 TABLES: Final = ("memory", "content", "tag", "link", "vector", "document", "idempotency")
 FEED: Final = ("changed", "seq", "op")
@@ -80,9 +81,11 @@ def every_operation(each: World) -> dict[str, Callable[[], object]]:
         "move": lambda: memory.move(first, "vault", "it matters"),
         "pin": lambda: memory.pin(last),
         "archive": lambda: memory.archive(first, "no longer needed"),
+        "update": lambda: memory.update(last, f"What holds since {each.clock()}"),
+        "forget": lambda: memory.forget(last),
         "relate": lambda: memory.relate(some[:3], "together"),
         "extract": lambda: memory.extract("We decided to use PostgreSQL 15.2 for the new billing service."),
-        "fit": lambda: memory.fit(tokens=120),
+        "fit": lambda: memory.fit(tokens=120, dry_run=False),
         "complete task": lambda: memory.complete_task("t1"),
         "promote": lambda: memory.promote("s1", confirm=True),
         "end session": lambda: memory.end_session("s1"),
@@ -96,7 +99,7 @@ def every_operation(each: World) -> dict[str, Callable[[], object]]:
 
 ACTS: Final = [
     *("remember", "ingest", "sweep", "decay", "reinforce", "reinforce silently", "weaken", "helpful", "wrong", "move"),
-    *("pin", "archive", "relate", "extract", "fit", "complete task", "promote", "end session"),
+    *("pin", "archive", "update", "forget", "relate", "extract", "fit", "complete task", "promote", "end session"),
     *(f"consolidate {s}" for s in ("keep_newest", "keep_oldest", "keep_highest_importance", "merge_content")),
 ]
 
@@ -106,14 +109,17 @@ def undone_and_redone(each: World, act: str) -> bool:
     known = {o.id for o in each.memory.history(limit=1000)}
     before = snapshot(each)
     try:
-        every_operation(each)[act]()
+        result = every_operation(each)[act]()
     except (InvalidInput, NotFound):
         assert snapshot(each) == before, f"{act} was refused and left something behind"
         return False
     made = [o.id for o in each.memory.history(limit=1000) if o.id not in known]  # newest first
+    named = [result.operation] if isinstance(result, Outcome) else result.operations
+    assert [o for o in named if o is not None] == made[::-1], f"{act} names other operations than it wrote"
+    assert (result.changed, result.operation) == (bool(made), made[0] if made else None)
     after = snapshot(each)
     assert bool(made) == (after != before), f"{act} changed something without an operation, or the other way round"
-    undos = [each.memory.undo(operation).id for operation in made]
+    undos = [each.memory.undo(operation).operation for operation in made]
     assert snapshot(each) == before, f"{act} was not taken back exactly"
     for undo in reversed(undos):
         each.memory.undo(undo)

@@ -55,6 +55,6 @@ def test_what_was_hidden_undone_and_hidden_again_counts_against_the_day(opening)
     memory = opening({"gates": {"loss_free_count": 2, "loss_share": 1.0, "loss_share_day": 0.3}})
     ids = [m.id for m in memory.remember_many([f"line {i}" for i in range(10)])]
     memory.apply(hiding(memory, ids[:3]))
-    memory.undo(memory.undo("by-plan").id)
+    memory.undo(memory.undo("by-plan").operation)
     assert memory.stats().memories == 7
     assert memory._context.store.hidden_since("default", 0) == 3

@@ -151,7 +151,7 @@ def test_any_full_text_comes_back_byte_for_byte(opening, clock):
             stored = memory.remember(f"the {text} of the house")
         except InvalidInput:
             return
-        memory.fit(tokens=1, accept_loss="a test")
+        memory.fit(tokens=1, accept_loss="a test", dry_run=False)
         short = memory.get(stored.id, include_archived=True)
         assert short.form is not Form.FULL or short.status == "archived"
         back = memory.restore(stored.id, level="full")
@@ -184,7 +184,7 @@ def test_a_form_that_the_guard_refuses_is_not_restored_either(opening):
     memory = opening()
     text = "You could, or he would, or they might, or we should have been at the end of the street of the house."
     identity = memory.remember(text).id
-    memory.fit(tokens=5)
+    memory.fit(tokens=5, dry_run=False)
     one = memory.get(identity)
     assert one.form in (Form.KEYWORDS, Form.EMBEDDING, Form.SUMMARY)
     with pytest.raises(InvalidInput, match="shorter"):

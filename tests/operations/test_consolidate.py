@@ -155,10 +155,10 @@ def test_an_undo_restores_the_store_row_for_row_and_its_undo_the_merge(free, clo
     assert after["link"] != before["link"]
     for _ in range(2):
         clock.passes(minutes=5)
-        operation = free.undo(operation).id
+        operation = free.undo(operation).operation
         assert logical(path) == before
         clock.passes(minutes=5)
-        operation = free.undo(operation).id
+        operation = free.undo(operation).operation
         assert logical(path) == after
     assert free.check() == []
 
@@ -166,7 +166,7 @@ def test_an_undo_restores_the_store_row_for_row_and_its_undo_the_merge(free, clo
 @pytest.mark.behaviour("GR25")
 def test_what_goes_leaves_its_edges_to_what_stands_for_it(free, clock):
     first, second, third = told_twice(free, clock)
-    edge = free.relate({first.id: "cause", third.id: "effect"}, kind="because", weight=2.0)
+    edge = free.relate({first.id: "cause", third.id: "effect"}, kind="because", weight=2.0).edge
     free.consolidate("default", dry_run=False)  # the second stays
     (found,) = free.edges(third.id)
     assert (found.id, found.kind, found.weight) == (edge, "because", 2.0)

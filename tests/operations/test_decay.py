@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -106,14 +107,14 @@ def test_min_floor_enforced(spatial, clock):
 
 
 @pytest.mark.behaviour("SG12")
-def test_the_result_has_the_seeds_fields_and_no_others(spatial, clock):
+def test_the_result_has_the_agreed_fields_and_says_what_it_wrote(spatial, clock):
     spatial.remember("first line\nsecond\tline " + "x" * 100)
     empty = spatial.decay()
     assert (empty.memories_decayed, empty.avg_decay_factor, empty.decayed_memories) == (0, 1.0, [])
     assert spatial.decay(namespace="nowhere").memories_analyzed == 0
     clock.passes(days=45)
     plain = spatial.decay().to_dict()
-    assert list(plain) == FIELDS
+    assert list(plain) == [*FIELDS, "operations", "changed"]
     assert list(plain["decayed_memories"][0]) == OF_EACH
     assert plain["dry_run"] is True
     assert plain["avg_decay_factor"] == pytest.approx(0.5)
@@ -212,7 +213,8 @@ def test_twice_at_one_instant_writes_nothing(opening, clock, path):
     first = memory.decay(dry_run=False)
     before, lines = tables(path), journalled(memory)
     again = memory.decay(dry_run=False)
-    assert again == first
+    assert (first.operation, again.changed) == (memory.history()[0].id, False)
+    assert replace(first, operations=()) == again
     assert (tables(path), journalled(memory)) == (before, lines)
 
 

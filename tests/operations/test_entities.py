@@ -213,7 +213,7 @@ def test_a_merge_moves_names_mentions_and_facts_and_undo_restores_every_row(memo
     after = logical(path)
     undone = memory.undo(done.operation)
     assert logical(path) == before
-    memory.undo(undone.operation_id if hasattr(undone, "operation_id") else memory.history()[0].id)
+    memory.undo(undone.operation)
     assert logical(path) == after
 
 

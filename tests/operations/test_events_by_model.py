@@ -95,7 +95,7 @@ def test_what_was_learned_of_a_message_is_taken_back_with_its_type(memory, path)
     undo = memory.undo(done.operations[-1])
     (episode,) = memory.list(kinds=["episode"])
     assert (episode.metadata["event"], episode.state.importance) == ("statement", 0.6)
-    memory.undo(undo.id)
+    memory.undo(undo.operation)
     assert logical(path) == after
 
 

@@ -61,7 +61,7 @@ def test_a_bounded_store_still_finds_what_is_asked_for(told, data, share, kept):
     before, whole = recall_at_10(memory, data), memory._context.store.visible_tokens("default")
     clock.passes(days=2)
     memory.sweep()
-    result = memory.fit(tokens=int(share * whole), accept_loss="a test of what is lost")
+    result = memory.fit(tokens=int(share * whole), accept_loss="a test of what is lost", dry_run=False)
     assert result.after <= share * whole
     assert recall_at_10(memory, data) >= kept * before
     for operation in reversed(result.operations):

@@ -47,17 +47,17 @@ def test_a_namespace_is_brought_within_its_budget_shorter_forms_first(opening, c
     clock.passes(days=2)
     before = visible(memory)
     budget = before * 6 // 10
-    result = memory.fit(tokens=budget)
+    result = memory.fit(tokens=budget, dry_run=False)
     assert (result.before, result.budget, result.held, result.dry_run) == (before, budget, "", False)
     assert result.after == visible(memory) <= budget
     assert set(result.tally) <= {"full to summary", "full to keywords", "full to embedding"}
     assert len(result.operations) == 1
-    for one in result.changed:
+    for one in result.refitted:
         move = memory.get(one.id)
         assert one.move == f"full to {move.form}"
         last = memory.history(one.id)[-1]
         assert last.operation == "fit"
-    assert memory.fit(tokens=budget).changed == ()
+    assert memory.fit(tokens=budget, dry_run=False).refitted == ()
 
 
 @pytest.mark.behaviour("FIT4")
@@ -70,7 +70,7 @@ def test_what_is_still_too_much_is_set_aside_the_least_worth_first(opening, cloc
     assert barest.after == 0
     memory.remember("The pump is at 30 bar, not at 40.")
     memory.remember("Alice has 12 hens.")
-    result = memory.fit(tokens=8)
+    result = memory.fit(tokens=8, dry_run=False)
     assert result.after == visible(memory) <= 8
     assert result.tally["full to archived"] == 1
     assert {m.id for m in memory.list(limit=100)} >= {h.memory.id for h in used}
@@ -91,13 +91,13 @@ def test_exempt_memories_stay_whatever_the_budget(opening, clock):
     for _ in range(3):
         clock.passes(minutes=5)
         memory.recall("pump cellar", limit=1)  # no sweep has seen it yet
-    result = memory.fit(tokens=1)
+    result = memory.fit(tokens=1, dry_run=False)
     kept = {m.id: m for m in memory.list(limit=100) if m.content}
     assert kept.keys() == {pinned.id, vault.id, hot.id}
     assert (kept[vault.id].tier, kept[hot.id].tier) == (Tier.VAULT, Tier.WARM)
     assert all(m.form is Form.FULL for m in kept.values())
     assert result.after == sum(m.tokens for m in kept.values()) > result.budget
-    assert {c.id for c in result.changed} == set(ids)
+    assert {c.id for c in result.refitted} == set(ids)
     memory.sweep()
     assert memory.get(hot.id).tier is Tier.HOT
 
@@ -111,12 +111,12 @@ def test_a_dry_run_changes_nothing_and_its_plans_apply_exactly(opening, clock, p
     before = tables(path)
     dry, again = (memory.fit(tokens=20, dry_run=True) for _ in range(2))
     assert tables(path) == before
-    assert (dry.changed, dry.after, dry.operations) == (again.changed, again.after, ())
+    assert (dry.refitted, dry.after, dry.operations) == (again.refitted, again.after, ())
     for plan in dry.plans:
         memory.apply(plan)
     assert visible(memory) == dry.after <= 20
     forms = {i: memory.get(i, include_archived=True) for i in ids}
-    assert {c.id: c.move for c in dry.changed} == {
+    assert {c.id: c.move for c in dry.refitted} == {
         i: f"full to {m.form if m.status == 'active' else m.status}" for i, m in forms.items() if m.form != "full"
     }
 
@@ -128,7 +128,7 @@ def test_the_same_namespace_is_fitted_the_same_way(opening, elsewhere, clock):
         memory = opening(FREE, at=place)
         filled(memory)
         clock.passes(days=2)
-        memory.fit(tokens=150)
+        memory.fit(tokens=150, dry_run=False)
         found.append(sorted((m.content, m.form, m.tokens) for m in memory.list(limit=100)))
         clock.passes(days=-2)
     assert found[0] == found[1]
@@ -142,7 +142,7 @@ def test_undo_of_every_plan_restores_the_store(opening, clock):
     clock.passes(days=2)
     memory.recall("mill smith")
     before = whole(memory, ids)
-    result = memory.fit(tokens=5)
+    result = memory.fit(tokens=5, dry_run=False)
     assert len(result.operations) == 2
     assert whole(memory, ids) != before
     for operation in reversed(result.operations):
@@ -155,7 +155,7 @@ def test_many_memories_become_several_operations(opening, clock):
     memory = opening(FREE)
     memory.remember_many([f"{SOME[i % 10]} {'x' * (i // 10 + 1)}" for i in range(1200)])
     clock.passes(days=2)
-    result = memory.fit(tokens=1)
+    result = memory.fit(tokens=1, dry_run=False)
     assert len(result.operations) >= 2
     changes = [memory._context.store.changes("default", o) for o in result.operations]
     assert max(len(c) for c in changes) <= 2000
@@ -170,7 +170,7 @@ def test_waiting_accesses_are_counted_once(opening, clock):
     hit = memory.recall("lamp baker", limit=1).hits[0].memory.id
     clock.passes(hours=1)
     memory.recall("lamp baker", limit=1)
-    memory.fit(tokens=1)
+    memory.fit(tokens=1, dry_run=False)
     assert memory.get(hit).access_count == 2
     memory.sweep()
     assert memory.get(hit).access_count == 2
@@ -205,7 +205,7 @@ def test_what_others_decide_meanwhile_stands(opening, clock, deed):
         "archive": lambda: other.archive(chosen, "a test"),
         "restore": lambda: other.restore(chosen),
     }[deed]
-    result = memory.fit(tokens=60)
+    result = memory.fit(tokens=60, dry_run=False)
     one = memory.get(chosen, include_archived=True)
     assert embedder.deed is None
     assert one.form is Form.FULL
@@ -221,11 +221,11 @@ def test_forms_that_keep_too_little_of_the_meaning_are_chosen_around(opening, cl
     clock.passes(days=2)
     budget = visible(memory) * 7 // 10
     dry = memory.fit(tokens=budget, dry_run=True)
-    result = memory.fit(tokens=budget)
+    result = memory.fit(tokens=budget, dry_run=False)
     assert result.after == dry.after == visible(memory) <= budget
     told = [
         entry.because
-        for change in result.changed
+        for change in result.refitted
         for entry in memory.history(change.id)
         if entry.operation == "fit" and entry.target == "memory" and "embedding" not in change.move
     ]
@@ -238,19 +238,19 @@ def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock):
     memory = opening(STRICT)
     memory.remember_many([f"The pump {i} is at {i + 100} bar, not at {i + 200}." for i in range(40)])
     clock.passes(days=2)
-    first = memory.fit(tokens=1)
+    first = memory.fit(tokens=1, dry_run=False)
     assert first.tally["full to archived"] + first.tally.get("summary to archived", 0) == 4
     assert "loss budget" in first.held
     assert "36 wait" in first.held
     assert first.after == visible(memory) > 1
-    again = memory.fit(tokens=1)
-    assert len([c for c in again.changed if c.move.endswith("archived")]) <= 4
+    again = memory.fit(tokens=1, dry_run=False)
+    assert len([c for c in again.refitted if c.move.endswith("archived")]) <= 4
     assert again.held
     clock.passes(days=1)
-    later = memory.fit(tokens=1)
-    assert any(c.move.endswith("archived") for c in later.changed)
+    later = memory.fit(tokens=1, dry_run=False)
+    assert any(c.move.endswith("archived") for c in later.refitted)
     assert memory.stats().statuses["archived"] <= 4 + 4 + 4
-    all_of_it = memory.fit(tokens=1, accept_loss="a test")
+    all_of_it = memory.fit(tokens=1, accept_loss="a test", dry_run=False)
     assert (all_of_it.after, all_of_it.held) == (0, "")
     operation = memory._context.store.operation(all_of_it.operations[-1])
     assert "loss accepted: a test" in operation.note
@@ -299,14 +299,14 @@ def test_a_bounded_namespace_leaves_what_was_restored_for_a_day(opening, clock):
 def test_fit_takes_the_policys_budget_or_asks_for_one(opening):
     bounded = opening(BOUNDED, at=":memory:")
     filled(bounded, 40)
-    assert bounded.fit().budget == 200
+    assert bounded.fit(dry_run=False).budget == 200
     assert visible(bounded) <= 200
     with pytest.raises(InvalidInput, match="tokens"):
-        opening(FREE, at=":memory:").fit()
+        opening(FREE, at=":memory:").fit(dry_run=False)
     small = opening(FREE, at=":memory:")
     small.remember("The tea is cold.")
-    result = small.fit(tokens=100)
-    assert (result.changed, result.operations, result.after) == ((), (), result.before)
+    result = small.fit(tokens=100, dry_run=False)
+    assert (result.refitted, result.operations, result.after) == ((), (), result.before)
 
 
 @pytest.mark.behaviour("FIT15")
@@ -317,11 +317,11 @@ def test_what_a_golden_query_asks_for_is_spared_and_told(opening, clock, tmp_pat
     memory = opening({**FREE, "gates": {**FREE["gates"], "golden": str(file)}})
     ids = filled(memory, 10)
     clock.passes(days=2)
-    result = memory.fit(tokens=10)
+    result = memory.fit(tokens=10, dry_run=False)
     assert memory.get(ids[0]).form is Form.FULL
     assert "golden query 1" in result.held
-    assert {c.id for c in result.changed} == set(ids[1:])
+    assert {c.id for c in result.refitted} == set(ids[1:])
     assert result.after == visible(memory)
-    free = memory.fit(tokens=10, accept_loss="a test")
+    free = memory.fit(tokens=10, accept_loss="a test", dry_run=False)
     assert free.held == ""
     assert memory.get(ids[0]).form is not Form.FULL

@@ -70,7 +70,7 @@ def test_a_plan_that_would_lose_an_answer_is_stopped_and_nothing_is_changed(hero
 @pytest.mark.behaviour("G2")
 def test_a_loss_that_is_accepted_with_a_reason_goes_through_and_is_journalled(herons):
     memory, kept = herons
-    done = memory.apply(hiding(memory, [kept.id]), accept_loss="the heron has moved away")
+    (done,) = memory.apply(hiding(memory, [kept.id]), accept_loss="the heron has moved away").plans
     assert memory.get(kept.id) is None
     assert "the heron has moved away" in done.note
     journalled = memory._context.store.operation(done.id)

@@ -56,7 +56,7 @@ def whole(opening):
 def test_a_plan_that_stores_a_memory_with_its_vector_works_from_a_file(whole, tmp_path, path):
     memory, kept = whole
     store = memory._context.store
-    taken_back = memory.undo(memory.history()[0].id)
+    (taken_back,) = memory.undo(memory.history()[0].id).plans
     shown = logical(path)
     again = taken_back.inverse(id="again", at=taken_back.at)
     plan_file.write(str(tmp_path / "plan.json"), [again])
@@ -158,5 +158,5 @@ def test_gates_hold_for_plans_from_files(opening, tmp_path):
     plan_file.write(str(tmp_path / "plan.json"), [Plan("p", "sweep", "default", 0, (change,), memory.policy.version)])
     with pytest.raises(GateStopped):
         memory.apply_all(plan_file.read(str(tmp_path / "plan.json")))
-    (done,) = memory.apply_all(plan_file.read(str(tmp_path / "plan.json")), accept_loss="a test")
+    (done,) = memory.apply_all(plan_file.read(str(tmp_path / "plan.json")), accept_loss="a test").plans
     assert done.note == "loss accepted: a test"

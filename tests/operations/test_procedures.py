@@ -167,7 +167,7 @@ def test_learning_twice_changes_nothing_and_an_undo_restores_row_for_row(opening
     again = memory.learn_procedures(dry_run=False)
     assert (again.procedures, again.unchanged, again.operations) == ((), 1, ())
     assert logical(path) == learned
-    back = memory.undo(operation).id
+    back = memory.undo(operation).operation
     assert logical(path) == before
     memory.undo(back)
     assert logical(path) == learned

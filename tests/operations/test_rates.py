@@ -109,7 +109,7 @@ def test_nothing_is_written_by_looking_and_an_undo_restores_row_for_row(memory, 
     assert memory.learn_rates().operations == ()  # the same is not written twice
     learned = logical(path)
     assert learned != rows
-    back = memory.undo(operation).id
+    back = memory.undo(operation).operation
     assert logical(path) == rows
     memory.undo(back)
     assert logical(path) == learned

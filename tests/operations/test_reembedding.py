@@ -50,14 +50,15 @@ def test_a_new_space_is_filled_in_steps_and_only_then_searched(opening, path):
 
     resumed = opening(embedder=HashEmbedder(32))
     told = resumed.reembed()
-    assert told == {"embedded": 700 - 512, "space": "hash/32/1", "before": "hash/64/1"}
+    assert (told.embedded, told.space, told.before) == (700 - 512, "hash/32/1", "hash/64/1")
+    assert told.operation == resumed.history()[0].id
     for memory in (new, resumed):
         found = memory.recall(TEXTS[5], touch=False)
         assert (found.note, found.hits[0].memory.content) == ("", TEXTS[5])
         assert found.hits[0].cosine == pytest.approx(1, abs=0.02)
     assert "perdure reembed" in old.recall(TEXTS[5], touch=False).note
     assert resumed.stats().without_vector == 0
-    assert resumed.reembed()["embedded"] == 0
+    assert resumed.reembed().embedded == 0
     assert resumed.check() == []
 
 
@@ -90,7 +91,7 @@ def test_a_failing_embedder_costs_the_vector_not_the_words(opening):
         memory.remember("hello again")
     assert memory.recall("world").hits[0].memory.id == kept.id
     memory._context.embedder.left = 9
-    assert memory.reembed()["embedded"] == 2
+    assert memory.reembed().embedded == 2
     assert memory.recall("hello world").hits[0].cosine > 0.9
 
 
@@ -146,7 +147,7 @@ def test_a_new_process_asks_with_its_own_function_at_once(opening, path):
     second = opening(embedder=letters)
     assert second.recall("arbez").note == ""
     third = opening(embedder=letters)
-    assert third.reembed()["embedded"] == 0
+    assert third.reembed().embedded == 0
 
 
 def test_without_an_embedder_there_is_nothing_to_reembed_with(memory, path):

@@ -152,7 +152,8 @@ def test_not_found_handling(spatial, kept, path):
 @pytest.mark.behaviour("SG30")
 def test_the_result_has_the_seeds_fields(spatial, kept):
     found = spatial.reinforce([kept.id]).to_dict()
-    assert list(found) == ["memories_reinforced", "avg_boost", "reinforced", "not_found"]
+    assert found["operations"] == [spatial.history()[0].id]
+    assert list(found) == ["memories_reinforced", "avg_boost", "reinforced", "not_found", "operations", "changed"]
     (one,) = found["reinforced"]
     assert list(one) == ["id", "content_preview", "old_importance", "new_importance", "boost_applied"]
     assert one["content_preview"] == "the deploy is on tuesday"
@@ -207,7 +208,7 @@ def test_undo_restores_exactly(opening, path, clock, access):
     memory.reinforce(ids, update_access=access)
     after = logical(path)
     assert after != before
-    operation = memory.undo(memory.history()[0].id).id
+    operation = memory.undo(memory.history()[0].id).operation
     assert logical(path) == before
     memory.undo(operation)
     assert logical(path) == after

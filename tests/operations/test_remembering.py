@@ -229,7 +229,7 @@ def test_remembering_is_durable_before_the_vector_exists(opening, path):
     assert memory.stats().without_vector == 3
     assert logical(path)["vector"] == []
     assert memory.recall("zebra 2").hits[0].memory.id == kept[2].id
-    assert memory.reembed()["embedded"] == 3
+    assert memory.reembed().embedded == 3
     assert memory.stats().without_vector == 0
     assert memory.recall("zebra 2").hits[0].cosine == pytest.approx(1.0, abs=0.01)
 

@@ -153,7 +153,7 @@ def test_promotion_is_undone_row_for_row(opening, clock, path, kind):
     after = logical(path)
     assert after["memory"] != before["memory"]
     clock.passes(hours=1)
-    operation = memory.undo(operation).id
+    operation = memory.undo(operation).operation
     assert logical(path) == before
     memory.undo(operation)
     assert logical(path) == after
@@ -218,7 +218,7 @@ def test_the_end_of_a_session_is_undone_operation_by_operation(meaning, clock, p
     before = logical(path)
     done = meaning.end_session("s")
     assert len(done.operations) >= 3
-    for operation in done.operations:
+    for operation in reversed(done.operations):
         clock.passes(minutes=1)
         meaning.undo(operation)
     assert logical(path) == before

@@ -34,10 +34,10 @@ def test_an_undo_leaves_the_store_as_it_was_and_its_undo_as_it_was_then(either, 
     operation = last(either).id
     for _ in range(3):  # back and forth as often as you like
         clock.passes(minutes=1)
-        operation = either.undo(operation).id
+        operation = either.undo(operation).operation
         assert logical(path) == before
         clock.passes(minutes=1)
-        operation = either.undo(operation).id
+        operation = either.undo(operation).operation
         assert logical(path) == after
     assert either.check() == []
 
@@ -78,7 +78,7 @@ def test_an_operation_is_taken_back_once(memory, path):
     operation = last(memory, "pin").id
     undo = memory.undo(operation)
     before = tables(path)
-    with pytest.raises(InvalidInput, match=undo.id):
+    with pytest.raises(InvalidInput, match=undo.operation):
         memory.undo(operation)
     assert tables(path) == before
 
@@ -225,3 +225,26 @@ def test_a_recall_in_the_middle_of_an_undo_leaves_nothing_behind(opening, monkey
     memory.undo(memory.history()[0].id)
     assert memory.check() == []
     assert memory.maintain("worker").due == 0
+
+
+def test_the_last_operation_is_taken_back_and_then_the_one_before(memory, path):
+    empty = logical(path)
+    first = memory.remember("one")
+    between = logical(path)
+    memory.remember("two", namespace="elsewhere")
+    assert memory.undo("last").plans[0].undoes == memory.history(namespace="elsewhere")[1].id
+    assert logical(path) == between
+    assert memory.undo("last").plans[0].undoes == first.operation
+    assert logical(path) == empty
+    before = tables(path)
+    with pytest.raises(NotFound, match="no operation to undo"):
+        memory.undo("last")
+    assert tables(path) == before
+
+
+def test_what_workers_write_down_for_themselves_is_not_the_last_operation(memory):
+    kept = memory.remember("one")
+    memory.agent.begin("s", "default", "transcript.jsonl")
+    memory.upkeep("worker")
+    assert memory.history()[0].operation in ("session", "upkeep")
+    assert memory.undo("last").plans[0].undoes == kept.operation

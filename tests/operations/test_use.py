@@ -138,7 +138,7 @@ def test_undo_restores_exactly(opening, path, clock, outcome):
     memory.used(ids, outcome)
     after = logical(path)
     assert after != before
-    operation = memory.undo(memory.history()[0].id).id
+    operation = memory.undo(memory.history()[0].id).operation
     assert logical(path) == before
     assert (shelf(memory, "outcome"), shelf(memory, "review")) == documents == ([], [])
     memory.undo(operation)

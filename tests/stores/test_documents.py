@@ -125,7 +125,7 @@ def test_an_undo_takes_each_change_back_and_can_be_undone(memory, clock):
         last = memory.undo(plan.id)
         assert [d.data for d in on(memory)] == expected
     clock.passes(minutes=1)
-    memory.undo(last.id)
+    memory.undo(last.operation)
     assert [d.data for d in on(memory)] == [DATA]
 
 
@@ -218,5 +218,5 @@ def test_a_memory_that_is_taken_back_takes_its_documents_along_and_brings_them_b
     undo = memory.undo(memory.history(one.id)[0].operation_id)
     assert [d.id for d in on(memory)] == ["other"]
     clock.passes(minutes=1)
-    memory.undo(undo.id)
+    memory.undo(undo.operation)
     assert sorted(d.id for d in on(memory)) == sorted(["other", one.id])

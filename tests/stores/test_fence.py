@@ -374,7 +374,7 @@ def verbs(ids, operations):
         "both": lambda m: m.both(ids[0]),
         "same": lambda m: m.same(ids[0]),
         "mute": lambda m: m.mute(ids[0]),
-        "fit": lambda m: m.fit("alice", 1, accept_loss="mine now"),
+        "fit": lambda m: m.fit("alice", 1, accept_loss="mine now", dry_run=False),
         "compression": lambda m: m.compression("alice"),
         "rates": lambda m: m.rates("alice"),
         "backtest": lambda m: m.backtest({"preset": "tiered"}, "alice"),

@@ -123,7 +123,7 @@ def test_an_undo_shows_what_was_shown_before_and_another_the_short_form_again(ke
     assert (memory.get(one.id).content, memory.get(one.id).form) == (SHORT, Form.SUMMARY)
     assert logical(path)["content"] == before
     clock.passes(minutes=1)
-    memory.undo(undo.id)
+    memory.undo(undo.operation)
     assert (memory.get(one.id).content, memory.get(one.id).form) == ("deploy", Form.KEYWORDS)
     first = next(o for o in memory.history() if o.operation == "test" and o.id != plan.id)
     with pytest.raises(ConflictError):
@@ -146,7 +146,7 @@ def test_a_memory_whose_form_has_changed_is_taken_back_only_once_that_is_undone(
     gone = memory.undo(born)
     assert logical(path)["content"] == []
     clock.passes(minutes=1)
-    memory.undo(gone.id)
+    memory.undo(gone.operation)
     assert logical(path)["content"] == before
 
 

@@ -113,7 +113,7 @@ def test_after_a_rollback_a_memory_that_the_plan_would_have_brought_is_not_found
     memory, kept = filled
     born = memory.remember("zebra of the harbour")
     operation = memory.history(born.id)[0].operation_id
-    plan = memory.undo(operation)  # its inverse stores the memory anew, with its vector
+    (plan,) = memory.undo(operation).plans  # its inverse stores the memory anew, with its vector
 
     def stop(glimpse):
         assert [r.id for r in glimpse.get([born.id])] == [born.id]

@@ -32,7 +32,7 @@ def lived(place):
         clock.passes(days=2)
         memory.recall("tea")
         memory.sweep()
-        return [memory.get(m.id) for m in kept], gone, undo.id, clock.now
+        return [memory.get(m.id) for m in kept], gone, undo.operation, clock.now
 
 
 def old_file(source, target, schema=2):

@@ -13,7 +13,7 @@ from typing import Any
 
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
-from perdure.operations.usage_detection import marked, noticed
+from perdure.operations.usage_detection import mark_used, noticed
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Scope
 from perdure.records.message import Message
@@ -80,13 +80,16 @@ def ingest(
     fresh = [d for d in said.drafts if d.key not in known]
     replies = [d for d in fresh if d.key in said.replies]
     seen = noticed(ctx, namespace, replies, shown, by_meaning=embed == "now")
-    used = marked(ctx, seen)  # before the replies are stored: if this is interrupted, the next time notices them again
+    used, marks = mark_used(
+        ctx, seen
+    )  # before the replies are stored: if this is interrupted, the next time notices them again
     new = [d for d in fresh if d.key not in seen.echoes]
     stored = remember(ctx, new, namespace, operation="ingest", embed=embed, progress=progress)
     sessions = tuple(dict.fromkeys(d.session for d in said.drafts if d.session is not None))
     learnt = ctx.extension.learn(ctx, namespace, sessions)  # what an interrupted run left, too
     echoes = len(fresh) - len(new) + said.injected
-    return Ingested(len(new), len(read) - len(new) - echoes, sessions, (*operations_of(stored), *learnt), used, echoes)
+    operations = (*marks, *operations_of(stored), *learnt)
+    return Ingested(len(new), len(read) - len(new) - echoes, sessions, operations, used, echoes)
 
 
 def _message(item: Message | Mapping[str, Any], position: int) -> Message:

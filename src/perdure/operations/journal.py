@@ -10,6 +10,7 @@ from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
+from perdure.records.applied import Applied
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.link_kinds import DERIVED
@@ -33,15 +34,15 @@ def history(
     return entries
 
 
-def undo(ctx: Context, operation_id: str) -> Plan:
-    """Take an operation back, and return the plan that did it.
+def undo(ctx: Context, operation_id: str) -> Applied:
+    """Take an operation back; ``last`` means the newest one that can be.
 
     Args:
         ctx: Where it runs.
         operation_id: The operation's id, or ``last`` for the newest that is no undo and was not undone.
 
     Raises:
-        NotFound: There is no such operation.
+        NotFound: There is no such operation, or none is left to take back.
         InvalidInput: It was taken back already.
         ConflictError: A row has changed since; the error lists the memories, and nothing was written.
     """
@@ -68,7 +69,7 @@ def undo(ctx: Context, operation_id: str) -> Plan:
             error.ids,
             remedy="Undo the later operations first.",
         ) from error
-    return plan
+    return Applied((plan,), (plan.id,))
 
 
 def _last(ctx: Context) -> Operation:
@@ -176,7 +177,7 @@ def _latest(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     return ", ".join(listed) + more
 
 
-def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> list[Plan]:
+def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> Applied:
     """Apply plans that were made earlier (a dry run returned them), if the store has not moved on since.
 
     All are compared with the store before the first is written; each is then one transaction.
@@ -217,7 +218,7 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
                 tuple(p.id for p in done),
                 remedy="Take them back with `undo`, or make a new plan for the rest.",
             ) from error
-    return done
+    return Applied(tuple(done), tuple(plan.id for plan in done))
 
 
 def _changed(ctx: Context, plan: Plan) -> list[str]:

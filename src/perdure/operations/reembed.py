@@ -7,6 +7,7 @@ from typing import Final
 from perdure.operations.ports import Context, Embedder, Progress
 from perdure.records.errors import EmbedderError
 from perdure.records.plan import Change, Plan, Target
+from perdure.records.report import Reembedded
 from perdure.records.vector import Space
 
 BATCH: Final = 256
@@ -20,7 +21,7 @@ def _space(embedder: Embedder) -> Space:
         return embedder.space
 
 
-def reembed(ctx: Context, *, progress: Progress | None = None) -> dict[str, int | str]:
+def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     """Give every memory a vector of the embedder's space, and search in that space once all have one.
 
     Until then searches go on in the old space. Interrupting is safe: the next run goes on where this one stopped.
@@ -37,7 +38,7 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> dict[str, int 
     before = ctx.store.space()
     ctx.store.prepare_space(space)
     total = sum(count for *_, count in ctx.store.tally(None))
-    done = 0
+    done, operations = 0, list[str]()
     for namespace in ctx.store.namespaces():
         after = 0
         while rows := ctx.store.without_vector(namespace, space, after, BATCH):
@@ -50,19 +51,12 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> dict[str, int 
                 )
                 for (_, identity, _), vector in zip(rows, vectors, strict=True)
             )
-            ctx.store.apply(
-                Plan(
-                    ctx.ids(now),
-                    "reembed",
-                    namespace,
-                    now,
-                    changes,
-                    ctx.policy.version,
-                    f"reembed: {len(changes)} vectors",
-                )
-            )
+            note = f"reembed: {len(changes)} vectors"
+            plan = Plan(ctx.ids(now), "reembed", namespace, now, changes, ctx.policy.version, note)
+            ctx.store.apply(plan)
+            operations.append(plan.id)
             done += len(rows)
             if progress is not None:
                 progress(done, max(total, done))
     ctx.store.add_space(space, activate=True)
-    return {"embedded": done, "space": space.name, "before": before.name if before is not None else ""}
+    return Reembedded(done, space.name, before.name if before is not None else "", tuple(operations))

@@ -71,19 +71,22 @@ def noticed(
     return Noticed(tuple((recall, tuple(ids)) for recall, ids in uses.items()), frozenset(echoes))
 
 
-def marked(ctx: Context, found: Noticed) -> int:
-    """Mark what was noticed as helpful, and return how many memories that was news for.
+def mark_used(ctx: Context, found: Noticed) -> tuple[int, tuple[str, ...]]:
+    """Mark what was noticed as helpful, and return how many memories that was news for, and the operations.
 
     The same memory and recall count once, however often it is noticed. If it cannot be marked, that is told, and the
     conversation is taken in all the same.
     """
-    count = 0
+    count, operations = 0, list[str]()
     for recall, ids in found.uses:
         try:
-            count += len(used(ctx, ids, "helpful", recall).counted)
+            done = used(ctx, ids, "helpful", recall)
         except PerdureError as error:
             ctx.warn(f"That memories were used was not marked: {error}")
-    return count
+            continue
+        count += len(done.counted)
+        operations += done.operations
+    return count, tuple(operations)
 
 
 def _recalls(ctx: Context, namespace: str, since: Instant) -> Shown:

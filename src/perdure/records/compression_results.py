@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 from perdure.records.plan import Plan
 
 
@@ -19,7 +20,7 @@ class Refitted:
 
 
 @dataclass(frozen=True, slots=True)
-class FitResult(JsonRecord):
+class FitResult(Written):
     """What keeping a namespace within a budget did, or would do.
 
     Attributes:
@@ -28,20 +29,20 @@ class FitResult(JsonRecord):
         before: Tokens that were visible.
         after: Tokens that are visible then, for a dry run those that would be; above the budget where what is exempt,
             or a gate, leaves too little.
-        changed: What shows less, and what is set aside.
+        refitted: What shows less, and what is set aside.
         dry_run: Whether nothing was written.
         held: Why a gate stopped some of it, and how much; empty if none did.
         plans: The plans, for a dry run.
         operations: Ids of the operations, for ``undo``.
     """
 
-    _computed: ClassVar[tuple[str, ...]] = ("tally",)
+    _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
 
     namespace: str
     budget: int
     before: int
     after: int
-    changed: tuple[Refitted, ...]
+    refitted: tuple[Refitted, ...]
     dry_run: bool
     held: str = ""
     plans: tuple[Plan, ...] = ()
@@ -51,7 +52,7 @@ class FitResult(JsonRecord):
     def tally(self) -> dict[str, int]:
         """How often each kind of change occurred, for example ``{"full to summary": 12}``."""
         counts: dict[str, int] = {}
-        for one in self.changed:
+        for one in self.refitted:
             counts[one.move] = counts.get(one.move, 0) + 1
         return dict(sorted(counts.items()))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 from perdure.records.plan import Plan
 from perdure.records.report import Report
 
@@ -66,7 +67,7 @@ class Refused(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsolidateResult(JsonRecord):
+class ConsolidateResult(Written):
     """What a consolidation did, or would do (seed 000 section 4.5).
 
     Attributes:
@@ -123,7 +124,20 @@ class Edge(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class TaskResult(JsonRecord):
+class EdgeChange(Written):
+    """What joining memories wrote.
+
+    Attributes:
+        edge: The edge's id.
+        operations: Ids of the operations, for ``undo``.
+    """
+
+    edge: str
+    operations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult(Written):
     """What became of a task's memories when it was completed (SPEC-03.01).
 
     Attributes:
@@ -171,7 +185,7 @@ class Crystal(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class PromotionResult(JsonRecord):
+class PromotionResult(Written):
     """What was, or would be, promoted from a session to long term (SPEC-03.08).
 
     Attributes:
@@ -200,7 +214,7 @@ class PromotionResult(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionResult(JsonRecord):
+class SessionResult(Written):
     """What the end of a session did.
 
     Attributes:
@@ -210,7 +224,7 @@ class SessionResult(JsonRecord):
         tasks: Tasks that were still open.
         promotion: What went to long term; None where there was nothing to do.
         report: The sweep that followed; None where there was nothing to do.
-        operations: Ids of all operations, for ``undo`` (the last one first).
+        operations: Ids of all operations, for ``undo``.
     """
 
     session: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ExtractedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractResult(JsonRecord):
+class ExtractResult(Written):
     """What was extracted from a text (seed 000 section 3.5).
 
     Attributes:

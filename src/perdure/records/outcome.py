@@ -10,6 +10,24 @@ from perdure.records.json_record import JsonRecord
 from perdure.records.memory import MemoryItem
 
 
+class Written(JsonRecord):
+    """A result that says what it wrote: the ids of its operations, oldest first; none where nothing was written."""
+
+    __slots__ = ()
+    _computed: ClassVar[tuple[str, ...]] = ("changed",)
+    operations: tuple[str, ...]
+
+    @property
+    def operation(self) -> str | None:
+        """The last operation; None where nothing was written."""
+        return self.operations[-1] if self.operations else None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return bool(self.operations)
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome(JsonRecord):
     """What a verb did to one memory.

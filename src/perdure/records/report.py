@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 from perdure.records.plan import Plan
 
 
@@ -32,7 +33,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Report(JsonRecord):
+class Report(Written):
     """What a sweep did, or would do.
 
     Attributes:
@@ -45,7 +46,7 @@ class Report(JsonRecord):
         plans: The plans themselves, for a dry run.
     """
 
-    _computed: ClassVar[tuple[str, ...]] = ("tally",)
+    _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
 
     dry_run: bool
     examined: int
@@ -80,6 +81,10 @@ class Entry(JsonRecord):
     policy: str = ""
 
 
+_NOTES: Final = frozenset({"policy", "session", "upkeep"})
+"""Operations by which workers and hooks write something down for themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation(JsonRecord):
     """One operation of the journal, without its changes."""
@@ -97,8 +102,8 @@ class Operation(JsonRecord):
 
     @property
     def is_own(self) -> bool:
-        """Whether it can be meant by "the last operation": no undo, not undone, no note of the maintenance schedule."""
-        return self.undoes is None and self.undone_by is None and self.operation != "upkeep"
+        """Whether it can be meant by "the last operation": no undo, not undone, no note of a worker or hook."""
+        return self.undoes is None and self.undone_by is None and self.operation not in _NOTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +190,7 @@ class Stats(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested(JsonRecord):
+class Ingested(Written):
     """What an ingest brought in.
 
     Attributes:
@@ -203,6 +208,23 @@ class Ingested(JsonRecord):
     operations: tuple[str, ...] = field(default=())
     used: int = 0
     echoes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedded(Written):
+    """What was embedded anew.
+
+    Attributes:
+        embedded: Memories that were given a vector.
+        space: The space in which searches go on.
+        before: The space in which they went before; empty if there was none.
+        operations: Ids of the operations, for ``undo``.
+    """
+
+    embedded: int
+    space: str
+    before: str
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,11 @@
-"""What the verbs about signals answer: decay and reinforcement (seed 000), use, weakening, open questions.
-
-May live here: frozen data with ``to_dict``; fields of seed 000's tools are exactly its own, lists included. May not:
-how any of it comes about.
-"""
+"""What the verbs about signals answer: decay and reinforcement (seed 000), use, weakening, open questions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import Outcome
+from perdure.records.outcome import Outcome, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class DecayedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class DecayResult(JsonRecord):
+class DecayResult(Written):
     """What decay has made of importance (seed 000 section 1.4).
 
     Attributes:
@@ -45,6 +41,7 @@ class DecayResult(JsonRecord):
         avg_decay_factor: Mean factor of all that were looked at; 1 where there is none.
         decayed_memories: Those that are worth less, by namespace and age, oldest first.
         dry_run: Whether nothing was written.
+        operations: Ids of the operations, for ``undo``.
     """
 
     memories_analyzed: int
@@ -52,6 +49,7 @@ class DecayResult(JsonRecord):
     avg_decay_factor: float
     decayed_memories: list[DecayedMemory]
     dry_run: bool
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ class ReinforcedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class ReinforceResult(JsonRecord):
+class ReinforceResult(Written):
     """What a reinforcement did (seed 000 section 2.4).
 
     Attributes:
@@ -82,12 +80,14 @@ class ReinforceResult(JsonRecord):
         avg_boost: Mean of ``boost_applied``; 0 where none was reinforced.
         reinforced: In the order asked for.
         not_found: Ids of no visible memory, in the order asked for.
+        operations: Ids of the operations, for ``undo``.
     """
 
     memories_reinforced: int
     avg_boost: float
     reinforced: list[ReinforcedMemory]
     not_found: list[str]
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class WeakenedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class WeakenResult(JsonRecord):
+class WeakenResult(Written):
     """What a decay of strength by hand did.
 
     Attributes:
@@ -109,16 +109,18 @@ class WeakenResult(JsonRecord):
         avg_drop: Mean loss of strength, 0 or more; 0 where none was weakened.
         weakened: In the order asked for.
         not_found: Ids of no visible memory, in the order asked for.
+        operations: Ids of the operations, for ``undo``.
     """
 
     memories_weakened: int
     avg_drop: float
     weakened: list[WeakenedMemory]
     not_found: list[str]
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Used(JsonRecord):
+class Used(Written):
     """What was made of the news that memories were helpful, wrong or unused.
 
     Attributes:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from perdure.records.consolidation_results import (
         ConsolidateResult,
         Edge,
+        EdgeChange,
         PromotionResult,
         SessionResult,
         TaskResult,
@@ -97,7 +98,7 @@ class ConsolidatingVerbs:
         weight: Annotated[float, Param("How strongly.", gt=0, le=10)] = 1.0,
         edge: Annotated[str, Param("An edge that gets these members as well.", longest=200)] | None = None,
         namespace: Annotated[Everywhere, Param("Where they are; found by the first if left out.")] | None = None,
-    ) -> str:
+    ) -> EdgeChange:
         """Join two or more memories by an edge; completing their task strengthens it by use.
 
         Raises:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from perdure.operations import journal, reembed
     from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
+    from perdure.records.applied import Applied
     from perdure.records.compression_results import CompressionReport, FitResult
     from perdure.records.plan import Plan
-    from perdure.records.report import Maintained, Report, Upkept
+    from perdure.records.report import Maintained, Reembedded, Report, Upkept
     from perdure.rules.validation import inputs, queries, values
 else:
     journal, reembed = lazy_modules("perdure.operations", "journal", "reembed")
@@ -91,7 +92,7 @@ class MaintainingVerbs:
         return compression.report(self._context, namespace, queries)
 
     @verb(_PANEL, tool=False)
-    def reembed(self, *, progress: Progress | None = None) -> dict[str, int | str]:
+    def reembed(self, *, progress: Progress | None = None) -> Reembedded:
         """Give every memory a vector of the policy's embedder. Can be interrupted and resumed."""
         return reembed.reembed(self._context, progress=progress)
 
@@ -144,7 +145,7 @@ class MaintainingVerbs:
         place = values.checked_namespace(namespace)
         return maintenance_tasks.state(self._context, place)
 
-    def apply(self, plan: Plan, *, accept_loss: str | None = None) -> Plan:
+    def apply(self, plan: Plan, *, accept_loss: str | None = None) -> Applied:
         """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on.
 
         Args:
@@ -155,9 +156,9 @@ class MaintainingVerbs:
             ConflictError: Memories have changed since, or the policy has; nothing was written.
             GateStopped: It would hide too much, or a canary would lose an answer; nothing was written.
         """
-        return self.apply_all([plan], accept_loss=accept_loss)[0]
+        return self.apply_all([plan], accept_loss=accept_loss)
 
-    def apply_all(self, plans: Sequence[Plan], *, accept_loss: str | None = None) -> list[Plan]:
+    def apply_all(self, plans: Sequence[Plan], *, accept_loss: str | None = None) -> Applied:
         """Apply several plans in their order; all are compared with the store before the first is written.
 
         Args:

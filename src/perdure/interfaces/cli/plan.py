@@ -63,7 +63,7 @@ def apply(
     plans = plan_file.read(file)
     with call.memory() as memory:
         done = memory.apply_all(plans, accept_loss=accept_loss)
-    _show(call, done, None)
+    _show(call, done.plans, None)
 
 
 def _show(call: Call, plans: Sequence[Plan], file: str | None) -> None:

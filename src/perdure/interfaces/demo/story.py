@@ -166,7 +166,7 @@ def _undone(show: Console, memory: Memory, lived: Lived) -> None:
     show.rule("6. Undo", align="left")
     day, report = next((d, r) for d, r in reversed(lived.sweeps) if r.operations)
     before = dict(memory.stats(NAMESPACE).tiers)
-    plan = memory.undo(report.operations[-1])
+    (plan,) = memory.undo(report.operations[-1]).plans
     after = dict(memory.stats(NAMESPACE).tiers)
     show.print(
         f"The sweep of {day:%b %d} changed {len(plan.changes)} rows; undo put each back: {before} became {after}."

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Table, command
 from perdure.interfaces.views.values import cell, counted, label, undo
+from perdure.records.applied import Applied
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Operation
 
@@ -31,9 +32,13 @@ def line_of(entry: Entry) -> Line:
     return Line(text, item=True)
 
 
-def view_plan(plans: Plan | Sequence[Plan], request: Request) -> Iterator[Block]:
-    """Show what was undone or applied, or plans that were written to a file."""
-    plans = [plans] if isinstance(plans, Plan) else plans
+def view_applied(done: Applied, request: Request) -> Iterator[Block]:
+    """Show what was undone or applied."""
+    yield from view_plan(done.plans, request)
+
+
+def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
+    """Show plans that were applied, or written to a file."""
     for p in plans:
         changes = f"{counted(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened):,}"
         if p.undoes:

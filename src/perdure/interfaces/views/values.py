@@ -18,7 +18,7 @@ MOST: Final = 20
 _BRIEF: Final = 80
 """Characters of a table's cell that a terminal shows."""
 _INSTANT: Final = re.compile(r"at|.*_(ms|seen)")
-_ENDING: Final = frozenset(("operation", "operations", "dry_run", "plans", "namespace"))
+_ENDING: Final = frozenset(("operation", "operations", "changed", "dry_run", "plans", "namespace"))
 """Fields that ``ending`` shows, or that repeat what was asked."""
 _LABELS: Final = {"anew": "ended by this call", "aging": "stale", "contested": "conflicting", "avg": "mean"}
 _SCORES: Final = {"meaning": "semantic", "words": "keyword"}

@@ -91,15 +91,15 @@ def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool)
         identity = find_entity(ctx, names, target, namespace)
         if remove:
             change = _alias_removal(ctx, names, identity, form, namespace)
-            operation = _apply(ctx, namespace, [change], f"alias: {change.because}")
-            return AliasChange(identity, name, changed=True, removed=True, operation=operation)
+            done = _apply(ctx, namespace, [change], f"alias: {change.because}")
+            return AliasChange(identity, name, removed=True, operations=done)
         others = tuple(sorted({names.standing(i) for i in names.known.get(form, ())} - {identity}))
         _check_own(names, form, identity)
         if form in names.entity(identity).aliases:
-            return AliasChange(identity, name, changed=False, shared_with=others)
+            return AliasChange(identity, name, shared_with=others)
         because = f"{identity} is also called {_quote(name)}"
-        operation = _apply(ctx, namespace, [alias_change(identity, name, because)], f"alias: {because}")
-        return AliasChange(identity, name, changed=True, shared_with=others, operation=operation)
+        done = _apply(ctx, namespace, [alias_change(identity, name, because)], f"alias: {because}")
+        return AliasChange(identity, name, shared_with=others, operations=done)
 
     return retried(attempt)
 
@@ -149,9 +149,9 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
         changes = merge_changes(names.entity(stays), document, aliases, there, facts)
         changes += merge_conflicts(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
         note = f"merge_entities: {goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
-        operation = _apply(ctx, namespace, changes, note, "merge_entities")
+        done = _apply(ctx, namespace, changes, note, "merge_entities")
         written = tuple(str(d.data["name"]) for d in aliases)
-        return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), operation)
+        return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), done)
 
     return retried(attempt)
 
@@ -206,8 +206,8 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
                 parts.extend(move_fact(fact, new.id, because))
             elif some:
                 left.append(fact.id)
-        operation = _apply(ctx, namespace, [*changes, *parts], f"split_entity: {because}", "split_entity")
-        return EntitySplit(new.id, identity, written, len(used), tuple(facts), tuple(left), operation or "")
+        done = _apply(ctx, namespace, [*changes, *parts], f"split_entity: {because}", "split_entity")
+        return EntitySplit(new.id, identity, written, len(used), tuple(facts), tuple(left), done)
 
     return retried(attempt)
 
@@ -266,8 +266,10 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
 # --- writing
 
 
-def _apply(ctx: Context, namespace: str, changes: Sequence[Change], note: str, operation: str = "alias") -> str | None:
-    return next(iter(write_documents(ctx, namespace, operation, changes, note)), None)
+def _apply(
+    ctx: Context, namespace: str, changes: Sequence[Change], note: str, operation: str = "alias"
+) -> tuple[str, ...]:
+    return write_documents(ctx, namespace, operation, changes, note)
 
 
 def _form(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 
 
 def _plain(result: Any) -> dict[str, Any]:
@@ -44,28 +45,26 @@ class EntityView(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class AliasChange(JsonRecord):
+class AliasChange(Written):
     """What became of a name of an entity.
 
     Attributes:
         entity: Its id.
         alias: The name, as written.
-        changed: Whether anything did: a name that it has already is not added again.
         removed: Whether it was to be removed.
         shared_with: Other entities of that name: it is ambiguous from now on.
-        operation: What ``undo`` takes, if anything changed.
+        operations: Ids of the operations, for ``undo``.
     """
 
     entity: str
     alias: str
-    changed: bool
     removed: bool = False
     shared_with: tuple[str, ...] = ()
-    operation: str | None = None
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class EntityMerge(JsonRecord):
+class EntityMerge(Written):
     """What a merge of two entities moved.
 
     Attributes:
@@ -74,7 +73,7 @@ class EntityMerge(JsonRecord):
         aliases: Names that moved, as written.
         memories: How many memories are about the other one, or name it.
         facts: Ids of the facts that are about ``into`` now.
-        operation: What ``undo`` takes; None if there was nothing to do.
+        operations: Ids of the operations, for ``undo``.
     """
 
     into: str
@@ -82,11 +81,11 @@ class EntityMerge(JsonRecord):
     aliases: tuple[str, ...]
     memories: int
     facts: tuple[str, ...]
-    operation: str | None
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class EntitySplit(JsonRecord):
+class EntitySplit(Written):
     """What became an entity of its own.
 
     Attributes:
@@ -96,7 +95,7 @@ class EntitySplit(JsonRecord):
         memories: How many memories used the name.
         facts: Ids of the facts that are about the new one now: everything that they come from used this name only.
         left: Facts that stay, although something that they come from used the name.
-        operation: What ``undo`` takes.
+        operations: Ids of the operations, for ``undo``.
     """
 
     entity: str
@@ -105,4 +104,4 @@ class EntitySplit(JsonRecord):
     memories: int
     facts: tuple[str, ...]
     left: tuple[str, ...]
-    operation: str
+    operations: tuple[str, ...] = ()

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 from perdure.records.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt(JsonRecord):
+class Learnt(Written):
     """What messages taught.
 
     Attributes:
@@ -140,7 +141,7 @@ class EntitySummary(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Summaries(JsonRecord):
+class Summaries(Written):
     """The summaries that were due.
 
     Attributes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 from perdure.records.plan import Plan
 
 
@@ -81,7 +82,7 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
-class RatesResult(JsonRecord):
+class RatesResult(Written):
     """The rates of a namespace.
 
     Attributes:
@@ -133,7 +134,7 @@ class Learnt:
 
 
 @dataclass(frozen=True, slots=True)
-class ProceduresResult(JsonRecord):
+class ProceduresResult(Written):
     """What was found out about what follows what.
 
     Attributes:

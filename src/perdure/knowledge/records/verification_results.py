@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from perdure.knowledge.records.authority import Outcome, Sight, Sighting, Verdict
 from perdure.records.json_record import JsonRecord
+from perdure.records.outcome import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Cited(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Verified(JsonRecord):
+class Verified(Written):
     """What a verification found and changed.
 
     Attributes:
@@ -40,7 +41,7 @@ class Verified(JsonRecord):
         note: What the caller should know: that no authority is set, or that none knows anything here.
     """
 
-    _computed: ClassVar[tuple[str, ...]] = ("counts",)
+    _computed: ClassVar[tuple[str, ...]] = ("counts", "changed")
 
     namespace: str
     verdicts: tuple[Verdict, ...] = ()

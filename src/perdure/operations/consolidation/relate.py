@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
-from perdure.records.consolidation_results import Edge
+from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Status
@@ -19,8 +19,8 @@ PAGE: Final = 2000
 
 def relate(
     ctx: Context, members: Mapping[str, str], *, kind: str, weight: float, edge: str | None, namespace: str | None
-) -> str:
-    """Join memories by an edge, or bring more into one that exists, and return its id.
+) -> EdgeChange:
+    """Join memories by an edge, or bring more into one that exists.
 
     Raises:
         NotFound: There is no such memory.
@@ -29,16 +29,18 @@ def relate(
     place = _place(ctx, members, namespace)
     name = ctx.ids(ctx.clock()) if edge is None else edge
 
-    def attempt() -> None:
+    def attempt() -> EdgeChange:
         now = ctx.clock()
         there = ctx.store.documents.find_named(place, Shelf.EDGE, [name])
         changes = tuple(join_edge(name, members, there, kind=kind, weight=weight))
-        if changes:
-            note = f"relate: {len(changes)} memories in {name}"
-            ctx.store.apply(Plan(ctx.ids(now), "relate", place, now, changes, ctx.policy.version, note))
+        if not changes:
+            return EdgeChange(name)
+        note = f"relate: {len(changes)} memories in {name}"
+        plan = Plan(ctx.ids(now), "relate", place, now, changes, ctx.policy.version, note)
+        ctx.store.apply(plan)
+        return EdgeChange(name, (plan.id,))
 
-    retried(attempt)
-    return name
+    return retried(attempt)
 
 
 def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> str:

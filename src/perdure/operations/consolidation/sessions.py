@@ -211,7 +211,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
         tasks=tasks,
         promotion=promotion,
         report=report,
-        operations=tuple(reversed([*done, operation, *report.operations])),
+        operations=(*done, operation, *report.operations),
     )
 
 

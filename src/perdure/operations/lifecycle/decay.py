@@ -14,7 +14,7 @@ from perdure.rules.lifecycle.decay import PREVIEW, Decay, Page, decay_page, deca
 PAGE: Final = 2000
 
 
-def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool) -> DecayResult:
+def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool = True) -> DecayResult:
     """Report what every visible memory's importance is worth, and unless it is a dry run write it down and sweep.
 
     What is written is only a record; no base changes, so it makes no difference how often it is called. A second call
@@ -27,22 +27,22 @@ def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool) -
         dry_run: Only tell.
     """
     now = ctx.clock()
-    analyzed, factors = 0, 0.0
+    analyzed, factors, operations = 0, 0.0, list[str]()
     found: list[DecayedMemory] = []
     for place in ctx.store.namespaces() if namespace is None else [namespace]:
         after: str | None = ""
         while after is not None:
-            page, after = _page(ctx, place, after, asked, now, dry_run=dry_run)
+            page, after = _page(ctx, place, after, asked, now, operations, dry_run=dry_run)
             analyzed += page.analyzed
             factors += page.factors
             found += page.decayed
     if not dry_run:
-        sweep(ctx, dry_run=False, namespace=namespace)
-    return DecayResult(analyzed, len(found), factors / analyzed if analyzed else 1.0, found, dry_run)
+        operations += sweep(ctx, dry_run=False, namespace=namespace).operations
+    return DecayResult(analyzed, len(found), factors / analyzed if analyzed else 1.0, found, dry_run, tuple(operations))
 
 
 def _page(
-    ctx: Context, place: str, after: str, asked: Decay, now: Instant, *, dry_run: bool
+    ctx: Context, place: str, after: str, asked: Decay, now: Instant, operations: list[str], *, dry_run: bool
 ) -> tuple[Page, str | None]:
     """Report on the next memories, and write it down; return the report and the last id, None after the last page."""
 
@@ -52,7 +52,9 @@ def _page(
         states = {i: state for i, (state, _) in ctx.store.states(place, list(waiting)).items()} if waiting else {}
         page = decay_page(rows, states, waiting, asked, ctx.policy, now)
         if page.unwritten and not dry_run:
-            ctx.store.apply(decay_plan(page, asked, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now))
+            plan = decay_plan(page, asked, plan_id=ctx.ids(now), namespace=place, policy=ctx.policy, now=now)
+            ctx.store.apply(plan)
+            operations.append(plan.id)
         return page, rows[-1].id if len(rows) == PAGE else None
 
     return retried(attempt)

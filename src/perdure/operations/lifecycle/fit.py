@@ -96,7 +96,7 @@ def bounded(ctx: Context, report: Report, namespace: str | None = None, lease: L
             continue
         report = replace(
             report,
-            moved=(*report.moved, *(Moved(c.id, place, now, c.move, "fit: for want of room") for c in result.changed)),
+            moved=(*report.moved, *(Moved(c.id, place, now, c.move, "fit: for want of room") for c in result.refitted)),
             held=(*report.held, *((Held(place, (), result.held),) if result.held else ())),
             operations=(*report.operations, *result.operations),
             plans=(*report.plans, *result.plans),
@@ -114,7 +114,7 @@ class _Fit:
         weighed: Those that were chosen once, and so measured against the whole.
         spared: Memories whose answers the recall gate would lose; they stay as they are.
         before: Tokens visible at the start.
-        changed: What was done.
+        refitted: What was done.
         plans: How.
         held: Why a gate stopped some of it.
     """
@@ -131,7 +131,7 @@ class _Fit:
     weighed: set[tuple[str, Form]] = field(default_factory=set)
     spared: set[str] = field(default_factory=set)
     before: int | None = None
-    changed: list[Refitted] = field(default_factory=list)
+    refitted: list[Refitted] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     held: str = ""
 
@@ -165,7 +165,7 @@ class _Fit:
             self.budget,
             self.before or 0,
             choice.after if self.dry_run else self.ctx.store.visible_tokens(self.place),
-            tuple(self.changed),
+            tuple(self.refitted),
             dry_run=self.dry_run,
             held=self.held,
             plans=tuple(self.plans) if self.dry_run else (),
@@ -251,7 +251,7 @@ class _Fit:
             self.plans.append(plan)
             for identity, form in batch:
                 was = self.pieces[identity].forms[0][0]
-                self.changed.append(Refitted(identity, f"{was.value} to {form.value if form else 'archived'}"))
+                self.refitted.append(Refitted(identity, f"{was.value} to {form.value if form else 'archived'}"))
 
     def _plan(self, forms: Mapping[str, Form | None]) -> Plan:
         """Return the plan that gives memories their forms, or sets those aside that have None.

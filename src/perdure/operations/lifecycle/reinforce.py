@@ -1,8 +1,10 @@
-"""Reinforcing and weakening by hand (seeds 000 section 2 and 003): one plan for each namespace."""
+"""Reinforcing and weakening by hand: one operation for each namespace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from perdure.operations.decisions import StateChange, decide_all, ids_by_namespace, read_visible
 from perdure.operations.ports import Context
@@ -13,8 +15,20 @@ from perdure.records.signal_results import ReinforcedMemory, ReinforceResult, We
 from perdure.rules.lifecycle.decay import preview
 from perdure.rules.lifecycle.reinforcement import Boost, SignalChange, reinforce_states, weaken_states
 
-Seen = dict[str, tuple[str, SignalChange]]
+Rule = Callable[[list[State]], list[SignalChange]]
+"""States as of now -> what becomes of them, in the same order."""
+
+
+Changes = dict[str, tuple[str, SignalChange]]
 """Memory id -> the beginning of what it shows, and what became of it."""
+
+
+@dataclass(slots=True)
+class _Done:
+    """What was done to memories."""
+
+    changes: Changes = field(default_factory=dict)
+    operations: list[str] = field(default_factory=list)
 
 
 def reinforce(ctx: Context, ids: Sequence[str], boost: Boost, *, update_access: bool) -> ReinforceResult:
@@ -27,20 +41,26 @@ def reinforce(ctx: Context, ids: Sequence[str], boost: Boost, *, update_access: 
         update_access: Whether it counts as an access too, so that decay starts anew.
     """
     now = ctx.clock()
-
-    def outcomes(states: list[State]) -> list[SignalChange]:
-        return reinforce_states(states, [update_access] * len(states), boost, ctx.policy, now)
-
-    seen, missing = _each(ctx, ids, outcomes, "reinforce", now, accessed=update_access)
+    done = _change_all(
+        ctx,
+        ids,
+        lambda states: reinforce_states(states, [update_access] * len(states), boost, ctx.policy, now),
+        "reinforce",
+        now,
+        accessed=update_access,
+    )
     found = [
-        ReinforcedMemory(i, words, o.old, o.new, o.new - o.old) for i in ids if i in seen for words, o in [seen[i]]
+        ReinforcedMemory(i, words, c.old, c.new, c.new - c.old)
+        for i in ids
+        if i in done.changes
+        for words, c in [done.changes[i]]
     ]
-    mean = sum(m.boost_applied for m in found) / len(found) if found else 0.0
-    return ReinforceResult(len(found), mean, found, missing)
+    missing = [i for i in ids if i not in done.changes]
+    return ReinforceResult(len(found), _mean([m.boost_applied for m in found]), found, missing, tuple(done.operations))
 
 
 def weaken(ctx: Context, ids: Sequence[str], amount: float) -> WeakenResult:
-    """Lower the strength of memories by hand (seed 003, "Manual decay"); the drop of one call is bounded.
+    """Lower the strength of memories by hand; the drop of one call is bounded.
 
     Args:
         ctx: Store, policy, clock, ids.
@@ -48,49 +68,43 @@ def weaken(ctx: Context, ids: Sequence[str], amount: float) -> WeakenResult:
         amount: How much energy to take, 0 or more.
     """
     now = ctx.clock()
+    done = _change_all(
+        ctx, ids, lambda states: weaken_states(states, amount, ctx.policy, now), "weaken", now, accessed=False
+    )
+    found = [WeakenedMemory(i, words, c.old, c.new) for i in ids if i in done.changes for words, c in [done.changes[i]]]
+    drops = [m.old_strength - m.new_strength for m in found]
+    missing = [i for i in ids if i not in done.changes]
+    return WeakenResult(len(found), _mean(drops), found, missing, tuple(done.operations))
 
-    def outcomes(states: list[State]) -> list[SignalChange]:
-        return weaken_states(states, amount, ctx.policy, now)
 
-    seen, missing = _each(ctx, ids, outcomes, "weaken", now, accessed=False)
-    found = [WeakenedMemory(i, words, o.old, o.new) for i in ids if i in seen for words, o in [seen[i]]]
-    mean = sum(m.old_strength - m.new_strength for m in found) / len(found) if found else 0.0
-    return WeakenResult(len(found), mean, found, missing)
+def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, now: Instant, *, accessed: bool) -> _Done:
+    """Write what a rule makes of the memories that are in view, namespace by namespace."""
+    done = _Done()
 
-
-def _each(
-    ctx: Context,
-    ids: Sequence[str],
-    outcomes: Callable[[list[State]], list[SignalChange]],
-    operation: str,
-    now: Instant,
-    *,
-    accessed: bool,
-) -> tuple[Seen, list[str]]:
-    """Apply what a rule makes of each memory, namespace by namespace; return it, and the ids that are not in view."""
-    seen: Seen = {}
-
-    def attempt(place: str, wanted: list[str]) -> Seen:
-        records = read_visible(ctx, place, wanted)
+    def attempt(place: str, wanted: list[str]) -> tuple[str | None, Changes]:
         made: list[SignalChange] = []
 
-        def decide(states: list[State]) -> list[StateChange]:
-            made.extend(outcomes(states))
-            return [StateChange(o.state, o.because, accessed=accessed) for o in made]
+        def change(states: list[State]) -> list[StateChange]:
+            made.extend(rule(states))
+            return [StateChange(c.state, c.because, accessed=accessed) for c in made]
 
-        if records:
-            note = f"{operation} {_counted(records)}"
-            decide_all(ctx, place, records, decide, operation=operation, note=note, now=now)
-        return {r.id: (_words(r), o) for r, o in zip(records, made, strict=True)}
+        records = read_visible(ctx, place, wanted)
+        if not records:
+            return None, {}
+        note = f"{operation} {records[0].id if len(records) == 1 else f'{len(records)} memories'}"
+        written = decide_all(ctx, place, records, change, operation=operation, note=note, now=now)
+        return written, {r.id: (_words(r), c) for r, c in zip(records, made, strict=True)}
 
     for place, wanted in ids_by_namespace(ctx, ids).items():
-        seen |= retried(lambda place=place, wanted=wanted: attempt(place, wanted))  # type: ignore[misc]  # bound now
-    return seen, [i for i in ids if i not in seen]
+        written, changes = retried(partial(attempt, place, wanted))
+        done.operations += [written] if written is not None else []
+        done.changes |= changes
+    return done
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def _words(record: Record) -> str:
     return preview(record.content.text if record.content.shown is None else record.content.shown)
-
-
-def _counted(records: Sequence[Record]) -> str:
-    return records[0].id if len(records) == 1 else f"{len(records)} memories"
