@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
-from perdure.records.memory import Record
+from perdure.records.memory import Record, State
 from perdure.records.plan import Change, Plan
 
 PAGE: Final = 2000
@@ -55,6 +55,14 @@ def find_records(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[R
     """Yield memories by id; those that are not there are left out."""
     for page in pages(ids):
         yield from ctx.store.get(namespace, page)
+
+
+def find_states(ctx: Context, namespace: str, ids: Iterable[str]) -> dict[str, State]:
+    """Return memory -> its stored state; those that are not there are left out."""
+    found: dict[str, State] = {}
+    for page in pages(ids):
+        found |= {identity: state for identity, (state, _) in ctx.store.states(namespace, page).items()}
+    return found
 
 
 def write_documents(

@@ -8,17 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.knowledge.extraction.lemmas import singular
-from perdure.knowledge.extraction.measurements import claim_at, claim_of, measure_at, owner_and_name
-from perdure.knowledge.extraction.naming_verbs import (
-    EMPTY_HEADS,
-    JOBS,
-    ONLY,
-    RELATIONS,
-    ROLES,
-    STATES,
-    Parsed,
-    RawClaim,
-)
+from perdure.knowledge.extraction.measurements import measure_at, owner_and_name
+from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim, claim_at, claim_of
 from perdure.knowledge.extraction.phrases import (
     DETERMINERS,
     OWNERS,
@@ -28,9 +19,8 @@ from perdure.knowledge.extraction.phrases import (
     is_name,
     is_number,
     name_of,
-    phrase_at,
 )
-from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.extraction.vocabulary import EMPTY_HEADS, JOBS, ONLY, RELATIONS, ROLES, STATES
 from perdure.knowledge.records.facts import Learned
 from perdure.rules.language.words import word_set
 
@@ -48,53 +38,46 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _NEW: Final = word_set("new current")
 
 
-def read_states(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
+def read_states(parsed: Parsed) -> list[RawClaim]:
     """Return what a clause with "is" says that its subject is."""
     words, at = parsed.words, parsed.at
-    low = words[at].low
+    low, follows = parsed.low, parsed.low_at(at + 1)
     past = bool(set(parsed.aux) & {"was", "were"})
-    aged = is_number(low) and (at + 1 == len(words) or [w.low for w in words[at + 1 : at + 3]] == ["years", "old"])
+    aged = is_number(low) and (not follows or [w.low for w in words[at + 1 : at + 3]] == ["years", "old"])
     if (low in STATES and not past) or (aged and parsed.phrase is None):
-        return [claim_of(parsed, STATES.get(low, "age"), Phrase(words[at : at + 1]), Learned.STATEMENT)]
+        return [claim_of(parsed, STATES.get(low, "age"), Phrase(words[at : at + 1]))]
     if low in {"called", "named"}:
-        return _given_name(parsed, predicates)
-    follows = words[at + 1].low if at + 1 < len(words) else ""
+        return _given_name(parsed)
     if low == "no" and follows == "longer" and at + 2 < len(words):
-        return read_states(replace(parsed, at=at + 2, denied=True), predicates)
+        return read_states(replace(parsed, at=at + 2, denied=True))
     if low in {"born", "based", "from", "located"} or (low == "allergic" and follows == "to"):
-        return _origin(parsed, low, follows, predicates)
-    if past:
-        return _past_event(parsed, low, follows)
-    return _present(parsed, low, follows, predicates)
-
-
-def _present(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[RawClaim]:
+        return _origin(parsed, low, follows)
     if low == "promoted":
-        return read_promotion(parsed, parsed.at + 1)
+        return read_promotion(parsed, at + 1)
+    return _past_event(parsed, low, follows) if past else _present(parsed, low, follows)
+
+
+def _present(parsed: Parsed, low: str, follows: str) -> list[RawClaim]:
     if low in _INTERESTED:
-        return _interest(parsed, low, follows, predicates)
+        return _interest(parsed, low, follows)
     if low in _PRESENT:
-        return _PRESENT[low](parsed, predicates)
+        return _PRESENT[low](parsed)
     if is_number(low):
         return _body_measure(parsed)
-    return _description(parsed, predicates) if low in {"a", "an"} else []
+    return _description(parsed) if low in {"a", "an"} else []
 
 
 def _past_event(parsed: Parsed, low: str, follows: str) -> list[RawClaim]:
-    """Return what somebody "was": promoted to something, diagnosed with something."""
-    if low == "promoted":
-        return read_promotion(parsed, parsed.at + 1)
-    phrase = phrase_at(parsed.clause, parsed.at + 2) if low == "diagnosed" and follows == "with" else None
+    """Return what somebody "was" diagnosed with."""
+    phrase = parsed.phrase_at(parsed.at + 2) if (low, follows) == ("diagnosed", "with") else None
     if phrase is None or parsed.phrase is not None:
         return []
-    return [claim_of(parsed, "condition", phrase, Learned.STATEMENT, kind="condition", many=True)]
+    return [claim_of(parsed, "condition", phrase, kind="condition", many=True)]
 
 
 def read_promotion(parsed: Parsed, at: int) -> list[RawClaim]:
     """Return the role that somebody rose to: the clause's words from ``at`` on are "to manager"."""
-    if parsed.denied or parsed.words[at : at + 1] == () or parsed.words[at].low != "to":
-        return []
-    phrase = phrase_at(parsed.clause, at + 1)
+    phrase = parsed.phrase_at(at + 1) if parsed.low_at(at) == "to" and not parsed.denied else None
     if phrase is None or set(phrase.lows) & EMPTY_HEADS:
         return []
     return [claim_of(parsed, "role", phrase, Learned.CORRECTION, many=False)]
@@ -108,54 +91,50 @@ def version_at(parsed: Parsed, at: int) -> tuple[str, Phrase] | None:
     words, named = parsed.words, at
     while named < min(len(words), at + 3) and is_name(words[named]):
         named += 1
-    if named == at or named >= len(words):
-        return None
-    number = words[named].low
-    if not _VERSION.fullmatch(number) or _YEAR.fullmatch(number):
+    number = parsed.low_at(named)
+    if named == at or not _VERSION.fullmatch(number) or _YEAR.fullmatch(number):
         return None
     return f"{name_of([w.low for w in words[at:named]])}_version", Phrase(words[at : named + 1])
 
 
-def _membership(parsed: Parsed, _: Predicates) -> list[RawClaim]:
+def _membership(parsed: Parsed) -> list[RawClaim]:
     """Return "on the enterprise plan", "on Python 3.11", "in the Pacific time zone"."""
     if parsed.phrase is not None and not is_name(parsed.words[0]):
         return []
-    low, at = parsed.words[parsed.at].low, parsed.at + 1
+    low, at = parsed.low, parsed.at + 1
     if low == "on" and (found := version_at(parsed, at)) is not None:
-        return [claim_of(parsed, found[0], found[1], Learned.STATEMENT, kind="setting", many=False)]
-    phrase = phrase_at(parsed.clause, at)
+        return [claim_of(parsed, found[0], found[1], kind="setting", many=False)]
+    phrase = parsed.phrase_at(at)
     if phrase is None or len(phrase.words) < 2:  # noqa: PLR2004
         return []
     if low == "on" and phrase.lows[-1] in _PLANS:
-        return [claim_of(parsed, "plan", phrase, Learned.STATEMENT, many=False)]
-    zoned = phrase.lows[-1] in {"timezone", "zone"} and is_name(phrase.words[0])
-    if low == "in" and zoned:
+        return [claim_of(parsed, "plan", phrase, many=False)]
+    if low == "in" and phrase.lows[-1] in {"timezone", "zone"} and is_name(phrase.words[0]):
         stop = next(i for i, w in enumerate(phrase.words) if w.low in {"time", "timezone", "zone"})
-        return [claim_of(parsed, "timezone", Phrase(phrase.words[:stop]), Learned.STATEMENT)] if stop else []
+        return [claim_of(parsed, "timezone", Phrase(phrase.words[:stop]))] if stop else []
     return []
 
 
-def _office_holder(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
+def _office_holder(parsed: Parsed) -> list[RawClaim]:
     """Return who holds an office: "Omar Haddad is the new contact at Gai Media" is a fact about Gai Media."""
     words, at = parsed.words, parsed.at + 1
     if parsed.phrase is not None or not is_name(words[0]) or parsed.denied:
         return []
-    newer = at < len(words) and words[at].low in _NEW
+    newer = parsed.low_at(at) in _NEW
     stop = next((i for i in range(at, min(len(words), at + 5)) if words[i].low in {"at", "of", "for"}), None)
     if stop is None or stop + 1 >= len(words) or not is_name(words[stop + 1]):
         return []
     office = name_of([w.low for w in words[at + newer : stop]])
-    whose = phrase_at(parsed.clause, stop + 1, short=True)
+    whose = parsed.phrase_at(stop + 1, short=True)
     if whose is None or office.rpartition("_")[2] not in ROLES:
         return []
-    first = Phrase(tuple(w for w in words if w.start < words[parsed.at].start and is_name(w)))
-    learned = Learned.CORRECTION if newer and words[at].low == "new" else Learned.STATEMENT
-    said = claim_of(parsed, predicates.name(office), first, learned, kind="contact", many=None)
-    owner = " ".join(w.said for w in whose.words)
-    return [_with_owner(said, parsed.clause.start, whose.end, owner)]
+    first = Phrase(tuple(w for w in words[: parsed.at] if is_name(w)))
+    learned = Learned.CORRECTION if parsed.low_at(at) == "new" else Learned.STATEMENT
+    said = claim_of(parsed, parsed.predicates.name(office), first, learned, kind="contact", many=None)
+    return [_with_owner(said, parsed.clause.start, whose.end, whose.said)]
 
 
-def _relation_to_speaker(parsed: Parsed, _: Predicates) -> list[RawClaim]:
+def _relation_to_speaker(parsed: Parsed) -> list[RawClaim]:
     """Return whose relative somebody is: "Rita is my sister" is a fact about the speaker."""
     words, at = parsed.words, parsed.at
     subject = tuple(w for w in words[:at] if is_name(w))
@@ -163,11 +142,11 @@ def _relation_to_speaker(parsed: Parsed, _: Predicates) -> list[RawClaim]:
     if parsed.phrase is not None or parsed.denied or not subject or len(words) - at > 3 or last not in RELATIONS:  # noqa: PLR2004
         return []
     relation = name_of([w.low for w in words[at + 1 :]])
-    said = claim_of(parsed, f"{relation}_name", Phrase(subject), Learned.STATEMENT, kind="name", many=last not in ONLY)
-    return [_with_owner(said, parsed.clause.start, words[-1].end, OWNERS[words[at].low])]
+    said = claim_of(parsed, f"{relation}_name", Phrase(subject), kind="name", many=last not in ONLY)
+    return [_with_owner(said, parsed.clause.start, words[-1].end, OWNERS[parsed.low])]
 
 
-_PRESENT: Final[Mapping[str, Callable[[Parsed, Predicates], list[RawClaim]]]] = {
+_PRESENT: Final[Mapping[str, Callable[[Parsed], list[RawClaim]]]] = {
     "on": _membership,
     "in": _membership,
     "the": _office_holder,
@@ -178,7 +157,7 @@ _PRESENT: Final[Mapping[str, Callable[[Parsed, Predicates], list[RawClaim]]]] = 
 
 
 def _with_owner(said: RawClaim, start: int, end: int, owner: str) -> RawClaim:
-    return RawClaim(owner, said.predicate, said.value, (start, end), said.learned, kind=said.kind, many=said.many)
+    return replace(said, subject=owner, span=(start, end), since=None, denied=False)
 
 
 def _body_measure(parsed: Parsed) -> list[RawClaim]:
@@ -186,25 +165,23 @@ def _body_measure(parsed: Parsed) -> list[RawClaim]:
     found = measure_at(parsed.clause, parsed.at)
     if found is None or parsed.phrase is not None or parsed.denied or not found[1] or found[1][-1] not in _MEASURED:
         return []
-    last = next(w for w in parsed.words[parsed.at :] if w.low == found[1][-1])
-    before = [w for w in parsed.words if parsed.words[parsed.at].start <= w.start < last.start]
-    return [claim_at(parsed, _MEASURED[last.low], (before[0].start, before[-1].end), kind="measure", many=False)]
+    first = parsed.words[parsed.at]
+    last = next(i for i, w in enumerate(parsed.words) if i >= parsed.at and w.low == found[1][-1])
+    place = first.start, parsed.words[last - 1].end
+    return [claim_at(parsed, _MEASURED[found[1][-1]], place, kind="measure", many=False)]
 
 
-def _origin(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[RawClaim]:
+def _origin(parsed: Parsed, low: str, follows: str) -> list[RawClaim]:
+    """Return where somebody is from, lives or was born, and when; or what somebody is allergic to."""
     found: list[RawClaim] = []
-    if low == "born":
-        found = [
-            claim_at(
-                parsed, "birth_year" if _YEAR.fullmatch(text) else "birthday", (begin, end), since=None, kind="date"
-            )
-            for begin, end, text in _days(parsed)
-        ]
-    phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "from"))
+    for begin, end, text in _days(parsed) if low == "born" else ():
+        name = "birth_year" if _YEAR.fullmatch(text) else "birthday"
+        found.append(claim_at(parsed, name, (begin, end), since=None, kind="date"))
+    phrase = parsed.phrase_at(parsed.at + 1 + (low != "from"))
     if phrase is None or not (is_name(phrase.words[0]) or low == "allergic"):
         return found
     name = {"from": "from", "allergic": "allergy"}.get(low, f"{low}_{follows}")
-    return [claim_of(parsed, predicates.name(name), phrase, Learned.STATEMENT), *found]
+    return [claim_of(parsed, parsed.predicates.name(name), phrase), *found]
 
 
 def _days(parsed: Parsed) -> list[tuple[int, int, str]]:
@@ -217,46 +194,45 @@ def _days(parsed: Parsed) -> list[tuple[int, int, str]]:
     return found
 
 
-def _interest(parsed: Parsed, low: str, follows: str, predicates: Predicates) -> list[RawClaim]:
-    phrase = phrase_at(parsed.clause, parsed.at + 1 + (low != "into"))
+def _interest(parsed: Parsed, low: str, follows: str) -> list[RawClaim]:
+    phrase = parsed.phrase_at(parsed.at + 1 + (low != "into"))
     if phrase is None or set(phrase.lows) & EMPTY_HEADS or follows == "to":
         return []
-    learned = Learned.CORRECTION if parsed.ended else Learned.PREFERENCE
-    return [claim_of(parsed, predicates.name(_INTERESTED[low]), phrase, learned)]
+    return [claim_of(parsed, parsed.predicates.name(_INTERESTED[low]), phrase, Learned.PREFERENCE)]
 
 
-def _given_name(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
+def _given_name(parsed: Parsed) -> list[RawClaim]:
     """Return a name: "my sister is called Ann", "I'm called Ann", "the staging database is called atlas_stage"."""
-    name = phrase_at(parsed.clause, parsed.at + 1, short=True)
+    name = parsed.phrase_at(parsed.at + 1, short=True)
     if name is None:
         return []
     owner, named = ("", "") if parsed.phrase is None else owner_and_name(parsed.phrase)
-    plain = len(name.words) == 1 and predicates.row(predicates.name(named)).type == "setting"
-    if not (is_name(name.words[0]) or is_identifier(name.words[0]) or plain):
+    known = parsed.predicates.name(named)
+    setting = parsed.sort_of(known) == "setting"
+    if not (is_name(name.words[0]) or is_identifier(name.words[0]) or (len(name.words) == 1 and setting)):
         return []
-    known = predicates.name(named)
-    if parsed.phrase is not None and predicates.row(known).type == "setting":
-        return [claim_of(parsed, known, name, Learned.STATEMENT, subject=owner)]
+    if parsed.phrase is not None and setting:
+        return [claim_of(parsed, known, name, subject=owner)]
     if named.rpartition("_")[2] in RELATIONS:
-        return [claim_of(parsed, f"{named}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
+        return [claim_of(parsed, f"{named}_name", name, subject=owner, kind="name")]
     if parsed.phrase is not None and parsed.phrase.lows[0] in {*OWNERS, "the"} and named:
-        return [claim_of(parsed, f"{known}_name", name, Learned.STATEMENT, subject=owner, kind="name")]
-    return [claim_of(parsed, "name", name, Learned.STATEMENT)]
+        return [claim_of(parsed, f"{known}_name", name, subject=owner, kind="name")]
+    return [claim_of(parsed, "name", name)]
 
 
-def _description(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
+def _description(parsed: Parsed) -> list[RawClaim]:
     """Return "a nurse", "a big fan of jazz"; of others than the speaker any description."""
-    phrase = phrase_at(parsed.clause, parsed.at)
+    phrase = parsed.phrase_at(parsed.at)
     if phrase is None:
         return []
     lows = phrase.lows
+    of = lows.index("of") if "of" in lows else 0
     if "fan" in lows[:4] and "of" in lows[:5]:
-        liked = Phrase(phrase.words[lows.index("of") + 1 :]) if lows.index("of") + 1 < len(lows) else None
-        return [claim_of(parsed, "fan", liked, Learned.PREFERENCE, many=True)] if liked else []
-    head = singular(lows[lows.index("of") - 1] if "of" in lows and lows.index("of") else lows[-1])
-    if head in JOBS:
-        return [claim_of(parsed, "occupation", phrase, Learned.STATEMENT, many=True, kind="job")]
+        liked = phrase.words[of + 1 :]
+        return [claim_of(parsed, "fan", Phrase(liked), Learned.PREFERENCE, many=True)] if liked else []
+    if singular(lows[of - 1]) in JOBS:  # the word before "of", else the last one
+        return [claim_of(parsed, "occupation", phrase, many=True, kind="job")]
     whose = parsed.words[0].low in DETERMINERS or parsed.who.lower() in PEOPLE
     if whose or set(lows) & EMPTY_HEADS or parsed.phrase is not None:
         return []
-    return [claim_of(parsed, predicates.name("is"), phrase, Learned.STATEMENT, many=True)]
+    return [claim_of(parsed, parsed.predicates.name("is"), phrase, many=True)]

@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.clauses import clauses, statements
 from perdure.knowledge.extraction.event_types import correction_at
-from perdure.knowledge.extraction.naming_verbs import LAPSED, RawClaim
+from perdure.knowledge.extraction.parsed_clause import LAPSED, RawClaim
 from perdure.knowledge.extraction.predicates import UNNAMED, Predicates
 from perdure.knowledge.extraction.statements import read_clause
 from perdure.knowledge.extraction.values import value_of

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.knowledge.extraction.dates import dates_in
+from perdure.records.instant import Instant
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import word_set
 
@@ -43,6 +44,10 @@ LEADING: Final = word_set("""
     """)
 
 
+TextSpan = tuple[int, int]
+"""Where something stands in the text: first character, one past the last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word of a clause: as said, in lower case with straight apostrophes, and where it stands in the text."""
@@ -73,6 +78,24 @@ class Clause:
     def lows(self) -> list[str]:
         """Its words in lower case."""
         return [word.low for word in self.words]
+
+    def low(self, at: int) -> str:
+        """Return a word in lower case; empty where there is none."""
+        return self.words[at].low if 0 <= at < len(self.words) else ""
+
+    def find(self, low: str, first: int, last: int) -> int | None:
+        """Return the index of a word between two others, the last excluded; None if it is not there."""
+        return next((i for i in range(first, min(len(self.words), last)) if self.words[i].low == low), None)
+
+    def day_at(self, at: int) -> tuple[int, int] | None:
+        """Return where the day stands that a word belongs to; None if it belongs to none."""
+        if not 0 <= at < len(self.words):
+            return None
+        return next(((s, e) for s, e, _ in self.at if s <= self.words[at].start < e), None)
+
+    def day_beside(self, *places: TextSpan) -> Instant | None:
+        """Return the day that it names beside some values."""
+        return next((at for s, e, at in self.at if all(e <= p[0] or s >= p[1] for p in places)), None)
 
 
 def statements(text: str) -> Iterator[tuple[int, int]]:

@@ -11,14 +11,14 @@ from typing import Final
 from perdure.records.instant import Instant, from_instant, to_instant
 from perdure.rules.language.words import NUMBER_WORDS
 
-_MONTHS: Final = (
+MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH_OF: Final = {
-    **{name: n for n, name in enumerate(_MONTHS, 1)},
-    **{name[:3]: n for n, name in enumerate(_MONTHS, 1)},
+    **{name: n for n, name in enumerate(MONTHS, 1)},
+    **{name[:3]: n for n, name in enumerate(MONTHS, 1)},
     "sept": 9,
 }
 _DAY_OF: Final = {
@@ -164,9 +164,9 @@ def _key(name: str) -> str:
 
 def _slashed(told: dict[str, str], _said: date) -> date | None:
     first, second, year = (int(part) for part in told["slash"].split("/"))
-    if first > len(_MONTHS):
+    if first > len(MONTHS):
         return date(year, second, first)
-    return date(year, first, second) if second > len(_MONTHS) or first == second else None
+    return date(year, first, second) if second > len(MONTHS) or first == second else None
 
 
 def _worded(told: dict[str, str], said: date) -> date:

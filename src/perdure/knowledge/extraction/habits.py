@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import Clause, Word
+from perdure.knowledge.extraction.clauses import Clause, TextSpan
 from perdure.knowledge.extraction.event_types import COMMANDS
 from perdure.knowledge.extraction.lemmas import base_verb, past_form, singular
-from perdure.knowledge.extraction.measurements import claim_of, owner_and_name
-from perdure.knowledge.extraction.naming_verbs import NOT_EVENTS, Parsed, RawClaim, TextSpan
+from perdure.knowledge.extraction.measurements import owner_and_name
+from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim, claim_of
 from perdure.knowledge.extraction.phrases import (
     DAYPARTS,
     DETERMINERS,
-    OWNERS,
     WEEKDAYS,
     Phrase,
     is_number,
@@ -21,6 +20,7 @@ from perdure.knowledge.extraction.phrases import (
     phrase_at,
 )
 from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.extraction.vocabulary import NOT_EVENTS
 from perdure.knowledge.records.facts import Learned
 from perdure.rules.language.words import word_set
 
@@ -39,31 +39,29 @@ _WAYS: Final = word_set("email e-mail mail post phone fax text sms courier lette
 OBJECTS: Final = word_set("to you me him her them us it that this a an some more something someone")
 """After "want" they begin a wish, nothing that recurs."""
 _WANTED: Final = word_set("want wants accept accepts")
+_CONDITIONS: Final = word_set("when if unless")
 
 
 def read_policy(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     """Return a rule that is told: "always ship on Friday", "we never call before 9"."""
     words = clause.words
     at = 1 if words[0].low in {"we", "they", "please", "you"} and len(words) > 1 else 0
-    if at + 2 >= len(words) or words[at].low not in {"always", "never"}:
+    verb = clause.low(at + 1)
+    if not clause.low(at + 2) or words[at].low not in {"always", "never"} or verb != base_verb(verb):
         return []
-    verb = words[at + 1].low
-    plain = verb.rpartition("-")[2]
-    if verb != base_verb(verb) or (at == 0 and plain not in _ORDERED) or verb in NOT_EVENTS - _ORDERED:
+    if (at == 0 and verb.rpartition("-")[2] not in _ORDERED) or verb in NOT_EVENTS - _ORDERED:
         return []
     who = words[0].said if words[0].low in {"we", "they"} else "we"
-    denied, after = words[at].low == "never", at + 2
-    place: TextSpan = words[after - 1].start, words[-1].end
+    after = at + 2
+    place: TextSpan = words[at + 1].start, words[-1].end
     predicate, kind = "policy", ""
     rest = Phrase(words[after:])
-    days = None if set(rest.lows) & {"when", "if", "unless"} else named_day(rest) if len(rest.words) <= 4 else None  # noqa: PLR2004
-    if days is not None:
-        day, named = days
-        predicate, place = predicates.name(f"{verb}_{named}"), (day.start, day.end)
-        kind = "policy"
-    elif words[after].low in _NEXT and after + 1 < len(words) and is_number(words[after + 1].low):
-        predicate, place, kind = predicates.name(f"{verb}_time"), (words[after].start, words[-1].end), "policy"
-    span = words[0].start, words[-1].end
+    short = len(rest.words) <= 4 and _CONDITIONS.isdisjoint(rest.lows)  # noqa: PLR2004
+    if short and (days := named_day(rest)) is not None:
+        predicate, place, kind = predicates.name(f"{verb}_{days[1]}"), days[0].place, "policy"
+    elif rest.lows[0] in _NEXT and is_number(clause.low(after + 1)):
+        predicate, place, kind = predicates.name(f"{verb}_time"), rest.place, "policy"
+    denied, span = words[at].low == "never", (words[0].start, words[-1].end)
     return [RawClaim(who, predicate, place, span, Learned.PREFERENCE, denied=denied, kind=kind)]
 
 
@@ -85,88 +83,79 @@ def days_at(clause: Clause, at: int, *, one: bool = False) -> tuple[Phrase, str]
         day = _weekdays(clause, on + 1, plural=not (one or every))
         if day is None:
             return None
-        last = words[on - 1 - (words[on - 1].low == "on")]
-        noun = on > at + 1 and ((last.low.endswith("s") and last.low != "us") or _has_determiner(clause, last))
-        return day, f"{singular(last.low) if noun else base_verb(words[at].low)}_day"
+        last = on - 1 - (words[on - 1].low == "on")
+        low = words[last].low
+        plural = low.endswith("s") and low != "us"
+        noun = on > at + 1 and (plural or clause.low(last - 1) in DETERMINERS)  # "a release on Fridays"
+        return day, f"{singular(low) if noun else base_verb(words[at].low)}_day"
     phrase = phrase_at(clause, at)
     days = None if phrase is None else named_day(phrase)
     return days if days is not None and days[1] not in {"day", "time"} else None
 
 
-def _has_determiner(clause: Clause, word: Word) -> bool:
-    """Return whether a word has a determiner before it: "a release"."""
-    before = clause.words.index(word) - 1
-    return before >= 0 and clause.words[before].low in DETERMINERS
-
-
 def _weekdays(clause: Clause, at: int, *, plural: bool) -> Phrase | None:
     """Return "Fridays", "Mondays and Thursdays", with "every" before it also "Friday" and "second Thursday"."""
-    words, stop = clause.words, at
-    while stop < len(words) and (
-        singular(words[stop].low) in WEEKDAYS or words[stop].low in {"and", "second", "other"}
-    ):
+    stop = at
+    while singular(clause.low(stop)) in WEEKDAYS or clause.low(stop) in {"and", "second", "other"}:
         stop += 1
-    if stop == at or words[stop - 1].low == "and" or (plural and not words[stop - 1].low.endswith("s")):
+    last = clause.low(stop - 1) if stop > at else ""
+    if singular(last) not in WEEKDAYS or (plural and not last.endswith("s")):
         return None
-    return Phrase(words[at:stop]) if singular(words[stop - 1].low) in WEEKDAYS else None
+    return Phrase(clause.words[at:stop])
 
 
-def read_routine(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
+def read_routine(parsed: Parsed) -> list[RawClaim]:
     """Return on which days somebody does something as a rule, and when somebody wants to have it."""
-    low = parsed.words[parsed.at].low
+    low = parsed.low
     if low in _WANTED:
-        return _wish(parsed, predicates)
-    if (
-        set(parsed.aux) - {"do", "does"}
-        or parsed.never
-        or past_form(low)
-        or low.endswith("ing")
-        or low in {"go", "goes", "have", "has"}
-    ):
+        return _wish(parsed)
+    if set(parsed.aux) - {"do", "does"} or parsed.never or low in {"go", "goes", "have", "has"}:
+        return []
+    if past_form(low) or low.endswith("ing"):
         return []
     if (found := days_at(parsed.clause, parsed.at)) is None or " " in found[1]:
         return []
     day, name = found
     if parsed.words[parsed.at + 1].start == day.start or day.words[0].start > parsed.words[-1].start:
         return []
-    return [claim_of(parsed, predicates.name(name), day, Learned.PREFERENCE, kind="policy", many=False)]
+    return [claim_of(parsed, parsed.predicates.name(name), day, Learned.PREFERENCE, kind="policy", many=False)]
 
 
-def read_recurring_event(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
+def read_recurring_event(parsed: Parsed) -> list[RawClaim]:
     """Return on which days something happens: "deploys happen on Fridays", "our sprint starts on Mondays"."""
-    low = parsed.words[parsed.at].low
-    if parsed.phrase is None or parsed.denied or low not in _HAPPENING or parsed.at + 2 > len(parsed.words) - 1:
+    if parsed.phrase is None or parsed.denied or parsed.low not in _HAPPENING:
         return []
-    day = _weekdays(parsed.clause, parsed.at + 2, plural=True) if parsed.words[parsed.at + 1].low == "on" else None
+    on = parsed.low_at(parsed.at + 1) == "on"
+    day = _weekdays(parsed.clause, parsed.at + 2, plural=True) if on else None
     if day is None:
         return []
     owner, named = owner_and_name(parsed.phrase)
-    verb = base_verb(low)
-    name = f"{named}_{verb}_day" if verb in {"start", "begin", "end"} else f"{named}_day"
-    return [claim_of(parsed, predicates.name(name), day, Learned.PREFERENCE, kind="policy", many=False, subject=owner)]
+    verb = base_verb(parsed.low)
+    name = parsed.predicates.name(f"{named}_{verb}_day" if verb in {"start", "begin", "end"} else f"{named}_day")
+    return [claim_of(parsed, name, day, Learned.PREFERENCE, kind="policy", many=False, subject=owner)]
 
 
-def _wish(parsed: Parsed, predicates: Predicates) -> list[RawClaim]:
+def _wish(parsed: Parsed) -> list[RawClaim]:
     """Return when somebody wants what recurs: "they want deliveries on Thursday", "accept calls before noon"."""
     at = parsed.at + 1
-    learned = Learned.CORRECTION if parsed.denied else Learned.PREFERENCE
-    if at >= len(parsed.words) or parsed.words[at].low in OBJECTS:
+    noun = parsed.low_at(at)
+    if noun in {"", *OBJECTS}:
         return []
     if (found := days_at(parsed.clause, at, one=True)) is not None:
         day, name = found
-        named = name if parsed.denied else f"{name}_preference"
-        return [claim_of(parsed, predicates.name(named), day, learned, kind="preference", many=False)]
-    noun = parsed.words[at].low
-    if noun.endswith("s") and [w.low for w in parsed.words[at + 1 : at + 2]] == ["by"] and len(parsed.words) == at + 3:
-        way = Phrase(parsed.words[at + 2 :])
-        named = f"{name_of([noun])}_preference"
-        return [claim_of(parsed, named, way, learned, kind="preference", many=False)] if way.lows[0] in _WAYS else []
-    if not noun.endswith("s") or at + 2 >= len(parsed.words) or parsed.words[at + 1].low not in {*_NEXT, "in"}:
-        return []
+        return [_wanted(parsed, parsed.predicates.name(name if parsed.denied else f"{name}_preference"), day)]
     rest = parsed.words[at + 1 :]
-    timed = is_number(rest[1].low) or rest[-1].low.rstrip("s") in DAYPARTS
-    if not timed or len(rest) > 4 or rest[0].low in OWNERS:  # noqa: PLR2004
+    if not noun.endswith("s") or len(rest) < 2:  # noqa: PLR2004
         return []
-    begin = 2 if rest[0].low == "in" and rest[1].low == "the" else 0
-    name = predicates.name(f"{name_of([noun])}_time_preference")
-    return [claim_of(parsed, name, Phrase(rest[begin:]), learned, kind="preference", many=False)]
+    if rest[0].low == "by" and len(rest) == 2:  # noqa: PLR2004
+        return [_wanted(parsed, f"{name_of([noun])}_preference", Phrase(rest[1:]))] if rest[1].low in _WAYS else []
+    timed = is_number(rest[1].low) or rest[-1].low.rstrip("s") in DAYPARTS
+    if rest[0].low not in {*_NEXT, "in"} or not timed or len(rest) > 4:  # noqa: PLR2004
+        return []
+    begin = 2 if (rest[0].low, rest[1].low) == ("in", "the") else 0
+    return [_wanted(parsed, parsed.predicates.name(f"{name_of([noun])}_time_preference"), Phrase(rest[begin:]))]
+
+
+def _wanted(parsed: Parsed, name: str, value: Phrase) -> RawClaim:
+    learned = Learned.CORRECTION if parsed.denied else Learned.PREFERENCE
+    return claim_of(parsed, name, value, learned, kind="preference", many=False)

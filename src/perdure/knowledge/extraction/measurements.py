@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import Clause, Word
+from perdure.knowledge.extraction.clauses import Clause, TextSpan
 from perdure.knowledge.extraction.lemmas import singular
-from perdure.knowledge.extraction.naming_verbs import (
-    COUNTING,
-    RELATIONS,
-    Parsed,
-    RawClaim,
-    TextSpan,
-)
+from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim, claim_at
 from perdure.knowledge.extraction.phrases import (
     DETERMINERS,
     OWNERS,
@@ -28,8 +21,8 @@ from perdure.knowledge.extraction.phrases import (
     text_gap,
 )
 from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.extraction.vocabulary import COUNTING, RELATIONS
 from perdure.knowledge.records.facts import Learned
-from perdure.records.instant import Instant
 from perdure.rules.language.words import word_set
 
 _ENDING: Final = word_set("""
@@ -51,7 +44,6 @@ _MONEY: Final = word_set("usd eur gbp chf dollar dollars euro euros pound pounds
 """What may stand after "50k": without it the value would lose its currency."""
 _NEWER: Final = word_set("new updated revised increased adjusted current extended reduced latest")
 _AIMING: Final = word_set("aiming targeting targets target aim")
-_SORTS: Final = {"measure", "date", "status", "contact", "address", "job", "name", "policy", "preference"}
 
 
 def measure_at(clause: Clause, at: int) -> tuple[TextSpan, list[str], int] | None:
@@ -59,15 +51,12 @@ def measure_at(clause: Clause, at: int) -> tuple[TextSpan, list[str], int] | Non
 
     Years, versions and "one" are no measures. What is counted is up to three words: ``classification problems``.
     """
-    words = clause.words
-    if at >= len(words) or words[at].low == "one" or not is_number(words[at].low):
+    words, first = clause.words, clause.low(at)
+    if first in {"", "one"} or not is_number(first):
         return None
-    first = words[at].low
-    if first[0].isdecimal() or first[0] in "$€£":
-        if not _NUMBER.fullmatch(first) or _YEAR.fullmatch(first):
-            return None
-        if any(s <= words[at].start < e for s, e, _ in clause.at):
-            return None
+    digits = first[0].isdecimal() or first[0] in "$€£"
+    if digits and (not _NUMBER.fullmatch(first) or _YEAR.fullmatch(first) or clause.day_at(at)):
+        return None
     noun: list[str] = []
     stop = at + 1
     if not (first[0] in "$€£" or (first[-1].isalpha() and first[0].isdecimal()) or first[-1] == "%"):
@@ -76,33 +65,24 @@ def measure_at(clause: Clause, at: int) -> tuple[TextSpan, list[str], int] | Non
             stop += 1
         while noun and noun[-1].endswith("ly"):
             noun, stop = noun[:-1], stop - 1
-    stop = _after_rate(words, stop + _is_money(words, at))
+    stop += bool(_SCALED.fullmatch(first)) and clause.low(at + 1) in _MONEY
+    stop = _after_rate(clause, stop)
     return (words[at].start, words[stop - 1].end), noun, stop
 
 
-def _is_money(words: Sequence[Word], at: int) -> bool:
-    """Return whether a number like 50k is followed by its currency: without it the value would lose it."""
-    return bool(_SCALED.fullmatch(words[at].low)) and at + 1 < len(words) and words[at + 1].low in _MONEY
-
-
-def _after_rate(words: Sequence[Word], stop: int) -> int:
+def _after_rate(clause: Clause, stop: int) -> int:
     """Return where a value ends with its rate: "weekly", "per month"."""
-    if stop < len(words) and words[stop].low in _RATES:
-        stop += 1
-    elif stop + 1 < len(words) and words[stop].low in _PER and singular(words[stop + 1].low) in _TIMES:
-        stop += 2
-    return stop
+    if clause.low(stop) in _RATES:
+        return stop + 1
+    return stop + 2 if clause.low(stop) in _PER and singular(clause.low(stop + 1)) in _TIMES else stop
 
 
 def _counts(clause: Clause, at: int) -> bool:
     word = clause.words[at]
-    plain = word.low.replace("-", "").isalpha()
     return (
-        plain
-        and word.low not in _ENDING
-        and word.low not in PREPOSITIONS
+        word.low.replace("-", "").isalpha()
+        and word.low not in _ENDING | PREPOSITIONS | _RATES
         and not text_gap(clause.words[at - 1], word)
-        and word.low not in _RATES
     )
 
 
@@ -118,7 +98,7 @@ def owner_and_name(phrase: Phrase) -> tuple[str, str]:
             named = [w.low for w in words[at + 1 :]]
             if at and words[0].low in OWNERS and word.low[:-2] in RELATIONS:
                 return OWNERS[words[0].low], name_of([*(w.low for w in words[1:at]), word.low[:-2], *named])
-            return " ".join(w.said for w in words[: at + 1])[:-2], name_of(named)
+            return Phrase(words[: at + 1]).said[:-2], name_of(named)
     owner = OWNERS.get(words[0].low, "I")
     rest = [w for w in words if w.low not in DETERMINERS and w.low not in _NEWER]
     for at, word in enumerate(rest):
@@ -132,48 +112,17 @@ def owner_and_name(phrase: Phrase) -> tuple[str, str]:
 
 def value_at(clause: Clause, at: int) -> tuple[TextSpan | None, bool]:
     """Return where the value that begins at a word stands, and whether it is a number or a day."""
-    words = clause.words
-    while at < len(words) and words[at].low in _BEFORE_VALUES:
+    while clause.low(at) in _BEFORE_VALUES:
         at += 1
-    if at >= len(words):
-        return None, False
-    for start, end, _ in clause.at:
-        if start <= words[at].start < end:
-            return (words[at].start, end), True
+    if (day := clause.day_at(at)) is not None:
+        return (clause.words[at].start, day[1]), True
     if (found := measure_at(clause, at)) is not None:
         place, noun, after = found
-        range_ = after < len(words) and words[after].low == "to" and not noun and "from" not in clause.lows
-        beyond = measure_at(clause, after + 1) if range_ else None  # "8 to 10 am" is one value
+        is_range = clause.low(after) == "to" and not noun and "from" not in clause.lows
+        beyond = measure_at(clause, after + 1) if is_range else None  # "8 to 10 am" is one value
         return (place if beyond is None else (place[0], beyond[0][1])), True
     phrase = phrase_at(clause, at)
-    return (None, False) if phrase is None else ((phrase.start, phrase.end), False)
-
-
-def claim_at(parsed: Parsed, name: str, place: TextSpan, **more: object) -> RawClaim:
-    """Return what a clause says with this name and value; ``more`` are other fields of ``Said``."""
-    since = since_beside(parsed.clause, place)
-    span = min(parsed.clause.start, place[0]), place[1]
-    said = RawClaim(parsed.who, name, place, span, Learned.STATEMENT, denied=parsed.denied, since=since)
-    return replace(said, **more)  # type: ignore[arg-type]
-
-
-def claim_of(parsed: Parsed, predicate: str, phrase: Phrase, learned: Learned, **more: object) -> RawClaim:
-    """Return what a clause says with a noun phrase as its value; ``more`` are other fields of ``Said``.
-
-    What ended is told by its whole clause: "I don't like tea any more" says when it ceased to be so.
-    """
-    value = phrase.start, phrase.end
-    last = parsed.words[-1].end if parsed.ended else parsed.words[parsed.at].end
-    span = parsed.clause.start, max(phrase.end, last)
-    since = since_beside(parsed.clause, value)
-    tier = Learned.CORRECTION if parsed.ended else learned
-    said = RawClaim(parsed.who, predicate, value, span, tier, since=since, denied=parsed.denied)
-    return replace(said, **more)  # type: ignore[arg-type]
-
-
-def since_beside(clause: Clause, *places: TextSpan) -> Instant | None:
-    """Return the day that a clause names beside its values."""
-    return next((at for s, e, at in clause.at if all(e <= p[0] or s >= p[1] for p in places)), None)
+    return (None if phrase is None else phrase.place), False
 
 
 def read_count(parsed: Parsed, at: int, lemma: str) -> list[RawClaim]:
@@ -184,69 +133,57 @@ def read_count(parsed: Parsed, at: int, lemma: str) -> list[RawClaim]:
     place, noun, after = found
     if not noun or singular(noun[-1]) in _TIMES or lemma not in COUNTING | {"add"}:
         return []
-    if lemma == "add":
-        if after < len(parsed.words) and parsed.words[after].low == "to" and after + 1 < len(parsed.words):
-            whole = phrase_at(parsed.clause, after + 1)
-            if whole is not None:
-                owner = f"{parsed.words[after + 1].said} {' '.join(w.said for w in whole.words)}"
-                return [claim_at(parsed, f"{name_of(noun)}_count", place, subject=owner, kind="measure", many=False)]
-        return []
-    verb = "" if lemma in {"have", "own"} else f"{lemma}_"
-    return [claim_at(parsed, f"{verb}{name_of(noun)}_count", place, kind="measure", many=False)]
+    verb = "" if lemma in {"have", "own", "add"} else f"{lemma}_"
+    claim = claim_at(parsed, f"{verb}{name_of(noun)}_count", place, kind="measure", many=False)
+    if lemma != "add":
+        return [claim]
+    whole = parsed.phrase_at(after + 1) if parsed.low_at(after) == "to" else None  # "added 3 tests to the suite"
+    return [] if whole is None else [replace(claim, subject=f"{parsed.words[after + 1].said} {whole.said}")]
 
 
 def read_passing(clause: Clause, predicates: Predicates) -> list[RawClaim]:
     """Return attributes that a clause names in passing: "my $35 monthly budget", "with 95% accuracy"."""
     found: list[RawClaim] = []
-    words = clause.words
-    for at, word in enumerate(words):
-        day = next(((s, e) for s, e, _ in clause.at if s <= word.start < e), None)
-        if day is not None and at and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", *_NEWER}):
-            found += _before(clause, at, day, predicates, {"date"})
+    for at, word in enumerate(clause.words):
+        before = clause.low(at - 1)
+        day = clause.day_at(at)
+        if day is not None and (before in OWNERS or before in {"the", *_NEWER}):
+            found += _before(clause, at, day, predicates, "date")
         elif (measure := measure_at(clause, at)) is not None:
             place, noun, _ = measure
-            if (
-                word.low[0] in "$€£"
-                and at
-                and (words[at - 1].low in OWNERS or words[at - 1].low in {"the", "a", *_NEWER})
-            ) or (at and word.low.endswith("%") and words[at - 1].low in {"with", "a"}):
-                found += _before(clause, at, place, predicates, {"measure"})
+            priced = word.low[0] in "$€£" and (before in OWNERS or before in {"the", "a", *_NEWER})
+            if priced or (word.low.endswith("%") and before in {"with", "a"}):
+                found += _before(clause, at, place, predicates, "measure")
             elif noun and _is_goal(clause, at):
                 found.append(_passing(clause, at, f"{name_of(noun)}_goal", place, "I"))
-            elif at > 1 and words[at - 1].low == "of":
+            elif at > 1 and before == "of":
                 found += _of(clause, at, place, predicates)
     return found
 
 
 def _is_goal(clause: Clause, at: int) -> bool:
     """Return whether a number is aimed at: "aiming for 10 books", "targeting 1,200 words"."""
-    before = [word.low for word in clause.words[max(0, at - 3) : at]]
-    if not before:
-        return False
-    return before[-1] in _AIMING or (
-        before[-1] in {"for", "of", "at"} and len(before) > 1 and before[-2] in {*_AIMING, "goal"}
-    )
+    before, earlier = clause.low(at - 1), clause.low(at - 2)
+    return before in _AIMING or (before in {"for", "of", "at"} and earlier in {*_AIMING, "goal"})
 
 
-def _before(clause: Clause, at: int, place: TextSpan, predicates: Predicates, sorts: set[str]) -> list[RawClaim]:
+def _before(clause: Clause, at: int, place: TextSpan, predicates: Predicates, sort: str) -> list[RawClaim]:
     """Return the attribute whose value stands before it: "my April 20 deadline for the draft"."""
     words = clause.words
     after = next((i for i, w in enumerate(words) if w.start >= place[1]), len(words))
-    phrase = phrase_at(clause, after) if after < len(words) else None
+    phrase = phrase_at(clause, after)
     if phrase is None:
         return []
-    named = [w.low for w in phrase.words]
+    named = phrase.lows
     last = after + len(phrase.words)
-    if last + 1 < len(words) and words[last].low == "for" and (topic := phrase_at(clause, last + 1, short=True)):
+    if clause.low(last) == "for" and (topic := phrase_at(clause, last + 1, short=True)):
         named = [*topic.lows[-3:], *named]
     name = predicates.name(name_of(named))
-    if predicates.row(name).type not in sorts or len(named) > 7:  # noqa: PLR2004
+    if predicates.row(name).type != sort or len(named) > 7:  # noqa: PLR2004
         return []
-    newer = bool(_NEWER & {w.low for w in words[max(0, at - 2) : at]})
-    said = _passing(
-        clause, at, name, place, OWNERS.get(words[at - 1].low, "I"), Learned.CORRECTION if newer else Learned.STATEMENT
-    )
-    return [_with_span(said, (words[at - 1].start, max(phrase.end, place[1])))]
+    newer = not _NEWER.isdisjoint((clause.low(at - 1), clause.low(at - 2)))
+    said = _passing(clause, at, name, place, OWNERS.get(clause.low(at - 1), "I"), newer=newer)
+    return [replace(said, span=(words[at - 1].start, max(phrase.end, place[1])))]
 
 
 def _of(clause: Clause, at: int, place: TextSpan, predicates: Predicates) -> list[RawClaim]:
@@ -260,24 +197,16 @@ def _of(clause: Clause, at: int, place: TextSpan, predicates: Predicates) -> lis
     ):
         begin -= 1
     head = Phrase(words[begin : at - 1])
-    if head.lows[0] not in set(OWNERS) | {"a", "the", "an"}:
-        return []
     owner, named = owner_and_name(head)
     name = predicates.name(named)
-    if not named or predicates.row(name).type != "measure":
+    if head.lows[0] not in {*OWNERS, "a", "the", "an"} or not named or predicates.row(name).type != "measure":
         return []
-    learned = Learned.CORRECTION if _NEWER & set(head.lows) else Learned.STATEMENT
-    return [_with_span(_passing(clause, at, name, place, owner, learned), (head.start, place[1]))]
+    said = _passing(clause, at, name, place, owner, newer=not _NEWER.isdisjoint(head.lows))
+    return [replace(said, span=(head.start, place[1]))]
 
 
-def _with_span(said: RawClaim, span: TextSpan) -> RawClaim:
-    return replace(said, span=span)
-
-
-def _passing(
-    clause: Clause, at: int, name: str, place: TextSpan, owner: str, learned: Learned = Learned.STATEMENT
-) -> RawClaim:
+def _passing(clause: Clause, at: int, name: str, place: TextSpan, owner: str, *, newer: bool = False) -> RawClaim:
     span = clause.words[max(0, at - 1)].start, place[1]
-    return RawClaim(
-        owner, name, place, span, learned, kind="measure" if name.endswith(("_goal", "_count")) else "", many=False
-    )
+    learned = Learned.CORRECTION if newer else Learned.STATEMENT
+    kind = "measure" if name.endswith(("_goal", "_count")) else ""
+    return RawClaim(owner, name, place, span, learned, kind=kind, many=False)

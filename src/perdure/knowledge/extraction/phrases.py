@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import Clause, Word
+from perdure.knowledge.extraction.clauses import Clause, TextSpan, Word
 from perdure.knowledge.extraction.lemmas import past_form, singular
 from perdure.rules.language.words import NUMBER_WORDS, STOP_WORDS, word_set
 
@@ -40,7 +40,6 @@ _OTHER_ACTS: Final = word_set("""
 """After "and" they begin another act: "lives in Lyon and works at Acme"."""
 _ACTS: Final = word_set("work live go play study teach run volunteer travel commute")
 _LONGEST: Final = 10
-_RATES: Final = word_set("daily weekly monthly yearly annual")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,19 @@ class Phrase:
         return self.words[-1].end
 
     @property
+    def place(self) -> TextSpan:
+        """Where it stands."""
+        return self.start, self.end
+
+    @property
     def lows(self) -> list[str]:
         """Its words in lower case."""
         return [word.low for word in self.words]
+
+    @property
+    def said(self) -> str:
+        """Its words as said."""
+        return " ".join(word.said for word in self.words)
 
 
 def is_name(word: Word) -> bool:
@@ -174,8 +183,3 @@ def named_day(phrase: Phrase) -> tuple[Phrase, str] | None:
             named = name_of(others)
             return Phrase((word,)), f"{named}_{kind}" if named else kind
     return None
-
-
-def rate_of(lows: Sequence[str]) -> str:
-    """Return the rate that some words name: ``weekly``, or empty."""
-    return next((low for low in lows if low in _RATES), "")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import Word
-from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, JOBS, NOT_EVENTS, ROLES, THINGS, Parsed, TextSpan
+from perdure.knowledge.extraction.clauses import TextSpan, Word
+from perdure.knowledge.extraction.parsed_clause import Parsed
 from perdure.knowledge.extraction.phrases import WEEKDAYS, Phrase, is_identifier, is_name
+from perdure.knowledge.extraction.vocabulary import EMPTY_HEADS, JOBS, NOT_EVENTS, ROLES, THINGS
 from perdure.rules.language.words import word_set
 
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
@@ -31,11 +33,6 @@ _STATES: Final = word_set("""
 _TRAILING: Final = word_set("now currently today instead too again anyway already")
 
 
-def words_at(parsed: Parsed, place: TextSpan) -> list[Word]:
-    """Return the words of a clause that stand at a place."""
-    return [w for w in parsed.words if place[0] <= w.start < place[1]]
-
-
 def is_last(parsed: Parsed, place: TextSpan) -> bool:
     """Return whether a clause ends with a value, or only says that it is so now."""
     return all(w.low in _TRAILING for w in parsed.words if w.start >= place[1])
@@ -43,7 +40,7 @@ def is_last(parsed: Parsed, place: TextSpan) -> bool:
 
 def timed_name(parsed: Parsed, name: str, place: TextSpan) -> str | None:
     """Return what an attribute is called whose value is a day or a time of day: ``flight_date``; None for others."""
-    words = words_at(parsed, place)
+    words = parsed.words_at(place)
     suffix = ""
     if any(s <= place[0] < e for s, e, _ in parsed.clause.at):
         suffix = "date"
@@ -56,7 +53,7 @@ def timed_name(parsed: Parsed, name: str, place: TextSpan) -> str | None:
 
 def is_person(parsed: Parsed, place: TextSpan) -> bool:
     """Return whether a value is written like somebody's name, and the clause ends with it."""
-    words = words_at(parsed, place)
+    words = parsed.words_at(place)
     return len(words) <= _NAMES and all(is_name(w) for w in words) and is_last(parsed, place)
 
 
@@ -72,12 +69,11 @@ def is_value(parsed: Parsed, phrase: Phrase, head: str, place: TextSpan, *, know
         place: Where the value stands.
         known: The attribute is a setting, which plain words may be the value of.
     """
-    words = words_at(parsed, place)
+    words = parsed.words_at(place)
     before = parsed.words[parsed.at : parsed.words.index(words[0])]
     past = set(parsed.aux) & {"was", "were", "been"}
-    if not is_last(parsed, place) or past or len(words) > _WORDS or head in EMPTY_HEADS:
-        return False
-    if any(w.low in {"in", "on", "at", "by", "to"} for w in before):
+    placed = any(w.low in {"in", "on", "at", "by", "to"} for w in before)
+    if not is_last(parsed, place) or past or placed or len(words) > _WORDS or head in EMPTY_HEADS:
         return False
     if head in THINGS:
         return any(is_name(w) for w in words)
@@ -98,12 +94,12 @@ def is_unowned(phrase: Phrase) -> bool:
     return words[0].low == "the" and not (owned or named)
 
 
-def is_description(words: list[Word]) -> bool:
+def is_description(words: Sequence[Word]) -> bool:
     """Return whether words only tell how something is: "my hobby is great"; climbing is a hobby."""
     return words[0].said == words[0].low and words[0].low in _STATES
 
 
-def is_state(words: list[Word]) -> bool:
+def is_state(words: Sequence[Word]) -> bool:
     """Return whether words tell a state rather than a value: "slow", "running out", "not found"."""
     low = words[0].low
     ending = low.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ible"))

@@ -8,8 +8,9 @@ from typing import Final
 
 from perdure.knowledge.extraction.clauses import Clause, Word
 from perdure.knowledge.extraction.lemmas import singular
-from perdure.knowledge.extraction.naming_verbs import KIN, ONLY, RELATIONS, RawClaim
+from perdure.knowledge.extraction.parsed_clause import RawClaim
 from perdure.knowledge.extraction.phrases import OWNERS, is_name, name_of, text_gap
+from perdure.knowledge.extraction.vocabulary import KIN, ONLY, RELATIONS
 from perdure.knowledge.records.facts import Learned
 from perdure.rules.language.words import CALENDAR, word_set
 
@@ -75,15 +76,8 @@ def relative_names(clause: Clause) -> Iterator[RawClaim]:
             last = found.name[-1]
             short = last.said[:-2] if last.low.endswith("'s") else last.said
             value = found.name[0].start, last.start + len(short)
-            yield RawClaim(
-                found.owner,
-                f"{found.relation}_name",
-                value,
-                (word.start, value[1]),
-                Learned.STATEMENT,
-                many=not found.one,
-                kind="name",
-            )
+            name, span, many = f"{found.relation}_name", (word.start, value[1]), not found.one
+            yield RawClaim(found.owner, name, value, span, Learned.STATEMENT, many=many, kind="name")
 
 
 def of_relative(predicate: str) -> tuple[str, str] | None:

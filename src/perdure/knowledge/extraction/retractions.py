@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from perdure.knowledge.extraction.habits import days_at
 from perdure.knowledge.extraction.lemmas import base_verb, singular
-from perdure.knowledge.extraction.measurements import claim_of
-from perdure.knowledge.extraction.naming_verbs import EMPTY_HEADS, PREFERRING, STOPPING, Parsed, RawClaim
+from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim, claim_of
 from perdure.knowledge.extraction.phrases import (
     DETERMINERS,
     PARTICLES,
@@ -16,9 +15,8 @@ from perdure.knowledge.extraction.phrases import (
     WEEKDAYS,
     Phrase,
     is_name,
-    phrase_at,
 )
-from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.extraction.vocabulary import EMPTY_HEADS, PREFERRING, STOPPING
 from perdure.knowledge.records.facts import Learned
 from perdure.rules.language.words import word_set
 
@@ -34,19 +32,20 @@ def find_ending(parsed: Parsed, low: str) -> int | None:
 
     Beyond the last word where the clause says only that nothing ended ("never gives up"), or not what.
     """
-    words, at = parsed.words, parsed.at
-    if low == "no" and _follows(parsed, "longer"):
+    at, follows = parsed.at, parsed.low_at(parsed.at + 1)
+    if (low, follows) == ("no", "longer"):
         return at + 2
-    if low == "used" and _follows(parsed, "to"):
-        verb = words[at + 2].low if at + 2 < len(words) else ""
+    if (low, follows) == ("used", "to"):
+        verb = parsed.low_at(at + 2)
         usual = set(parsed.aux) & {"am", "is", "are", "was", "were", "get", "got"} or verb in _NO_USE
-        return len(words) if usual or verb.endswith("ing") or verb in {"the", "a", "my", "your"} else at + 2
-    return _stopped(parsed, base_verb(low))
+        no_verb = verb.endswith("ing") or verb in {"the", "a", "my", "your"}
+        return len(parsed.words) if usual or no_verb else at + 2
+    return _stopped(parsed, base_verb(low), follows)
 
 
-def _stopped(parsed: Parsed, lemma: str) -> int | None:
-    given = lemma == "give" and _follows(parsed, "up")
-    after = parsed.at + 1 + (given or (lemma == "unsubscribe" and _follows(parsed, "from")))
+def _stopped(parsed: Parsed, lemma: str, follows: str) -> int | None:
+    given = (lemma, follows) == ("give", "up")
+    after = parsed.at + 1 + (given or (lemma, follows) == ("unsubscribe", "from"))
     if lemma in _OF_DAYS and _days_of(parsed, after) is not None:
         return after
     if lemma in _CANCELLING:
@@ -55,9 +54,9 @@ def _stopped(parsed: Parsed, lemma: str) -> int | None:
         return after
     if lemma not in STOPPING and not given:
         return None
-    if parsed.denied or after >= len(parsed.words) or parsed.words[after].low in _NOT_OWN:
+    if parsed.denied or parsed.low_at(after) in {"", *_NOT_OWN}:
         return len(parsed.words)
-    return after if _gerund(parsed, after) or lemma != "stop" else len(parsed.words)
+    return after if parsed.low_at(after).endswith("ing") or lemma != "stop" else len(parsed.words)
 
 
 def _dropped(parsed: Parsed, at: int) -> bool:
@@ -67,56 +66,53 @@ def _dropped(parsed: Parsed, at: int) -> bool:
     return supported or (not parsed.denied and len(after) == 1 and is_name(after[0]))
 
 
-def read_retraction(parsed: Parsed, at: int, predicates: Predicates) -> list[RawClaim]:
+def read_retraction(parsed: Parsed, at: int) -> list[RawClaim]:
     """Return what holds no more, told as a correction that is denied.
 
     Args:
         parsed: The clause.
         at: Where begins what ended: "smokes", "smoking", "Friday deliveries", "Netflix".
-        predicates: Names and sorts.
     """
-    words = parsed.words
-    if at >= len(words) or (parsed.denied and base_verb(words[parsed.at].low) in _OF_DAYS):
+    verb, low = base_verb(parsed.low), parsed.low_at(at)
+    if not low or (parsed.denied and verb in _OF_DAYS):
         return []
     if (days := _days_of(parsed, at)) is not None:
         day, name = days
-        phrase = phrase_at(parsed.clause, at + (words[at].low in DETERMINERS))
-        said = _no_more(parsed, predicates.name(name), day, many=False, kind="preference")
+        phrase = parsed.phrase_at(at + (low in DETERMINERS))
+        said = _no_more(parsed, parsed.predicates.name(name), day, many=False, kind="preference")
         return [said if phrase is None else replace(said, span=(said.span[0], max(said.span[1], phrase.end)))]
-    if words[at].low == "support" and base_verb(words[parsed.at].low) == "drop":
-        return _unsupported(parsed, at)
-    if base_verb(words[parsed.at].low) in _CANCELLING or words[at].low in {"a", "my", "our"}:
+    if low == "support" and verb == "drop":  # "dropped support for Node 16"
+        phrase = parsed.phrase_at(at + 2)
+        return [] if phrase is None else [_no_more(parsed, "support", phrase, kind="activity", many=True)]
+    if verb in _CANCELLING or low in {"a", "my", "our"}:
         return _unused(parsed, at)
-    return _undone(parsed, at, predicates)
+    return _undone(parsed, at)
 
 
-def _undone(parsed: Parsed, at: int, predicates: Predicates) -> list[RawClaim]:
+def _undone(parsed: Parsed, at: int) -> list[RawClaim]:
     """Return the act or the state that ended: "smoking", "live in Lyon", "a vegetarian"."""
-    verb = base_verb(parsed.words[at].low)
-    verbless = parsed.words[parsed.at].low != "no" and not (
-        _gerund(parsed, at) or parsed.words[parsed.at].low == "used"
-    )
-    if verbless:  # "gave up coffee", "quit Facebook"
-        return _unused(parsed, at)
+    if parsed.low not in {"no", "used"} and not parsed.low_at(at).endswith("ing"):
+        return _unused(parsed, at)  # "gave up coffee", "quit Facebook"
+    verb = base_verb(parsed.low_at(at))
     if verb in {"be", "have"}:
-        phrase, name = phrase_at(parsed.clause, at + 1), {"be": "is", "have": "have"}[verb]
+        phrase, name = parsed.phrase_at(at + 1), {"be": "is", "have": "have"}[verb]
     elif verb in PREFERRING or verb == "want":
-        phrase, name = phrase_at(parsed.clause, at + 1), PREFERRING.get(verb, "preference")
+        phrase, name = parsed.phrase_at(at + 1), PREFERRING.get(verb, "preference")
     else:
         name, after = verb_name(parsed, at, verb)
-        phrase = phrase_at(parsed.clause, after)
+        phrase = parsed.phrase_at(after)
         if phrase is None:
             phrase, name = Phrase(parsed.words[at : at + 1]), "do"
     if phrase is None:
         return []
-    known = predicates.name(name)
-    plain = predicates.row(known).type == "attribute"
+    known = parsed.predicates.name(name)
+    plain = parsed.sort_of(known) == "attribute"
     return [_no_more(parsed, known, phrase, **({"kind": "activity", "many": True} if plain else {}))]
 
 
 def _unused(parsed: Parsed, at: int) -> list[RawClaim]:
     """Return a thing that is no longer used: "Netflix", "my gym membership", "our Netflix subscription"."""
-    phrase = phrase_at(parsed.clause, at, short=True)
+    phrase = parsed.phrase_at(at, short=True)
     if phrase is None or set(phrase.lows) & EMPTY_HEADS:
         return []
     if phrase.lows[-1] == "job":
@@ -126,37 +122,20 @@ def _unused(parsed: Parsed, at: int) -> list[RawClaim]:
     return [_no_more(parsed, "use", phrase, many=True)]
 
 
-def _unsupported(parsed: Parsed, at: int) -> list[RawClaim]:
-    """Return "dropped support for Node 16"."""
-    phrase = phrase_at(parsed.clause, at + 2)
-    return [] if phrase is None else [_no_more(parsed, "support", phrase, kind="activity", many=True)]
-
-
 def _left(parsed: Parsed, job: Phrase) -> list[RawClaim]:
     """Return whom somebody works for no longer: "quit my job at Globex"."""
-    after = parsed.words.index(job.words[-1]) + 1
-    if after + 1 >= len(parsed.words) or parsed.words[after].low not in {"at", "with"}:
-        return []
-    firm = phrase_at(parsed.clause, after + 1, short=True)
+    after = parsed.after(job)
+    firm = parsed.phrase_at(after + 1, short=True) if parsed.low_at(after) in {"at", "with"} else None
     return [_no_more(parsed, "employer", firm)] if firm is not None and is_name(firm.words[0]) else []
 
 
-def _no_more(parsed: Parsed, predicate: str, phrase: Phrase, **more: object) -> RawClaim:
+def _no_more(parsed: Parsed, predicate: str, phrase: Phrase, **more: Any) -> RawClaim:
     return claim_of(parsed, predicate, phrase, Learned.CORRECTION, denied=True, **more)
-
-
-def _follows(parsed: Parsed, low: str) -> bool:
-    after = parsed.words[parsed.at + 1 : parsed.at + 2]
-    return bool(after) and after[0].low == low
-
-
-def _gerund(parsed: Parsed, at: int) -> bool:
-    return at < len(parsed.words) and parsed.words[at].low.endswith("ing")
 
 
 def _is_subscribed(parsed: Parsed, at: int) -> bool:
     """Return whether what is cancelled was used until then: Netflix, a membership; no meeting, no trip."""
-    phrase = phrase_at(parsed.clause, at, short=True)
+    phrase = parsed.phrase_at(at, short=True)
     if phrase is None or parsed.denied:
         return False
     named = all(is_name(w) or w.low in {"prime", "premium", "plus"} for w in phrase.words)
@@ -174,10 +153,8 @@ def _days_of(parsed: Parsed, at: int) -> tuple[Phrase, str] | None:
 def verb_name(parsed: Parsed, at: int, lemma: str) -> tuple[str, int]:
     """Return what a verb with its particle and preposition is called, and where its object begins."""
     name, after = lemma, at + 1
-    words = parsed.words
-    if after < len(words) and words[after].low in PARTICLES:
-        name, after = f"{name}_{words[after].low}", after + 1
-    day = any(s <= words[after].start < e for s, e, _ in parsed.clause.at) if after < len(words) else False
-    if after < len(words) and not day and words[after].low in VERB_PREPOSITIONS:
-        name, after = f"{name}_{words[after].low}", after + 1
+    for follows in (PARTICLES, VERB_PREPOSITIONS):
+        low = parsed.low_at(after)
+        if low in follows and (follows is PARTICLES or parsed.clause.day_at(after) is None):
+            name, after = f"{name}_{low}", after + 1
     return name, after

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from perdure.knowledge.extraction.attributes import read_attributes
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.habits import OBJECTS, read_policy
 from perdure.knowledge.extraction.lemmas import base_verb, past_form
 from perdure.knowledge.extraction.measurements import read_passing
-from perdure.knowledge.extraction.naming_verbs import CHANGING, Parsed, RawClaim
+from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim
 from perdure.knowledge.extraction.phrases import OWNERS, PEOPLE, Phrase, is_name, name_of
 from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.relatives import Relative, as_owners, relative_at, relative_names
 from perdure.knowledge.extraction.verb_patterns import read_acts
+from perdure.knowledge.extraction.vocabulary import CHANGING
 from perdure.rules.language.words import STOP_WORDS, word_set
 
 _CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "s": "is"}
@@ -45,17 +46,19 @@ _NO_NAMES: Final = word_set(
 _PARTIES: Final = word_set("customer client vendor supplier partner")
 _FIRMS: Final = word_set("company firm organisation organization agency")
 _NP_LONGEST: Final = 9
-_Subject = tuple[str, Phrase | None, int, list[str]]
-"""Who, the noun phrase if it is one, where the verb begins, and what a contraction said of it."""
+
+
+class _Subject(NamedTuple):
+    """Who, the noun phrase if it is one, where the verb begins, and what a contraction said of it."""
+
+    who: str
+    phrase: Phrase | None
+    at: int
+    implied: tuple[str, ...] = ()
 
 
 def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:
-    """Return what a clause states; nothing if no rule can read it.
-
-    Args:
-        clause: One of its clauses.
-        predicates: Names and sorts.
-    """
+    """Return what a clause states; nothing if no rule can read it."""
     clause = _without_finding(clause)
     if found := read_policy(clause, predicates):
         return found
@@ -70,78 +73,70 @@ def read_clause(clause: Clause, predicates: Predicates) -> list[RawClaim]:
 
 
 def _read_statement(clause: Clause, subject: _Subject | None, predicates: Predicates) -> list[RawClaim]:
-    parsed = None if subject is None else _parse(clause, *subject)
+    parsed = None if subject is None else _parse(clause, subject, predicates)
     if parsed is None:
         return read_passing(clause, predicates)
-    found = read_attributes(parsed, predicates) if parsed.phrase is not None else []
-    return found or [*read_acts(parsed, predicates), *read_passing(clause, predicates)]
+    found = read_attributes(parsed) if parsed.phrase is not None else []
+    return found or [*read_acts(parsed), *read_passing(clause, predicates)]
 
 
 def _of_relative(clause: Clause, relative: Relative, predicates: Predicates) -> list[RawClaim]:
     """Return what is said of "my daughter": her attributes as a noun phrase's, her acts as a person's."""
     at = relative.at
-    if at >= len(clause.words) or clause.words[at - 1].low.endswith("'s"):
-        return _read_statement(clause, _subject(clause, predicates), predicates)
     phrase = Phrase(clause.words[:at])
-    who = " ".join(w.said for w in phrase.words)
-    parsed = _parse(clause, who, phrase, at, [])
-    found = [] if parsed is None else read_attributes(parsed, predicates)
+    parsed = None
+    if at < len(clause.words) and not clause.low(at - 1).endswith("'s"):
+        parsed = _parse(clause, _Subject(phrase.said, phrase, at), predicates)
+    found = [] if parsed is None else read_attributes(parsed)
     if found or parsed is None or not relative.close:
         return found or _read_statement(clause, _subject(clause, predicates), predicates)
-    kept = [
-        as_owners(relative, s) if s.subject == who else s for s in read_acts(replace(parsed, phrase=None), predicates)
-    ]
+    acts = read_acts(replace(parsed, phrase=None))
+    kept = [as_owners(relative, s) if s.subject == phrase.said else s for s in acts]
     return [*(s for s in kept if s is not None), *read_passing(clause, predicates)]
 
 
 def _without_finding(clause: Clause) -> Clause:
     """Return what somebody found out, without the words that say so: "I just found out it was ..."."""
-    lows = [word.low for word in clause.words[:6]]
-    if lows and lows[0] in {"i", "we", "i've", "i'm"}:
-        for found, low in enumerate(lows[1:5], 1):
-            if low in _FINDING:
-                at = found + 1 + (lows[found + 1 : found + 2] == ["out"])
-                at += lows[at : at + 1] == ["that"]
-                rest = clause.words[at:]
-                if rest and rest[0].low in PEOPLE | set(OWNERS) | {"it", "the"}:
-                    return Clause(rest, rest[0].start, clause.end, clause.at)
+    if clause.low(0) not in {"i", "we", "i've", "i'm"}:
+        return clause
+    for found in range(1, 5):
+        if clause.low(found) in _FINDING:
+            at = found + 1 + (clause.low(found + 1) == "out")
+            at += clause.low(at) == "that"
+            if clause.low(at) in {*PEOPLE, *OWNERS, "it", "the"}:
+                return Clause(clause.words[at:], clause.words[at].start, clause.end, clause.at)
     return clause
 
 
 def _subject(clause: Clause, predicates: Predicates) -> _Subject | None:
     words = clause.words
     first, _, tail = words[0].low.partition("'")
-    implied = [_CONTRACTED.get(tail, tail)] if tail else []
     if first in PEOPLE or first == "it":
         said = words[0].said.partition("'")[0].partition("’")[0]  # noqa: RUF001
-        return ("I" if first == "i" else said), None, 1, implied
+        return _Subject("I" if first == "i" else said, None, 1, (_CONTRACTED.get(tail, tail),) if tail else ())
     if _is_described(clause):
-        return f"{words[0].said} {words[1].said}", None, 2, []
+        return _Subject(f"{words[0].said} {words[1].said}", None, 2)
     if words[0].low in OWNERS or words[0].low == "the":
         return _noun_subject(clause)
     bare = _noun_subject(clause)
-    if bare is not None and (_known(bare[1], predicates) or _many(clause)):
+    if bare is not None and (_known(bare.phrase, predicates) or _many(clause)):
         return bare
     return _name_subject(clause)
 
 
 def _is_described(clause: Clause) -> bool:
     """Return whether somebody who was named before does something: "the customer prefers", "our client moved to"."""
-    words = clause.words
-    if len(words) < 4 or words[2].low in _BE | _HAVE:  # noqa: PLR2004  # "the customer is Acme" names one
+    first, second, third = (clause.low(at) for at in range(3))
+    if not clause.low(3) or third in _BE | _HAVE:  # "the customer is Acme" names one
         return False
-    return (words[0].low in {"the", "this", "that"} and words[1].low in _PARTIES | _FIRMS) or (
-        words[0].low == "our" and words[1].low in _PARTIES
-    )
+    return second in _PARTIES if first == "our" else first in {"the", "this", "that"} and second in _PARTIES | _FIRMS
 
 
 def _many(clause: Clause) -> bool:
     """Return whether a clause begins with a plural and a verb of things: "deploys happen", "tests live in"."""
-    words = clause.words
-    plural = len(words) > 3 and words[0].low.endswith("s") and words[0].low not in STOP_WORDS  # noqa: PLR2004
-    return (
-        plural and words[1].low in {"happen", "live", "run", "start", "go"} and words[2].low in {"on", "in", "at", "to"}
-    )
+    first, second, third = (clause.low(at) for at in range(3))
+    plural = bool(clause.low(3)) and first.endswith("s") and first not in STOP_WORDS
+    return plural and second in _HAPPEN and third in {"on", "in", "at", "to"}
 
 
 def _known(phrase: Phrase | None, predicates: Predicates) -> bool:
@@ -156,17 +151,13 @@ def _noun_subject(clause: Clause) -> _Subject | None:
     for at, word in enumerate(clause.words[1 : _NP_LONGEST + 1], 1):
         if word.low in _REPORTING:
             return None  # "the docs say the limit is 500"
-        if word.low in _NP_VERBS or (at > 1 and word.low in {"which", "that"}):
+        relative = word.low in {"which", "that"}
+        if word.low in _NP_VERBS or (at > 1 and relative):
             if at < 2 and clause.words[0].low in {*OWNERS, "the"}:  # noqa: PLR2004
                 return None
             phrase = Phrase(clause.words[:at])
-            after = at + (word.low in {"which", "that"})
-            return " ".join(w.said for w in phrase.words), phrase, after, []
-        if (
-            word.low.endswith("'s")
-            and at + 1 < len(clause.words)
-            and clause.words[at + 1].low in {"a", "an", "the", "called", "named"}
-        ):
+            return _Subject(phrase.said, phrase, at + relative)
+        if word.low.endswith("'s") and clause.low(at + 1) in {"a", "an", "the", "called", "named"}:
             return None
     return None
 
@@ -180,7 +171,7 @@ def _name_subject(clause: Clause, *, sure: bool = False) -> _Subject | None:
             return _possessive_subject(clause, at)
     if at == 0 or at >= len(words) or (at == 1 and not sure and _no_name(words[0].low)):
         return None
-    return " ".join(w.said for w in words[:at]), None, at, []
+    return _Subject(Phrase(words[:at]).said, None, at)
 
 
 def _no_name(low: str) -> bool:
@@ -191,43 +182,37 @@ def _no_name(low: str) -> bool:
 def _possessive_subject(clause: Clause, at: int) -> _Subject | None:
     """Return "Ann's phone number" as a noun phrase; "Ann's a nurse" is a name and a verb."""
     words = clause.words
-    if at >= len(words) or words[at].low in {"a", "an", "the", "not", "in", "from", "my"}:
-        name = " ".join(w.said for w in words[:at])[:-2]
-        return (name, None, at, ["is"]) if at < len(words) else None
+    if at >= len(words):
+        return None
+    if words[at].low in {"a", "an", "the", "not", "in", "from", "my"}:
+        return _Subject(Phrase(words[:at]).said[:-2], None, at, ("is",))
     for end, word in enumerate(words[at : at + 6], at):
         if word.low in _NP_VERBS:
-            return " ".join(w.said for w in words[:end]), Phrase(words[:end]), end, []
+            return _Subject(Phrase(words[:end]).said, Phrase(words[:end]), end)
     return None
 
 
-def _parse(clause: Clause, who: str, phrase: Phrase | None, at: int, implied: list[str]) -> Parsed | None:
+def _parse(clause: Clause, subject: _Subject, predicates: Predicates) -> Parsed | None:
     """Return the clause with its verb, or None if it says only what could, will or would be."""
-    words, aux, denied, never = clause.words, list(implied), False, False
-    adverbs: list[str] = []
-    if any(a in _MODALS for a in aux):
+    at, aux, denied, never = subject.at, list(subject.implied), False, False
+    if not _MODALS.isdisjoint(aux):
         return None
-    while at < len(words):
-        low = words[at].low
+    while low := clause.low(at):
         if low in _MODALS and not (low in {"plan", "need", "about"} and aux):
-            return _read_modal(Parsed(clause, who, phrase, at, tuple(aux), denied, never, frozenset(adverbs)))
-        if low in {"not", "never"} or low.endswith("n't"):
-            denied, never = True, never or low == "never"
+            return _read_modal(Parsed(clause, predicates, subject.who, subject.phrase, at, tuple(aux), denied, never))
+        negated = low in {"not", "never"} or low.endswith("n't")
+        denied, never = denied or negated, never or low == "never"
         if low in _BE or low in _DO or (low in _HAVE and _is_auxiliary(clause, at)):
-            aux.append(low.removesuffix("n't") if low.endswith("n't") else low)
-        elif low in _ADVERBS:
-            adverbs.append(low)
-        elif low not in {"not", "never"}:
-            break
+            aux.append(low.removesuffix("n't"))
+        elif low not in _ADVERBS and low not in {"not", "never"}:
+            return Parsed(clause, predicates, subject.who, subject.phrase, at, tuple(aux), denied, never)
         at += 1
-    if at >= len(words):
-        return None
-    return Parsed(clause, who, phrase, at, tuple(aux), denied, never, frozenset(adverbs))
+    return None
 
 
 def _read_modal(parsed: Parsed) -> Parsed | None:
     """Return a clause that tells something in spite of its modal: "they want deliveries", "I can't stand queues"."""
-    low = parsed.words[parsed.at].low
-    after = parsed.words[parsed.at + 1].low if parsed.at + 1 < len(parsed.words) else ""
+    low, after = parsed.low, parsed.low_at(parsed.at + 1)
     if low == "want" and after not in {"", *OBJECTS}:
         return parsed
     if low in {"can't", "cannot"} and after in {"stand", "bear"}:
@@ -238,11 +223,6 @@ def _read_modal(parsed: Parsed) -> Parsed | None:
 def _is_auxiliary(clause: Clause, at: int) -> bool:
     """Return whether "have" helps another verb: a participle follows."""
     for word in clause.words[at + 1 : at + 4]:
-        if word.low in _ADVERBS or word.low in {"not", "never"}:
-            continue
-        return word.low in {"been", "got"} or _participle(word.low)
+        if word.low not in _ADVERBS and word.low not in {"not", "never"}:
+            return word.low in {"been", "got"} or past_form(word.low)
     return False
-
-
-def _participle(low: str) -> bool:
-    return past_form(low)

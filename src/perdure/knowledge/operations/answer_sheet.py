@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from perdure.knowledge.extraction.dates import MONTHS
 from perdure.knowledge.extraction.entity_names import Names, names_in, normal_name
 from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.alias_index import names_of
@@ -31,6 +32,7 @@ from perdure.knowledge.rules.fact_answers import (
     stems,
 )
 from perdure.knowledge.rules.fact_history import fact_at
+from perdure.operations.documents import find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import recall
 from perdure.records.document import Shelf
@@ -41,10 +43,6 @@ from perdure.records.recall import Filters, Hit
 
 HITS: Final = 12
 BUDGET: Final = 1000
-_MONTHS: Final = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class _Found:
     records: dict[str, Record]
 
     @property
-    def told(self) -> list[FactLine]:
+    def shown(self) -> list[FactLine]:
         """All facts on the sheet."""
         return [*self.facts, *self.also, *self.past]
 
@@ -74,40 +72,33 @@ class _Selected:
 
     memories: list[MemoryItem]
     own: frozenset[str]
-    said: dict[str, str]
+    of_others: dict[str, str]
 
 
 def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, filters: Filters) -> AnswerSheet:
-    """Return what is known about a question. Reading it is no access.
+    """Return what is known about a question, at most ``budget`` tokens of it; does not count as an access.
 
-    The same store, question and instant give the same sheet.
-
-    Args:
-        ctx: Store, policy, clock, embedder, counter of tokens.
-        namespace: Where.
-        query: The question.
-        budget: Most tokens of the text; 1,000 if None.
-        filters: The time that is asked about: ``as_of`` and ``known_at``; nothing else is looked at.
+    The same store, question and instant give the same sheet. Of the filters only ``as_of`` and ``known_at`` count.
     """
-    names = names_of(ctx, namespace)
     then = Filters(isolated=True, as_of=filters.as_of, known_at=filters.known_at)
-    found = _gather(ctx, namespace, query, names, then)
-    told = {f.id: _statement(f, found.records) for f in found.told}
+    search = _Search(ctx, namespace, names_of(ctx, namespace), then)
+    found = search.gather(query)
+    entries = {f.id: _entry(f, found.records) for f in found.shown}
     rivals = _groups(found.facts)
     against = {i for group in rivals for i in group}
     plain = [f for f in found.facts if f.id not in against]
-    quoted = [quote for s in told.values() for quote in s.sources]
+    quoted = [quote for entry in entries.values() for quote in entry.sources]
     words = {q.memory: " | ".join(other.words for other in quoted if other.memory == q.memory) for q in quoted}
     sheet = AnswerSheet(
         query,
         namespace,
-        known=tuple(told[f.id] for f in plain if not f.question),
-        aging=tuple(told[f.id] for f in plain if f.question),
-        contested=tuple(tuple(told[i] for i in group) for group in rivals),
-        outdated=tuple(told[f.id] for f in found.past),
+        known=tuple(entries[f.id] for f in plain if not f.question),
+        aging=tuple(entries[f.id] for f in plain if f.question),
+        contested=tuple(tuple(entries[i] for i in group) for group in rivals),
+        outdated=tuple(entries[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.asked)),
-        also=tuple(told[f.id] for f in found.also),
-        unknown=_unknown(ctx, found, names),
+        also=tuple(entries[f.id] for f in found.also),
+        unknown=_unknown(ctx, found, search.names),
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
     )
@@ -117,110 +108,115 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
 # --- finding
 
 
-def _gather(ctx: Context, namespace: str, query: str, names: Names, then: Filters) -> _Found:
-    found = recall(ctx, query, namespace, HITS, then, touch=False).hits
-    # What a later message says otherwise is no answer; asked about another time, it may be just that.
-    gone = _outdated(ctx, namespace, found) if not then.looks_back else frozenset[str]()
-    hits = [h.memory for h in found if h.memory.id not in gone and not _is_profile(h.memory)]
-    asked = _question(ctx, namespace, query, names)
-    about = ctx.store.documents.find(namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
-    subjects = {names.standing(d.name) for d in about} | asked.named
-    subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
-    holding, over = _shared_facts(ctx, namespace, names, sorted(subjects), then)
-    ranked = [m.id for m in hits]
-    facts = select_facts(holding, ranked, asked)
-    answered = any(answers(f, asked) for f in facts)
-    there = {d.id for d in about} if asked.strict else set()
-    told = _select_memories(ctx, namespace, names, [m for m in hits if m.id not in there], asked, answered=answered)
-    also: list[FactLine] = []
-    if asked.strict and not answered:
-        more = sorted(set(told.said.values()) - subjects)
-        holding += _shared_facts(ctx, namespace, names, more, then)[0] if more else []
-        also = facts_of_others(holding, [*ranked, *told.said], facts, asked)
-    ended = outdated_facts(over, facts, asked)
-    shown = [*facts, *also, *ended]
-    sources = sorted({memory for f in shown for memory, _ in f.sources})
-    records = {r.id: r for r in ctx.store.get(namespace, sources)} if sources else {}
-    on_it = {f.id for f in shown}
-    return _Found(asked, [m for m in told.memories if m.id not in on_it], told.own, facts, also, ended, records)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Looks for what is known about a question, as of ``then``."""
+
+    ctx: Context
+    namespace: str
+    names: Names
+    then: Filters
+
+    def gather(self, query: str) -> _Found:
+        """Return what belongs on the sheet of a question."""
+        hits, asked = self._hits(query), self._question(query)
+        documents = self.ctx.store.documents
+        about = documents.find(self.namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
+        subjects = {self.names.standing(d.name) for d in about} | asked.named
+        subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
+        holding, over = self._shared_facts(sorted(subjects))
+        ranked = [m.id for m in hits]
+        facts = select_facts(holding, ranked, asked)
+        answered = any(answers(f, asked) for f in facts)
+        there = {d.id for d in about} if asked.strict else set()
+        selected = self._select([m for m in hits if m.id not in there], asked, answered=answered)
+        also: list[FactLine] = []
+        if asked.strict and not answered:
+            more = sorted(set(selected.of_others.values()) - subjects)
+            holding += self._shared_facts(more)[0]
+            also = facts_of_others(holding, [*ranked, *selected.of_others], facts, asked)
+        past = outdated_facts(over, facts, asked)
+        shown = [*facts, *also, *past]
+        sources = sorted({memory for f in shown for memory, _ in f.sources})
+        records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
+        left = [m for m in selected.memories if m.id not in {f.id for f in shown}]
+        return _Found(asked, left, selected.own, facts, also, past, records)
+
+    def _hits(self, query: str) -> list[MemoryItem]:
+        """Return what a recall finds, without what is out of date and without summaries of entities.
+
+        What a later message says otherwise is no answer; asked about another time, it may be just that. What sums up an
+        entity stands on the sheet itself, with its current confidence.
+        """
+        found = recall(self.ctx, query, self.namespace, HITS, self.then, touch=False).hits
+        gone = self._outdated(found) if not self.then.looks_back else frozenset[str]()
+        memories = [h.memory for h in found if h.memory.id not in gone]
+        return [m for m in memories if (m.kind, m.source) != (Kind.SUMMARY, SUMMARIZED)]
+
+    def _outdated(self, hits: Sequence[Hit]) -> frozenset[str]:
+        """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
+        facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
+        partly = [h.memory.id for h in hits if h.updated_by in facts]
+        still = set(partly) - outdated_messages(self.ctx, self.namespace, partly).keys()
+        return frozenset(h.memory.id for h in hits if h.updated_by and h.memory.id not in still)
+
+    def _question(self, query: str) -> SheetQuestion:
+        names = self.names
+        known = find_documents_named(self.ctx, self.namespace, Shelf.ALIAS, names_in(query))
+        called: dict[str, set[str]] = {names.standing(d.id): set() for d in known}
+        for form, ids in names.known.items():
+            for entity in called.keys() & set(map(names.standing, ids)):
+                called[entity].add(form)
+        user = names.standing(USER) if USER in names.entities else None
+        return parse_question(query, called, user, resources(self.ctx).predicates.asked)
+
+    def _shared_facts(self, subjects: Sequence[str]) -> tuple[list[FactLine], list[FactLine]]:
+        """Return the facts about some entities that hold, and those that do not any longer.
+
+        Only what everybody may see: the facts of a session are left to it.
+        """
+        ctx, place = self.ctx, self.namespace
+        some = {fact.id: fact for subject in subjects for fact in all_facts(ctx, place, self.names, subject)}
+        states = find_states(ctx, place, some)
+        seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
+        holding: list[FactLine] = []
+        over: list[FactLine] = []
+        for line in fact_lines(ctx, place, seen, self.names):
+            found = fact_at(line, some[line.id], states[line.id], self.then)
+            if found is not None:
+                (holding if found[1] else over).append(found[0])
+        if self.then.known_at is None or not holding:
+            return holding, over
+        # Two that were both believed then were in conflict then, whatever came of it.
+        rivals = open_conflicts(ctx, place, [f.id for f in holding], settled=True)
+        return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
+
+    def _select(self, hits: Sequence[MemoryItem], asked: SheetQuestion, *, answered: bool) -> _Selected:
+        """Return the memories that belong on a sheet.
+
+        A message that says a fact about somebody else is about that one, and so is one that names others where a fact
+        answers; else it may be what is asked for.
+        """
+        if not asked.strict:
+            return _Selected(list(hits), frozenset(), {})
+        store, standing = self.ctx.store, self.names.standing
+        mentions = store.documents.find(self.namespace, Shelf.MENTION, [m.id for m in hits])
+        mentioning = {d.id for d in mentions if standing(d.name) in asked.named}
+        own = frozenset(m.id for m in hits if m.id in mentioning or _is_about(m, asked))
+        rest = [m.id for m in hits if m.id not in own]
+        said = {m: [o for o, kind, _ in store.links_to(self.namespace, m) if kind == DERIVED] for m in rest}
+        facts = list(dict.fromkeys(fact for some in said.values() for fact in some))
+        about = find_documents(self.ctx, self.namespace, Shelf.ABOUT, facts)
+        subjects = {d.id: standing(d.name) for d in about}
+        of_others = {i: subjects[i] for i in facts if subjects.get(i) not in {None, *asked.named, asked.speaker}}
+        left_out = {m for m, some in said.items() if not of_others.keys().isdisjoint(some)}
+        left_out |= ({d.id for d in mentions} - own) if answered else set()
+        return _Selected([m for m in hits if m.id not in left_out], own, of_others)
 
 
-def _outdated(ctx: Context, namespace: str, hits: Sequence[Hit]) -> frozenset[str]:
-    """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
-    facts = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
-    partly = [h.memory.id for h in hits if h.updated_by in facts]
-    still = set(partly) - outdated_messages(ctx, namespace, partly).keys() if partly else set()
-    return frozenset(h.memory.id for h in hits if h.updated_by and h.memory.id not in still)
-
-
-def _is_profile(m: MemoryItem) -> bool:
-    """Whether a memory sums up an entity: what it says stands on the sheet itself, as sure as it is by now."""
-    return m.kind is Kind.SUMMARY and m.source == SUMMARIZED
-
-
-def _question(ctx: Context, namespace: str, query: str, names: Names) -> SheetQuestion:
-    forms = names_in(query)
-    known = ctx.store.documents.find_named(namespace, Shelf.ALIAS, forms) if forms else []
-    named = {names.standing(d.id) for d in known}
-    called: dict[str, set[str]] = {entity: set() for entity in named}
-    for form, ids in names.known.items():
-        for entity in named.intersection(map(names.standing, ids)):
-            called[entity].add(form)
-    user = names.standing(USER) if USER in names.entities else None
-    return parse_question(query, called, user, resources(ctx).predicates.asked)
-
-
-def _shared_facts(
-    ctx: Context, namespace: str, names: Names, subjects: Sequence[str], then: Filters
-) -> tuple[list[FactLine], list[FactLine]]:
-    """Return the facts about some entities that hold, and those that do not any longer.
-
-    Only what everybody may see: the facts of a session are left to it.
-    """
-    some = {fact.id: fact for subject in subjects for fact in all_facts(ctx, namespace, names, subject)}
-    states = {i: state for i, (state, *_) in ctx.store.states(namespace, list(some)).items()} if some else {}
-    seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
-    holding: list[FactLine] = []
-    over: list[FactLine] = []
-    for line in fact_lines(ctx, namespace, seen, names):
-        found = fact_at(line, some[line.id], states[line.id], then)
-        if found is not None:
-            (holding if found[1] else over).append(found[0])
-    if then.known_at is None or not holding:
-        return holding, over
-    # Two that were both believed then were in conflict then, whatever came of it.
-    rivals = open_conflicts(ctx, namespace, [f.id for f in holding], settled=True)
-    return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
-
-
-def _select_memories(
-    ctx: Context, namespace: str, names: Names, hits: Sequence[MemoryItem], asked: SheetQuestion, *, answered: bool
-) -> _Selected:
-    """Return the memories that belong on a sheet.
-
-    A message that says a fact about somebody else is about that one, and so is one that names others where a fact
-    answers; else it may be what is asked for.
-    """
-    if not asked.strict:
-        return _Selected(list(hits), frozenset(), {})
-    documents = ctx.store.documents
-    mentions = documents.find(namespace, Shelf.MENTION, [m.id for m in hits])
-    mentioning = {d.id for d in mentions if names.standing(d.name) in asked.named}
-    own = {
-        m.id
-        for m in hits
-        if m.id in mentioning or normal_name(m.speaker or "") in asked.forms or names_one(m.content, asked)
-    }
-    rest = [m.id for m in hits if m.id not in own]
-    said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in rest}
-    facts = list(dict.fromkeys(fact for some in said.values() for fact in some))
-    about = documents.find(namespace, Shelf.ABOUT, facts) if facts else []
-    subjects = {d.id: names.standing(d.name) for d in about}
-    of_others = {i for i, subject in subjects.items() if subject not in {*asked.named, asked.speaker}}
-    left_out = {m for m, some in said.items() if not of_others.isdisjoint(some)}
-    left_out |= ({d.id for d in mentions} - own) if answered else set()
-    told = {i: subjects[i] for i in facts if i in of_others}
-    return _Selected([m for m in hits if m.id not in left_out], frozenset(own), told)
+def _is_about(memory: MemoryItem, asked: SheetQuestion) -> bool:
+    """Whether whom the question names says a memory, or is named in it."""
+    return normal_name(memory.speaker or "") in asked.forms or names_one(memory.content, asked)
 
 
 def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
@@ -237,7 +233,7 @@ def _groups(facts: Sequence[FactLine]) -> list[list[str]]:
     return groups
 
 
-def _statement(f: FactLine, records: Mapping[str, Record]) -> SheetEntry:
+def _entry(f: FactLine, records: Mapping[str, Record]) -> SheetEntry:
     return SheetEntry(
         id=f.id,
         kind=Kind.FACT.value,
@@ -271,8 +267,8 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     """Return what is not known, in sentences: about whom nothing answers, and which words nothing covers."""
     asked, meant = found.asked, resources(ctx).predicates.asked
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
-    texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.told]
-    texts += [words for f in found.told for _, words in f.sources]
+    texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
+    texts += [words for f in found.shown for _, words in f.sources]
     sentences: list[str] = []
     covered: set[str] = set()
     for entity in sorted(asked.named) if asked.strict else ():
@@ -288,7 +284,7 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     if not texts:
         told = " ".join(sentences) or "Nothing that is stored is about this question."
         return (f"{told} Do not guess.",)
-    words_left = [w for w in missing_words(asked, texts, found.told, meant) if w not in covered]
+    words_left = [w for w in missing_words(asked, texts, found.shown, meant) if w not in covered]
     if words_left:
         sentences.append(f"Nothing above holds the words: {', '.join(words_left)}.")
     return tuple(sentences)
@@ -310,7 +306,7 @@ def _calendar_of(moment: str) -> str:
     """Return a day in words, as questions ask for it: "2023 december 8"."""
     year, _, rest = _day(moment).partition("-")
     month, _, day = rest.partition("-")
-    return f"{year} {_MONTHS[int(month) - 1]} {int(day)}" if day else ""
+    return f"{year} {MONTHS[int(month) - 1]} {int(day)}" if day else ""
 
 
 def _day(moment: str) -> str:

@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Final
 
 from perdure.knowledge.extraction.lemmas import base_verb
-from perdure.knowledge.extraction.naming_verbs import HABITS, LAPSED
+from perdure.knowledge.extraction.parsed_clause import LAPSED
 from perdure.knowledge.extraction.phrases import WEEKDAYS
+from perdure.knowledge.extraction.vocabulary import HABITS
 from perdure.knowledge.records.facts import Claim, Fact, Learned
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State

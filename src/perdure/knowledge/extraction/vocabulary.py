@@ -2,90 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import Clause, Word
-from perdure.knowledge.extraction.phrases import Phrase
-from perdure.knowledge.records.facts import Learned
-from perdure.records.instant import Instant
 from perdure.rules.language.words import word_set
-
-LAPSED: Final = re.compile(
-    r"\b(?:since|lately|recently|(?:in|for)\s+(?:\w+\s+){0,3}?(?:days?|weeks?|months?|years?|decades?|ages|while|time))\b"
-)
-"""Since when something was not done: who "hasn't smoked since May" did until then."""
-TextSpan = tuple[int, int]
-"""Where something stands in the text: first character, one past the last."""
-
-
-@dataclass(frozen=True, slots=True)
-class RawClaim:
-    """A claim before its value is read.
-
-    Attributes:
-        subject: As said, ``I`` for the speaker.
-        predicate: In normal form.
-        value: Where the value stands.
-        span: Where the whole stands.
-        learned: Which tier it belongs to.
-        old: Where the value stands that was true before.
-        denied: The value does not hold.
-        many: As the claim's, or None for what the table says.
-        kind: Sort of predicate, or empty for what the table says.
-        since: The day that the clause names.
-    """
-
-    subject: str
-    predicate: str
-    value: TextSpan
-    span: TextSpan
-    learned: Learned
-    old: TextSpan | None = None
-    denied: bool = False
-    many: bool | None = None
-    kind: str = ""
-    since: Instant | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """A clause with its subject and verb told apart.
-
-    Attributes:
-        clause: The clause.
-        who: Its subject as said.
-        phrase: The subject as a noun phrase, if it is no person.
-        at: Index of the verb, or of what follows "is".
-        aux: The verbs before it that help it.
-        denied: It has "not" or "never".
-        never: It has "never".
-        adverbs: Those between subject and verb.
-    """
-
-    clause: Clause
-    who: str
-    phrase: Phrase | None
-    at: int
-    aux: tuple[str, ...]
-    denied: bool = False
-    never: bool = False
-    adverbs: frozenset[str] = frozenset()
-
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """The clause's words."""
-        return self.clause.words
-
-    @property
-    def ended(self) -> bool:
-        """Whether it says that something holds no more: "no longer", "not ... anymore", "haven't ... since May"."""
-        lows = [word.low for word in self.words]
-        over = "anymore" in lows or "longer" in lows or lows[-2:] == ["any", "more"]
-        lapsed = bool({"have", "has"} & set(self.aux)) and not self.never
-        return self.denied and (over or (lapsed and LAPSED.search(" ".join(lows)) is not None))
-
 
 CHANGING: Final = word_set("""
     changed switched moved increased decreased extended adjusted updated raised lowered reduced pushed postponed bumped
@@ -156,9 +75,9 @@ ROLES: Final = word_set("""
     administrator admin maintainer supervisor representative buyer
     """)
 """Offices that somebody holds."""
-THINGS: Final = word_set("""
-    car bike motorbike phone laptop camera guitar watch tv computer printer tablet van truck boat
-    """)
+THINGS: Final = word_set(
+    "car bike motorbike phone laptop camera guitar watch tv computer printer tablet van truck boat"
+)
 """Possessions that are of a make: "my car is a 2017 Toyota"."""
 PLACES: Final = word_set("""
     office headquarter headquarters hq warehouse store shop school house apartment flat studio gym factory plant lab
