@@ -6,6 +6,7 @@ and ``label``; what a model reads ``label``, ``quoted_line`` or ``quote_block``.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from typing import Final
@@ -47,6 +48,11 @@ def terminal_text(text: str) -> str:
 def terminal_line(text: str) -> str:
     """Return ``terminal_text`` on one line: line feeds and tabs are written out, too."""
     return terminal_text(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def terminal_json(text: str) -> str:
+    """Return JSON text in which characters that steer a terminal are escapes of JSON: it means the same."""
+    return _TERMINAL.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 def remove_invisible(text: str) -> str:

@@ -149,7 +149,9 @@ def default_store() -> Path:
 
 def print_json(data: Any) -> None:
     """Print one JSON document; characters that the terminal cannot show are escaped."""
-    text = json.dumps(data, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str)
+    from perdure.rules.escaping import terminal_json  # noqa: PLC0415  # start-up time
+
+    text = terminal_json(json.dumps(data, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str))
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

@@ -14,6 +14,7 @@ import perdure.memory  # declares the verbs; loads neither numpy nor SQLite
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.model import render_text
 from perdure.records.errors import InvalidInput, NotFound
+from perdure.rules.escaping import one_line
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 from perdure.verbs.results import as_object, brief, schema_of
 
@@ -201,5 +202,5 @@ def failed(error: Mapping[str, Any]) -> CallToolResult:
     if len(message) > _LONGEST_ERROR:  # it repeats what was given, or lists many faults
         message = f"{message[:_LONGEST_ERROR]} [...]"
     told = {**error, "message": message}
-    text = f"{message} {error['remedy']}".strip()
+    text = one_line(f"{message} {error['remedy']}")
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"perdure/error": told})
