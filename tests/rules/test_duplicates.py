@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from laws.memories import LAW
 from perdure.formulas.pairs import similar_pairs
 from perdure.records.memory import Content, Kind, Record, Scope, Status
+from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.rules.consolidation.duplicates import (
     Label,
     LikePair,
     compare_found,
     compare_pairs,
     connected_groups,
-    group_label,
-    label,
+    pair_label,
     pairs_by_group,
     split_complete,
     tokens,
     uncompared_pairs,
+    weakest_label,
 )
 from perdure.rules.consolidation.merging import (
     MergeStrategy,
@@ -35,6 +36,7 @@ from perdure.rules.consolidation.merging import (
 )
 from rules.builders import DAY, START, state
 
+TABLE = ConsolidatePolicy()
 KEEPING = [MergeStrategy.KEEP_NEWEST, MergeStrategy.KEEP_OLDEST, MergeStrategy.KEEP_HIGHEST_IMPORTANCE]
 
 
@@ -66,7 +68,7 @@ def numbers_lost(keeper, loser):
 
 
 def proposal(members, strategy=MergeStrategy.KEEP_OLDEST, guard=nothing_lost, pairs=None):
-    return propose_merges(members, all_pairs(members) if pairs is None else pairs, 0.85, strategy, guard)
+    return propose_merges(members, all_pairs(members) if pairs is None else pairs, 0.85, strategy, guard, TABLE)
 
 
 # --- groups
@@ -89,7 +91,7 @@ def test_a_group_is_found_from_texts_and_vectors():
     vectors = np.array([[1, 0, 0], [0.99, 0.1, 0], [0, 1, 0], [0.98, 0.15, 0.1]], np.float32)
     ids = ["d", "c", "b", "a"]
     found = compare_found(ids, texts, similar_pairs(vectors, 0.5), least=0.75)
-    assert [(p.a, p.b, round(p.overlap, 3), p.label) for p in found] == [
+    assert [(p.a, p.b, round(p.overlap, 3), pair_label(p, TABLE)) for p in found] == [
         ("a", "c", 0.667, Label.REVIEW),
         ("a", "d", 0.667, Label.REVIEW),
         ("c", "d", 1.0, Label.MERGE),
@@ -101,7 +103,7 @@ def test_a_group_is_found_from_texts_and_vectors():
 
 
 def test_no_pairs_make_no_groups():
-    found = compare_found(["a"], ["x"], similar_pairs(np.ones((1, 3), np.float32), 0.5))
+    found = compare_found(["a"], ["x"], similar_pairs(np.ones((1, 3), np.float32), 0.5), least=0.75)
     assert (found, connected_groups(found, 0.85)) == ([], [])
     assert compare_pairs([], [], [], np.ones((0, 3), np.float32)) == []
 
@@ -124,12 +126,13 @@ def test_signs_without_words_are_alike_only_when_they_are_the_same():
     ],
 )
 def test_the_seeds_table(combined, overlap, expected):
-    assert label(combined, overlap) is expected
+    assert pair_label(pair("a", "b", combined, overlap), TABLE) is expected
 
 
 def test_a_group_is_labelled_by_its_weakest_pair():
-    assert group_label([pair("a", "b", 0.95), pair("b", "c", 0.78), pair("a", "c", 0.85)]) is Label.LINK
-    assert group_label([]) is Label.KEEP
+    pairs = [pair("a", "b", 0.95), pair("b", "c", 0.78), pair("a", "c", 0.85)]
+    assert weakest_label(pairs, TABLE) is Label.LINK
+    assert weakest_label([], TABLE) is None
 
 
 def test_a_pair_stands_in_order():
@@ -234,7 +237,7 @@ def test_strategy_merge_content():
         record("a", "We deploy on Fridays.", created_ms=START),
         record("c", "deploys  run on friday.", created_ms=START + 2 * DAY),
     ]
-    merge = merge_group(members, MergeStrategy.MERGE_CONTENT, all_pairs(members, 0.9))
+    merge = merge_group(members, MergeStrategy.MERGE_CONTENT, all_pairs(members, 0.9), TABLE)
     assert merge.content == "We deploy on Fridays.\n\n---\n\nDeploys run on Friday."
     assert (merge.keeper, merge.losers) == (None, ("a", "b", "c"))
 
@@ -261,7 +264,7 @@ def test_metadata_merging():
         record("b", tags=("y", "z"), metadata={"who": "Ben", "m": 2, "consolidated_from": ["old1"]}, access_count=4),
         record("c", metadata={"m": 3}, created_ms=START - DAY, accessed_ms=START + DAY, importance=0.7),
     ]
-    merge = merge_group(members, MergeStrategy.KEEP_NEWEST, all_pairs(members, 0.9))
+    merge = merge_group(members, MergeStrategy.KEEP_NEWEST, all_pairs(members, 0.9), TABLE)
     assert merge.keeper == "a"
     assert merge.tags == ("x", "y", "z")
     assert merge.metadata == {"who": "Ann", "n": 1, "m": 2, "consolidated_from": ["old2", "old1", "c", "a", "b"]}
@@ -273,7 +276,7 @@ def test_metadata_merging():
 @pytest.mark.parametrize("strategy", KEEPING)
 def test_the_keepers_own_text_stays_and_the_others_tags_come(strategy):
     members = [record(r.id, f"text {r.id}", tags=(r.id,), **vars_of(r)) for r in THREE]
-    merge = merge_group(members, strategy, all_pairs(members))
+    merge = merge_group(members, strategy, all_pairs(members), TABLE)
     assert merge.content == f"text {merge.keeper}"
     assert merge.tags == ("a", "b", "c")
     assert merge.losers == tuple(sorted({"a", "b", "c"} - {merge.keeper}))
@@ -287,23 +290,25 @@ def vars_of(given):
 def test_the_order_of_members_does_not_matter(strategy):
     members = [record(r.id, f"text {r.id}", metadata={"k": r.id}, **vars_of(r)) for r in THREE]
     pairs = all_pairs(members)
-    assert merge_group(members[::-1], strategy, pairs) == merge_group(members, strategy, pairs)
+    assert merge_group(members[::-1], strategy, pairs, TABLE) == merge_group(members, strategy, pairs, TABLE)
 
 
 def test_a_memory_merged_twice_keeps_its_whole_lineage():
-    first = merge_group([record("a"), record("b")], MergeStrategy.KEEP_OLDEST, [])
-    again = merge_group([record("a", metadata=first.metadata), record("c")], MergeStrategy.KEEP_OLDEST, [])
+    first = merge_group([record("a"), record("b")], MergeStrategy.KEEP_OLDEST, [], TABLE)
+    again = merge_group([record("a", metadata=first.metadata), record("c")], MergeStrategy.KEEP_OLDEST, [], TABLE)
     assert again.metadata["consolidated_from"] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(("theirs", "kept"), [("x", ["x"]), (5, []), (None, []), (["x", 5, {}], ["x"]), ({"k": 1}, [])])
 def test_what_a_user_wrote_in_the_place_of_the_lineage_does_no_harm(theirs, kept):
     members = [record("a", metadata={"consolidated_from": theirs}), record("b")]
-    assert merge_group(members, MergeStrategy.KEEP_OLDEST, []).metadata == {"consolidated_from": [*kept, "a", "b"]}
+    assert merge_group(members, MergeStrategy.KEEP_OLDEST, [], TABLE).metadata == {
+        "consolidated_from": [*kept, "a", "b"]
+    }
 
 
 def test_never_accessed_stays_never_accessed():
-    assert merge_group([record("a"), record("b")], MergeStrategy.KEEP_OLDEST, []).accessed_ms is None
+    assert merge_group([record("a"), record("b")], MergeStrategy.KEEP_OLDEST, [], TABLE).accessed_ms is None
 
 
 # --- what may be merged
@@ -444,7 +449,7 @@ def test_the_same_words_are_no_copies_where_something_keeps_them_apart(other):
 def test_every_pair_of_a_merge_is_alike(likeness):
     members = [record(x) for x in "abcdefghij"]
     pairs = [pair(a, b, c) for (a, b), c in likeness.items()]
-    done = propose_merges(members, pairs, 0.85, MergeStrategy.KEEP_NEWEST, nothing_lost)
+    done = propose_merges(members, pairs, 0.85, MergeStrategy.KEEP_NEWEST, nothing_lost, TABLE)
     for merge in done.merges:
         assert all(likeness.get(ab, 0) >= 0.85 for ab in combinations(sorted([merge.keeper, *merge.losers]), 2))
     taken = [x for m in done.merges for x in (m.keeper, *m.losers)]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from conftest import Clock, opened
 from perdure import copy
 from perdure.records.message import Message
+from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.records.trust import Trust
 from perdure.rules.consolidation.merging import MergeStrategy, merge_group
 from perdure.rules.consolidation.session_summaries import sketch_summaries
@@ -219,8 +220,8 @@ def test_merged_contents_inherit_the_least_and_a_keeper_keeps_its_own():
         mine = memory.remember(words, importance=0.9, session="x")
         found = memory.remember(words, source="https://example.org", importance=0.1, session="y")
         records = memory._context.store.get("default", [found.id, mine.id])
-    assert merge_group(records, MergeStrategy.MERGE_CONTENT, []).metadata[KEY] == "external"
-    kept = merge_group(records, MergeStrategy.KEEP_HIGHEST_IMPORTANCE, [])
+    assert merge_group(records, MergeStrategy.MERGE_CONTENT, [], ConsolidatePolicy()).metadata[KEY] == "external"
+    kept = merge_group(records, MergeStrategy.KEEP_HIGHEST_IMPORTANCE, [], ConsolidatePolicy())
     assert (kept.keeper, KEY in kept.metadata) == (mine.id, False)
 
 

@@ -59,6 +59,16 @@ def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> li
     return result
 
 
+def birth_confidence(kind: Kind, policy: Policy) -> float:
+    """Return the base confidence with which a new memory of a kind starts, 0 to 1."""
+    by_kind = {
+        Kind.NOTE: policy.confidence.note,
+        Kind.EPISODE: policy.confidence.episode,
+        Kind.FACT: policy.confidence.fact,
+    }
+    return by_kind.get(kind, policy.confidence.other)
+
+
 def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant) -> list[State]:
     """Return the states in which new memories start."""
     states = [

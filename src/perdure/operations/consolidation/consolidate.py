@@ -17,7 +17,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import Record
-from perdure.rules.consolidation.duplicate_links import choose_marks, relabel
+from perdure.rules.consolidation.duplicate_links import choose_marks
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.edges import Strengthening
 from perdure.rules.consolidation.merge_plan import decide_merge, draft_from_merge, fingerprint, merge_states
@@ -199,9 +199,9 @@ def _decided(ctx: Context, asked: Asked, found: _Found, now: Instant) -> _Decide
             members = [decisions.records[identity] for identity in group if identity in decisions.records]
             pairs = [*known, *found.corpus.compared(pairs_to_compare(members, known), ctx.policy.consolidate)]
             likeness.update({(pair.a, pair.b): pair.combined for pair in pairs})
-            done = propose_merges(members, pairs, asked.threshold, asked.strategy, conflict)
-            proposals.append(relabel(done, pairs, ctx.policy.consolidate))
-            merging += bool(done.merges)
+            policy = ctx.policy.consolidate
+            proposals.append(propose_merges(members, pairs, asked.threshold, asked.strategy, conflict, policy))
+            merging += bool(proposals[-1].merges)
         if merging == asked.groups:
             break
     return _written(ctx, asked, decisions, proposals, likeness)

@@ -14,7 +14,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import State
 from perdure.records.plan import Change, Target
 from perdure.records.signal_results import Used
-from perdure.rules.lifecycle.reinforcement import Boost, BoostType, doubt_states, reinforce_states
+from perdure.rules.lifecycle.reinforcement import Boost, doubt_states, reinforce_states
 from perdure.rules.validation.values import checked_id
 
 WhatCame = Literal["helpful", "wrong", "unused"]
@@ -122,7 +122,7 @@ def _tell(
         def decide(states: list[State]) -> list[StateChange]:
             if outcome == WRONG:
                 return [StateChange(o.state, o.because) for o in doubt_states(states, ctx.policy, now)]
-            boost = Boost(BoostType.ADDITIVE, ctx.policy.use.boost, ctx.policy.use.strength)
+            boost = Boost("additive", ctx.policy.use.boost, ctx.policy.use.strength)
             made = reinforce_states(states, accessed, boost, ctx.policy, now)
             return [
                 StateChange(o.state, f"helpful: {o.because}", accessed=a) for o, a in zip(made, accessed, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.records.document import Shelf
@@ -11,38 +11,11 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Target
 from perdure.records.policy_lifecycle import ConsolidatePolicy
-from perdure.rules.consolidation.duplicates import Label, LikePair
+from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label
 from perdure.rules.consolidation.merging import Proposal, merge_obstacle
 
 MOST_MARKS: Final = 1000
 """Links and questions that one run writes, the most similar pairs first."""
-
-_ROUNDING: Final = 1e-9
-
-
-def pair_label(pair: LikePair, policy: ConsolidatePolicy) -> Label:
-    """Return what the table says of a pair, with the policy's bounds; each is inclusive."""
-    if pair.combined >= policy.merge_at - _ROUNDING and pair.overlap >= policy.merge_overlap - _ROUNDING:
-        return Label.MERGE
-    if pair.combined >= policy.review_at - _ROUNDING:
-        return Label.REVIEW
-    return Label.LINK if pair.combined >= policy.link_at - _ROUNDING else Label.KEEP
-
-
-def weakest_label(pairs: Iterable[LikePair], policy: ConsolidatePolicy) -> Label:
-    """Return what the table says of a group: what it says of its weakest pair."""
-    order = list(Label)
-    return max((pair_label(pair, policy) for pair in pairs), key=order.index, default=Label.KEEP)
-
-
-def relabel(proposal: Proposal, pairs: Sequence[LikePair], policy: ConsolidatePolicy) -> Proposal:
-    """Return a proposal whose merges are labelled by the policy's bounds; copies that nobody compared are alike."""
-    merges = []
-    for merge in proposal.merges:
-        members = {*merge.losers, merge.keeper}
-        own = [pair for pair in pairs if pair.a in members and pair.b in members]
-        merges.append(replace(merge, label=weakest_label(own, policy) if own else Label.MERGE))
-    return replace(proposal, merges=tuple(merges))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,7 @@ import numpy as np
 from perdure.formulas.likeness import CONTENT_WEIGHT, TokenSets, jaccard
 from perdure.formulas.likeness import combine as weighted
 from perdure.formulas.pairs import Places, SimilarPairs, Vectors, cosines
-
-MERGE_FROM: Final = 0.90
-MERGE_OVERLAP: Final = 0.50
-REVIEW_FROM: Final = 0.80
-LINK_FROM: Final = 0.75
+from perdure.records.policy_lifecycle import ConsolidatePolicy
 
 _WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
 _ROUNDING: Final = 1e-9
@@ -60,11 +56,6 @@ class LikePair:
         """Return whether the combined likeness is at least the threshold."""
         return self.combined >= threshold - _ROUNDING
 
-    @property
-    def label(self) -> Label:
-        """What the table says of this pair."""
-        return label(self.combined, self.overlap)
-
 
 @dataclass(frozen=True, slots=True)
 class Split:
@@ -79,13 +70,19 @@ class Split:
     left: tuple[str, ...]
 
 
-def label(combined: float, overlap: float) -> Label:
-    """Return what the table says of a likeness; every bound is inclusive."""
-    if combined >= MERGE_FROM - _ROUNDING and overlap >= MERGE_OVERLAP - _ROUNDING:
+def pair_label(pair: LikePair, policy: ConsolidatePolicy) -> Label:
+    """Return what the table says of a pair, with the policy's bounds; each is inclusive."""
+    if pair.reaches(policy.merge_at) and pair.overlap >= policy.merge_overlap - _ROUNDING:
         return Label.MERGE
-    if combined >= REVIEW_FROM - _ROUNDING:
+    if pair.reaches(policy.review_at):
         return Label.REVIEW
-    return Label.LINK if combined >= LINK_FROM - _ROUNDING else Label.KEEP
+    return Label.LINK if pair.reaches(policy.link_at) else Label.KEEP
+
+
+def weakest_label(pairs: Iterable[LikePair], policy: ConsolidatePolicy) -> Label | None:
+    """Return what the table says of a group: what it says of its weakest pair; None where no pair is known."""
+    order = list(Label)
+    return max((pair_label(pair, policy) for pair in pairs), key=order.index, default=None)
 
 
 def tokens(text: str) -> list[str]:
@@ -98,7 +95,7 @@ def compare_found(
     texts: Sequence[str],
     found: SimilarPairs,
     *,
-    least: float = LINK_FROM,
+    least: float,
     content_weight: float = CONTENT_WEIGHT,
 ) -> list[LikePair]:
     """Return what is known of pairs that a search by vectors has found, in order of ids.
@@ -123,12 +120,7 @@ def compare_pairs(
 ) -> list[LikePair]:
     """Return the likeness of given pairs (see :func:`uncompared_pairs`), however low, in order of ids.
 
-    Args:
-        wanted: Pairs of ids, in any order.
-        ids: Of the rows, each once.
-        texts: Of the same rows.
-        vectors: float32 or int8 [n, d], of the same rows.
-        content_weight: Share of the words in the combined likeness, 0 to 1.
+    ``ids``, ``texts`` and ``vectors`` (float32 or int8 [n, d]) are of the same rows, each id once.
     """
     place = {identity: number for number, identity in enumerate(ids)}
     asked = np.array([(place[a], place[b]) for a, b in wanted], np.int32).reshape(-1, 2)
@@ -152,33 +144,33 @@ def _like_pairs(
     return sorted(made, key=lambda pair: (pair.a, pair.b))
 
 
-def group_label(pairs: Iterable[LikePair]) -> Label:
-    """Return what the table says of a group: what it says of its weakest pair. A group without pairs is kept apart."""
-    order = list(Label)
-    return max((pair.label for pair in pairs), key=order.index, default=Label.KEEP)
-
-
 def connected_groups(pairs: Iterable[LikePair], threshold: float) -> list[tuple[str, ...]]:
     """Return the connected components over pairs that reach the threshold: two or more ids each, all in order.
 
     Members of a component may be unlike each other (components chain): ask :func:`split_complete` before merging.
     """
-    parent: dict[str, str] = {}
+    near = [(pair.a, pair.b) for pair in pairs if pair.reaches(threshold)]
+    return components((identity for pair in near for identity in pair), near)
+
+
+def components(members: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """Return the connected groups of members, those of one too, all in order; pairs with others are passed over."""
+    parent = {identity: identity for identity in members}
 
     def root(identity: str) -> str:
-        while (above := parent.setdefault(identity, identity)) != identity:
+        while (above := parent[identity]) != identity:
             parent[identity] = parent[above]
             identity = above
         return identity
 
-    for pair in pairs:
-        if pair.reaches(threshold):
-            one, other = sorted((root(pair.a), root(pair.b)))
+    for a, b in pairs:
+        if a in parent and b in parent:
+            one, other = sorted((root(a), root(b)))
             parent[other] = one
     found: dict[str, list[str]] = {}
     for identity in parent:
         found.setdefault(root(identity), []).append(identity)
-    return sorted(tuple(sorted(members)) for members in found.values())
+    return sorted(tuple(sorted(some)) for some in found.values())
 
 
 def pairs_by_group(found: Sequence[tuple[str, ...]], pairs: Iterable[LikePair]) -> list[list[LikePair]]:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from perdure.records.consolidation_results import Edge
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
-from perdure.records.plan import Change, Target
+from perdure.records.plan import Change
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.validation.values import checked_id, checked_text
 
 MOST_WEIGHT: Final = 10.0
@@ -31,13 +32,6 @@ def checked_members(members: Any) -> dict[str, str]:
     }
 
 
-def checked_weight(weight: Any) -> float:
-    """Return an edge's weight: above 0, at most 10."""
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight <= MOST_WEIGHT:
-        raise InvalidInput(f"weight must be above 0 and at most {MOST_WEIGHT:g}, not {weight!r}.", remedy="Try 1.0.")
-    return float(weight)
-
-
 def read_edges(documents: Iterable[Document], visible: Iterable[str]) -> list[Edge]:
     """Return the edges that some documents tell of, by id; members that are not visible are not shown."""
     shown = set(visible)
@@ -58,39 +52,22 @@ def read_edges(documents: Iterable[Document], visible: Iterable[str]) -> list[Ed
 def join_edge(
     edge: str, members: Mapping[str, str], there: Sequence[Document], *, kind: str, weight: float
 ) -> list[Change]:
-    """Return the changes that bring members into an edge; an edge that exists keeps its kind and its weight.
+    """Return the changes that bring members with their roles into an edge.
 
-    Args:
-        edge: Its id.
-        members: Member -> role; one that is in it already may get another role.
-        there: The edge's documents.
-        kind: What joins them, if the edge is new.
-        weight: How strongly, if the edge is new.
+    An edge that exists, as its documents say, keeps its kind and its weight; a member of it may get another role.
 
     Raises:
         InvalidInput: The edge would have fewer than two members.
     """
     if len({*members, *(d.id for d in there)}) < 2:  # noqa: PLR2004  # an edge joins
         raise InvalidInput("An edge joins at least two memories.", remedy="Name another member.")
-    base = dict(there[0].data) if there else {"kind": kind, "weight": weight, "counted": 0}
-    known = {d.id: dict(d.data) for d in there}
-    changes = []
-    for identity, role in sorted(members.items()):
-        before = known.get(identity)
-        after = {**(before or base), "role": role or (before or {}).get("role", "")}
-        if after != before:
-            because = f"joined {edge} ({after['kind']}, weight {after['weight']:g})"
-            changes.append(edge_change(edge, identity, before, after, because))
-    return changes
-
-
-def edge_change(
-    edge: str, identity: str, before: Mapping[str, Any] | None, after: Mapping[str, Any], because: str
-) -> Change:
-    """Return the change of one membership."""
-    row = {"shelf": Shelf.EDGE, "name": edge}
-    old = None if before is None else {**row, "data": dict(before)}
-    return Change(Target.DOCUMENT, identity, old, {**row, "data": dict(after)}, because)
+    base = {**(there[0].data if there else {"kind": kind, "weight": weight, "counted": 0}), "role": ""}
+    edits = DocumentEdits(there)
+    for identity, role in members.items():
+        before = edits.get(Shelf.EDGE, identity, edge) or base
+        because = f"joined {edge} ({before['kind']}, weight {before['weight']:g})"
+        edits.put(Shelf.EDGE, identity, edge, {**before, "role": role or before.get("role", "")}, because)
+    return edits.changes()
 
 
 class Strengthening:
@@ -101,61 +78,58 @@ class Strengthening:
     """
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._before = {(d.name, d.id): dict(d.data) for d in documents}
-        self._after = {key: dict(data) for key, data in self._before.items()}
+        self._edits = DocumentEdits(documents)
         self._because: dict[tuple[str, str], str] = {}
 
     def members(self) -> dict[str, list[str]]:
-        """Return edge -> members."""
+        """Return edge -> members, both in order."""
         found: dict[str, list[str]] = {}
-        for edge, identity in sorted(self._after):
+        for edge, identity in sorted((name, identity) for identity, name in self._edits.shelf(Shelf.EDGE)):
             found.setdefault(edge, []).append(identity)
         return found
+
+    def _get(self, edge: str, identity: str) -> Mapping[str, Any]:
+        return self._edits.get(Shelf.EDGE, identity, edge) or {}
+
+    def _put(self, edge: str, identity: str, because: str, **data: Any) -> None:
+        self._because[edge, identity] = because
+        self._edits.put(Shelf.EDGE, identity, edge, {**self._get(edge, identity), **data}, because)
 
     def inherit(self, keeper: str, losers: Sequence[str], accesses: int) -> None:
         """Bring the memory that stands for others into their edges, with their roles.
 
-        Args:
-            keeper: The memory that stands for the others.
-            losers: The others.
-            accesses: To the keeper, so far: they are no use of the edges that it joins.
+        Its accesses so far do not count as uses of the edges that it joins.
         """
-        for edge, identity in sorted(self._before):
-            if identity in losers and (edge, keeper) not in self._after:
-                self._after[edge, keeper] = dict(self._after[edge, identity])
-                self._because[edge, keeper] = f"joined {edge}, where it stands for {identity}"
-                for member in self.members()[edge] if accesses else ():
-                    data = self._after[edge, member]
-                    data["counted"] = int(data.get("counted", 0)) + accesses
-                    self._because.setdefault((edge, member), f"{accesses} accesses of {keeper} are no use of {edge}")
+        for edge, members in self.members().items():
+            heir = next((identity for identity in members if identity in losers), None)
+            if heir is None or keeper in members:
+                continue
+            self._put(edge, keeper, f"joined {edge}, where it stands for {heir}", **self._get(edge, heir))
+            for member in [*members, keeper] if accesses else ():
+                because = self._because.get((edge, member), f"{accesses} accesses of {keeper} are no use of {edge}")
+                self._put(edge, member, because, counted=int(self._get(edge, member).get("counted", 0)) + accesses)
 
     def strengthen(self, accesses: Mapping[str, int], gain: float) -> int:
         """Raise each edge's weight by its members' accesses since it was last raised, and return how many rose.
 
-        Args:
-            accesses: Visible member -> accesses in all.
-            gain: Added for each access; the weight is at most 10.
+        Each access of a visible member adds ``gain``; the weight is at most 10.
         """
         risen = 0
         for edge, members in self.members().items():
             total = sum(accesses.get(identity, 0) for identity in members)
-            first = self._after[edge, members[0]]
+            first = self._get(edge, members[0])
             new, weight = total - int(first.get("counted", 0)), float(first["weight"])
             if new <= 0:
                 continue
             raised = max(weight, min(MOST_WEIGHT, round(weight + gain * new, 6)))
             risen += raised > weight
-            told = f"weight {weight:g} to {raised:g}: {new} accesses of its members since it was last raised"
+            because = f"weight {weight:g} to {raised:g}: {new} accesses of its members since it was last raised"
             for identity in members:
-                self._after[edge, identity] |= {"weight": raised, "counted": total}
-                before = self._because.get((edge, identity))
-                self._because[edge, identity] = told if before is None else f"{before}; {told}"
+                earlier = self._because.get((edge, identity))
+                whole = because if earlier is None else f"{earlier}; {because}"
+                self._put(edge, identity, whole, weight=raised, counted=total)
         return risen
 
     def changes(self) -> list[Change]:
         """Return what changed."""
-        return [
-            edge_change(edge, identity, self._before.get((edge, identity)), data, self._because[edge, identity])
-            for (edge, identity), data in sorted(self._after.items())
-            if data != self._before.get((edge, identity))
-        ]
+        return self._edits.changes()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,56 +20,46 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.merging import Merge
 from perdure.rules.decisions import Decisions
-from perdure.rules.lifecycle.state_arrays import Columns, strength_curve
+from perdure.rules.lifecycle.state_arrays import Columns, days_between, strength_curve
 
 _NEARNESS: Final = (Tier.VAULT, Tier.HOT, Tier.WARM, Tier.COLD)
+_COMBINED: Final[Mapping[str, Callable[[list[Any]], Any]]] = {
+    "confidence": max,
+    "uniqueness": max,
+    "reinforcements": max,
+    "access_count": sum,
+    "anchor_ms": max,
+    "created_ms": min,
+}
+"""Field of a state -> what it is of several together; an importance is the highest after each was boosted."""
 
 
 def merge_states(main: State, others: Sequence[State], policy: Policy, now: Instant) -> State:
     """Return the state of a memory that stands for others as well: no signal of any of them is lost.
 
-    Importance is the highest after each was boosted (sources are boosted before they go); every other
-    base is the highest, every anchor the latest, counts are summed.
-
-    Args:
-        main: The one that stays, accesses counted in.
-        others: Those that go.
-        policy: The policy in force.
-        now: The instant of the merge.
+    The accesses of all must be counted in. Bases are the highest, anchors the latest, counts are summed; the tier is
+    the nearest, and strength and stability are those of the strongest and of the steadiest memory.
     """
     states = [main, *others]
-    anchor = max(s.anchor_ms for s in states)
-    mass = sum(float(decay_mass(s.access_mass, (anchor - s.anchor_ms) / DAY_MS)) for s in states)
+    whole = {name: combine([getattr(s, name) for s in states]) for name, combine in _COMBINED.items()}
+    closest = min(states, key=lambda s: _NEARNESS.index(s.tier)), ("tier", "tier_ms", "tier_accesses")
+    strongest = _strongest_state(states, policy, now), ("strength", "level", "strength_ms")
+    steadiest = max(states, key=lambda s: s.stability), ("stability", "difficulty")
+    whole |= {name: getattr(s, name) for s, names in (closest, strongest, steadiest) for name in names}
     reads = [at for s in states for at in (s.accessed_ms, s.access2_ms, s.access3_ms) if at is not None]
     last = [*sorted(reads, reverse=True), None, None, None]
-    closest = min(states, key=lambda s: _NEARNESS.index(s.tier))
-    strongest, steadiest = _strongest_state(states, policy, now), max(states, key=lambda s: s.stability)
-    importance, own = _boost_sources(states, policy, now)
-    created = min(s.created_ms for s in states)
+    importance, boosted = _boost_sources(states, policy, now)
     return replace(
         main,
-        tier=closest.tier,
-        tier_ms=closest.tier_ms,
-        tier_accesses=closest.tier_accesses,
+        **whole,
         importance=importance,
-        boosted=own,
+        boosted=boosted,
         boost_day=now // DAY_MS,
-        confidence=max(s.confidence for s in states),
-        uniqueness=max(s.uniqueness for s in states),
-        created_ms=created,
-        validated_ms=_last_validation(states, created),
-        anchor_ms=anchor,
-        access_count=sum(s.access_count for s in states),
-        access_mass=mass,
+        validated_ms=_last_validation(states, whole["created_ms"]),
+        access_mass=sum(float(decay_mass(s.access_mass, (whole["anchor_ms"] - s.anchor_ms) / DAY_MS)) for s in states),
         accessed_ms=last[0],
         access2_ms=last[1],
         access3_ms=last[2],
-        reinforcements=max(s.reinforcements for s in states),
-        strength=strongest.strength,
-        level=strongest.level,
-        strength_ms=strongest.strength_ms,
-        stability=steadiest.stability,
-        difficulty=steadiest.difficulty,
     )
 
 
@@ -85,7 +75,7 @@ def _boost_sources(states: Sequence[State], policy: Policy, now: Instant) -> tup
 
 def _strongest_state(states: Sequence[State], policy: Policy, now: Instant) -> State:
     columns = Columns.of(states)
-    days = np.maximum((now - columns.strength_ms) / DAY_MS, 0.0)
+    days = days_between(columns.strength_ms, now)
     return states[int(np.argmax(strength_curve(columns, policy).value(days)))]
 
 

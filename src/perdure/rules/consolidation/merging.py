@@ -9,13 +9,14 @@ from typing import Final
 
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Scope, Status
+from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.rules.consolidation.duplicates import (
     Label,
     LikePair,
-    group_label,
     pairs_by_group,
     split_complete,
     uncompared_pairs,
+    weakest_label,
 )
 from perdure.rules.source_trust import least_trust, stored_trust, with_trust
 
@@ -133,13 +134,16 @@ class Merge:
     source: str = SOURCE
 
 
-def merge_group(members: Sequence[Record], strategy: MergeStrategy, pairs: Iterable[LikePair]) -> Merge:
+def merge_group(
+    members: Sequence[Record], strategy: MergeStrategy, pairs: Iterable[LikePair], policy: ConsolidatePolicy
+) -> Merge:
     """Return what some memories become; whether they may is not asked here.
 
     Args:
         members: Two or more, accesses counted into their states; the order does not matter.
         strategy: What stays.
         pairs: Those of the group, for its likeness; others are passed over.
+        policy: The bounds of labels.
     """
     main = representative(members, strategy)
     # The main one first, then the newest: where two disagree about a key, the first wins.
@@ -159,7 +163,7 @@ def merge_group(members: Sequence[Record], strategy: MergeStrategy, pairs: Itera
         created_ms=min(record.state.created_ms for record in members),
         accessed_ms=max((at for r in members if (at := r.state.accessed_ms) is not None), default=None),
         similarity=sum(pair.combined for pair in own) / max(1, len(own)),
-        label=group_label(own),
+        label=weakest_label(own, policy) or Label.MERGE,  # copies that nobody compared are alike
     )
 
 
@@ -244,7 +248,12 @@ def _between(copies: Mapping[str, Sequence[Record]], pairs: Iterable[LikePair]) 
 
 
 def propose_merges(
-    records: Sequence[Record], pairs: Sequence[LikePair], threshold: float, strategy: MergeStrategy, guard: Guard
+    records: Sequence[Record],
+    pairs: Sequence[LikePair],
+    threshold: float,
+    strategy: MergeStrategy,
+    guard: Guard,
+    policy: ConsolidatePolicy,
 ) -> Proposal:
     """Return what is to be done about one group: merges where every pair is alike enough and nothing is lost.
 
@@ -254,6 +263,7 @@ def propose_merges(
         threshold: Least combined likeness of every pair in a merge.
         strategy: What stays.
         guard: Says what a merge would lose.
+        policy: The bounds of labels.
     """
     of = {record.id: record for record in records}
     copies = _copies(records)
@@ -269,7 +279,7 @@ def propose_merges(
     heads = sorted([*split.complete, *((head,) for head in split.left)])
     subgroups = [tuple(record.id for head in some for record in copies[head]) for some in heads]
     merges = [
-        merge_group(members, strategy, own)
+        merge_group(members, strategy, own, policy)
         for subgroup, own in zip(subgroups, pairs_by_group(subgroups, pairs), strict=True)
         for members in _guarded_parts([of[identity] for identity in subgroup], strategy, guard, refusals)
     ]

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from perdure.records.consolidation_results import ConsolidateResult, ConsolidationGroup, LabelledPair, Refused
 from perdure.records.plan import Plan
 from perdure.records.policy_lifecycle import ConsolidatePolicy
-from perdure.rules.consolidation.duplicate_links import pair_label, weakest_label
-from perdure.rules.consolidation.duplicates import Label, LikePair
+from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label, weakest_label
 from perdure.rules.consolidation.merging import Proposal
 from perdure.rules.consolidation.similarity_index import SimilarMemories
 
@@ -34,23 +33,17 @@ def report_groups(
 ) -> tuple[ConsolidationGroup, ...]:
     """Return what becomes of each group: one entry for each merge, or one that says that nothing may be merged.
 
-    Args:
-        proposals: What was decided, a group each.
-        within: Each group's pairs; of groups that nothing was decided about as well, at the end.
-        keepers: The losers of a merge -> the memory that stands for them.
-        policy: The table's bounds.
-        dry_run: Whether it only would be done.
+    ``within`` has each group's pairs; at its end also those of groups that nothing was decided about. ``keepers`` has
+    for the losers of each merge the memory that stands for them.
     """
-    result = []
+    result, action = [], "preview" if dry_run else "merged"
     for proposal, pairs in zip(proposals, within, strict=False):
         for merge in proposal.merges:
             members = tuple(sorted({*merge.losers, *((merge.keeper,) if merge.keeper else ())}))
-            action = "preview" if dry_run else "merged"
-            result.append(
-                ConsolidationGroup(keepers[merge.losers], members, _seen(merge.similarity), action, merge.label.value)
-            )
+            keeper, similarity = keepers[merge.losers], _seen(merge.similarity)
+            result.append(ConsolidationGroup(keeper, members, similarity, action, merge.label.value))
         if not proposal.merges and proposal.left:
-            label = weakest_label(pairs, policy).value
+            label = (weakest_label(pairs, policy) or Label.KEEP).value
             result.append(ConsolidationGroup(proposal.left[0], proposal.left, _seen(_mean(pairs)), "kept", label))
     return tuple(result)
 
@@ -72,17 +65,17 @@ def build_result(
     counted: tuple[int, int],
     notes: tuple[str, ...],
 ) -> ConsolidateResult:
-    """Return the result.
+    """Return the result of proposals and of the plan that was, or would be, written (None for nothing).
 
     Args:
         proposals: What was decided.
-        groups: As :func:`report_groups` tells them.
+        groups: From :func:`report_groups`.
         alike: All pairs.
-        policy: The table's bounds.
-        plan: What was, or would be, written; None for nothing.
+        policy: The bounds of labels.
+        plan: What is written.
         found: How many groups there are in all.
         dry_run: Whether nothing was written.
-        shown: Pairs to be told one by one.
+        shown: Pairs that are listed one by one.
         counted: Memories that were compared, and those of them without a vector.
         notes: What was limited.
     """

@@ -9,7 +9,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.tasks import components
+from perdure.rules.consolidation.duplicates import components
 from perdure.rules.language.tokens import count_tokens
 from perdure.rules.lifecycle.shortening import extract_sentences, keywords
 from perdure.rules.meaning_guard import lost
@@ -37,24 +37,15 @@ def sketch_summaries(
     policy: Policy,
     now: Instant,
 ) -> list[Sketch]:
-    """Return the summaries of connected memories, in order of their members; there are no summaries of summaries.
+    """Return the summaries of promoted memories that share a hyperedge or a link, in order of their members.
 
-    Args:
-        promoted: What goes to long term.
-        connected: Pairs of ids that share a hyperedge or a link.
-        confidence: Id -> confidence now.
-        session: Where they come from.
-        policy: How many members make a summary.
-        now: When it is made.
+    There are no summaries of summaries, and none of fewer than ``tasks.crystal_members`` memories.
     """
     by = {r.id: r for r in promoted if r.state.kind is not Kind.SUMMARY}
     found = []
     for group in components(by, connected):
-        if len(group) < policy.tasks.crystal_members:
-            continue
         members = sorted((by[identity] for identity in group), key=lambda r: (r.state.created_ms, r.id))
-        text = summarize_members(members)
-        if text:
+        if len(group) >= policy.tasks.crystal_members and (text := summarize_members(members)):
             found.append(Sketch(_draft(members, text, confidence, session, now), tuple(r.id for r in members)))
     return found
 
@@ -63,11 +54,6 @@ def use_model_text(sketch: Sketch, members: Sequence[Record], text: str) -> Sket
     """Return a sketch in the words of a language model, or as it is where those are too long or say something new.
 
     What is new is a number, date, name or identifier that no member has, or a denial or a modal that none makes.
-
-    Args:
-        sketch: As made by rule.
-        members: What it stands for.
-        text: What the model wrote.
     """
     whole = join_texts(members)
     if not text.strip() or count_tokens(text) > most_tokens(whole) or lost(text, whole):

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import combinations
 from statistics import median
 
-from perdure.formulas.value import decay_mass
-from perdure.records.instant import DAY_MS, Instant
+from perdure.records.instant import Instant
 from perdure.records.memory import Record, Scope, State, Status
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.duplicates import LikePair
+from perdure.rules.consolidation.duplicates import LikePair, components
 from perdure.rules.consolidation.merge_plan import restart_strength
 from perdure.rules.consolidation.merging import MergeStrategy, Proposal, merge_obstacle, propose_merges
 from perdure.rules.lifecycle.signals import current_signals
+from perdure.rules.lifecycle.unarchive import restart_ages
 from perdure.rules.meaning_guard import conflict
 
 _ROUNDING = 1e-9
@@ -32,11 +32,9 @@ def open_in_task(records: Iterable[Record], session: str | None = None) -> list[
 
 
 def related_pairs(edges: Mapping[str, Sequence[str]], least: float) -> list[tuple[str, str]]:
-    """Return the pairs of memories that share enough of their hyperedges, in order.
+    """Return the pairs of memories that share an edge and enough of all their edges, in order.
 
-    Args:
-        edges: Edge -> members.
-        least: Least Jaccard of the two memories' sets of edges, 0 to 1; a shared edge there must be in any case.
+    The Jaccard overlap of the two memories' sets of edges must be ``least``, 0 to 1.
     """
     of: dict[str, set[str]] = {}
     for edge, members in edges.items():
@@ -59,13 +57,9 @@ def comparable_pairs(records: Sequence[Record], pairs: Iterable[tuple[str, str]]
 def propose_redundant(
     records: Sequence[Record], pairs: Sequence[LikePair], policy: Policy, now: Instant
 ) -> list[Proposal]:
-    """Return what is merged: related memories that say the same, the most likely version kept.
+    """Return what is merged: related memories that say the same, the version that is surest at this instant kept.
 
-    Args:
-        records: Of the task, accesses counted in.
-        pairs: The related ones, compared.
-        policy: The policy in force.
-        now: The instant: confidence is what it is by then.
+    The accesses of the task's memories must be counted in, and related pairs compared.
     """
     alike = [pair for pair in pairs if pair.reaches(policy.tasks.redundancy)]
     joined = {i for pair in alike for i in (pair.a, pair.b)}
@@ -81,19 +75,10 @@ def propose_redundant(
             policy.tasks.redundancy,
             MergeStrategy.KEEP_HIGHEST_CONFIDENCE,
             conflict,
+            policy.consolidate,
         )
         for group in components(joined, ((p.a, p.b) for p in alike))
     ]
-
-
-def components(members: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Return the connected groups, those of one too, each in order, in order."""
-    group = {identity: {identity} for identity in members}
-    for a, b in pairs:
-        if a in group and b in group and group[a] is not group[b]:
-            whole = group[a] | group[b]
-            group.update(dict.fromkeys(whole, whole))
-    return sorted({tuple(sorted(some)) for some in group.values()})
 
 
 def leave_task(state: State, session: str | None, policy: Policy, now: Instant) -> State:
@@ -109,29 +94,17 @@ def promote_state(state: State, policy: Policy, now: Instant) -> State:
     Confidence fades in long term alone, with time since the last access: without a new anchor a promotion would cost
     what it is meant to keep.
     """
-    days = max(0.0, (now - state.anchor_ms) / DAY_MS)
-    return replace(
-        restart_strength(state, policy, now),
-        scope=Scope.LONG_TERM,
-        anchor_ms=max(now, state.anchor_ms),
-        access_mass=float(decay_mass(state.access_mass, days)),
-    )
+    return replace(restart_ages(restart_strength(state, policy, now), now), scope=Scope.LONG_TERM)
 
 
 def promotable(
     records: Sequence[Record], earlier: Iterable[Record], threshold: float, policy: Policy, now: Instant
 ) -> tuple[list[Record], float]:
-    """Return the memories of a session that go to long term, and its median of accesses.
+    """Return the memories in session scope that go to long term, and the session's median of accesses.
 
-    At least the median, not above it: else a session of one memory, or of equals, could keep nothing.
-
-    Args:
-        records: All memories in session scope, accesses counted in.
-        earlier: What was promoted from the session before; it counts for the median, or every further call would
-            promote the better half of what the last one left.
-        threshold: Least confidence now, 0 to 1.
-        policy: The policy in force.
-        now: The instant.
+    They need that confidence now, and at least the median of accesses, not more: else a session of one memory, or of
+    equals, could keep nothing. What was promoted earlier counts for the median, or every further call would promote
+    the better half of what the last one left.
     """
     if not records:
         return [], 0.0

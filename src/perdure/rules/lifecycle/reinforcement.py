@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from perdure.formulas.fsrs import AGAIN, GOOD, apply_review
 from perdure.formulas.importance import boost as worth_of
 from perdure.formulas.strength import decay_by_hand
 from perdure.formulas.strength import reinforce_strength as strengthened
-from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, State
 from perdure.records.policy import Policy
@@ -28,20 +26,15 @@ from perdure.rules.lifecycle.state_arrays import (
     strength_curve,
     strength_parameters,
 )
+from perdure.rules.lifecycle.unarchive import restart_ages
+
+BoostKind = Literal["additive", "multiplicative", "set_value"]
 
 UNIT: Final = 0.1
 """A boost of so much is a reinforcement of strength by 1; it is the default."""
 
 VALIDATION: Final = 0.02
 """What a validation adds to confidence."""
-
-
-class BoostType(StrEnum):
-    """How a boost changes importance."""
-
-    ADDITIVE = "additive"
-    MULTIPLICATIVE = "multiplicative"
-    SET_VALUE = "set_value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,7 @@ class Boost:
         strength: Amount of the reinforcement of strength, 0 or more.
     """
 
-    kind: BoostType
+    kind: BoostKind
     amount: float
     strength: float
 
@@ -76,10 +69,9 @@ class SignalChange:
     because: str
 
 
-def boost_of(boost_type: str, amount: float) -> Boost:
+def boost_of(kind: BoostKind, amount: float) -> Boost:
     """Return a boost with the reinforcement of strength that goes with it."""
-    kind = BoostType(boost_type)
-    return Boost(kind, amount, 1.0 if kind is BoostType.SET_VALUE else amount / UNIT)
+    return Boost(kind, amount, 1.0 if kind == "set_value" else amount / UNIT)
 
 
 def reinforce_states(
@@ -111,7 +103,7 @@ def reinforce_states(
     solved = np.where(goal == old, curve.base, curve.worth_then(goal, days, highest))
     base = np.where(counts, goal, solved)
     new = np.where(counts, goal, replace(curve, base=base).value(days))
-    added = 0.0 if boost.kind is BoostType.SET_VALUE else np.maximum(new - start, 0.0)
+    added = 0.0 if boost.kind == "set_value" else np.maximum(new - start, 0.0)
     columns.importance = base
     strength, level = _strengthen(columns, boost.strength, policy, now)
     stability, difficulty = _review(states, GOOD, now)
@@ -137,7 +129,7 @@ def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> 
         difficulty=difficulty,
     )
     because = (
-        f"reinforced ({boost.kind.value} {boost.amount:g}): importance {old:.3f} to {new:.3f}, base "
+        f"reinforced ({boost.kind} {boost.amount:g}): importance {old:.3f} to {new:.3f}, base "
         f"{state.importance:.3f} to {after.importance:.3f}; strength {after.strength:.3f}"
     )
     return SignalChange(after, old, new, because)
@@ -146,10 +138,10 @@ def _outcome(state: State, row: Sequence[float], boost: Boost, now: Instant) -> 
 def _goal(boost: Boost, start: Array, today: Array, policy: Policy) -> Array:
     """Return the importance that a boost asks for: capped, but a cap never lowers."""
     p = policy.importance
-    if boost.kind is BoostType.SET_VALUE:
+    if boost.kind == "set_value":
         capped = np.maximum(start, min(boost.amount, p.maximum))
         return np.where(boost.amount < start, boost.amount, capped)
-    amount = boost.amount if boost.kind is BoostType.ADDITIVE else start * boost.amount
+    amount = boost.amount if boost.kind == "additive" else start * boost.amount
     worth = worth_of(amount, today, diminishing=p.diminishing, daily_cap=p.daily_cap)
     return np.maximum(start, np.minimum(p.maximum, start + worth))
 
@@ -222,8 +214,6 @@ def validate_state(state: State, now: Instant) -> SignalChange:
     confidence = max(state.confidence, min(1.0, state.confidence + VALIDATION))
     after = replace(state, confidence=confidence, reinforcements=state.reinforcements + 1, validated_ms=now, held=False)
     if state.kind is not Kind.FACT:
-        days = max(0.0, (now - state.anchor_ms) / DAY_MS)
-        mass = float(decay_mass(state.access_mass, days))
-        after = replace(after, anchor_ms=max(now, state.anchor_ms), access_mass=mass)
+        after = restart_ages(after, now)
     because = f"validated: confidence base {state.confidence:.3f} to {confidence:.3f}, counted from now"
     return SignalChange(after, state.confidence, confidence, because)

@@ -12,7 +12,7 @@ from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.insertion import with_due
+from perdure.rules.insertion import birth_confidence, with_due
 from perdure.rules.lifecycle.state_arrays import Columns, strength_curve, strength_parameters
 
 VOUCHED: Final = 0.2
@@ -36,16 +36,12 @@ def unarchive(state: State, policy: Policy, now: Instant) -> State:
     it, and the next sweep must not take it back. For the same reason, where strength hides, importance starts from
     where a memory is never forgotten (if there is such an importance).
     """
-    birth = {
-        Kind.NOTE: policy.confidence.note,
-        Kind.EPISODE: policy.confidence.episode,
-        Kind.FACT: policy.confidence.fact,
-    }.get(state.kind, policy.confidence.other)
+    birth = birth_confidence(state.kind, policy)
     if policy.archive.rule == "confidence":  # a new memory may be below the threshold from the start
         birth = max(birth, min(1.0, policy.archive.confidence_below + VOUCHED))
     tier = state.tier if state.tier is Tier.VAULT else Tier.WARM
     back = replace(
-        restart_ages(state, now),
+        state,
         status=Status.ACTIVE,
         status_ms=now,
         tier=tier,
@@ -77,9 +73,7 @@ def refresh(state: State, policy: Policy, now: Instant) -> State:
     rested = np.maximum(columns.strength, curve.baseline())
     strength, level = reinforce_strength(rested, columns.level, columns.importance, 1.0, curve.parameters)
     return replace(
-        state,
-        anchor_ms=max(now, state.anchor_ms),
-        access_mass=float(decay_mass(state.access_mass, max(0.0, (now - state.anchor_ms) / DAY_MS))),
+        restart_ages(state, now),
         strength=float(strength[0]),
         level=float(level[0]),
         strength_ms=max(now, state.strength_ms),

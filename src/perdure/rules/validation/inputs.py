@@ -13,6 +13,7 @@ from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.trust import Trust
+from perdure.rules.insertion import birth_confidence
 from perdure.rules.redaction import redact_by_policy, redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text
@@ -119,7 +120,7 @@ def draft(
         kind=chosen,
         scope=lived,
         importance=checked_share(importance, "importance"),
-        confidence=_birth_confidence(chosen, policy) if confidence is None else checked_share(confidence, "confidence"),
+        confidence=birth_confidence(chosen, policy) if confidence is None else checked_share(confidence, "confidence"),
         at=checked_at(at, policy, now),
         tags=checked_tags(tags, policy),
         source=optional_text(source, "source"),
@@ -170,15 +171,6 @@ def _scope(session: Any, task: Any) -> Scope:
     if task is not None:
         return Scope.TASK
     return Scope.LONG_TERM if session is None else Scope.SESSION
-
-
-def _birth_confidence(kind: Kind, policy: Policy) -> float:
-    by_kind = {
-        Kind.NOTE: policy.confidence.note,
-        Kind.EPISODE: policy.confidence.episode,
-        Kind.FACT: policy.confidence.fact,
-    }
-    return by_kind.get(kind, policy.confidence.other)
 
 
 def _check_arguments(given: Mapping[str, Any]) -> None:

@@ -18,7 +18,6 @@ from perdure.rules.validation.inputs import checked_tags
 from perdure.rules.validation.values import (
     checked_choice,
     checked_id,
-    checked_namespace,
     checked_share,
     checked_text,
     optional_text,
@@ -111,11 +110,6 @@ def plan(value: Any) -> Plan:
         check_plan_ids(value)
         return value
     raise InvalidInput("plan must be a Plan.", remedy="Pass one of the plans that a dry run returned.")
-
-
-def optional_namespace(value: Any) -> str | None:
-    """Return a namespace, or None for all of them."""
-    return None if value is None else checked_namespace(value)
 
 
 def filters(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
@@ -52,17 +51,6 @@ def checked_text(value: Any, name: str, *, longest: int) -> str:
 def optional_text(value: Any, name: str) -> str | None:
     """Return a label such as a source or a session; None stays None."""
     return None if value is None else checked_text(value, name, longest=_LONGEST_LABEL)
-
-
-def checked_texts(values: Any, name: str, *, longest: int = 200) -> list[str]:
-    """Return texts, each once, in order; a single text is refused as a list.
-
-    Raises:
-        InvalidInput: It is no list of texts.
-    """
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InvalidInput(f"{name} must be a list of texts.", remedy="Pass for example ['one'].")
-    return list(dict.fromkeys(checked_text(value, f"each of {name}", longest=longest) for value in values))
 
 
 def checked_share(value: Any, name: str) -> float:
