@@ -44,11 +44,13 @@ if TYPE_CHECKING:
     from perdure.knowledge.records.learning_results import ProceduresResult, RatesResult
     from perdure.knowledge.records.verification_results import Verified
     from perdure.memory import Memory
+    from perdure.records.applied import ApplyResult, UndoResult
     from perdure.records.backtest_results import BacktestResult
     from perdure.records.compression_results import CompressionReport, FitResult
     from perdure.records.consolidation_results import (
         ConsolidateResult,
         Edge,
+        EdgeChange,
         PromotionResult,
         SessionResult,
         TaskResult,
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
-    from perdure.records.report import Entry, Explanation, Ingested, Operation, Report, Stats
+    from perdure.records.report import Entry, Explanation, Ingested, Operation, Reembedded, Report, Stats
     from perdure.records.signal_results import DecayResult, Question, ReinforceResult, Review, Used, WeakenResult
 
 __version__ = "0.1.0"
@@ -73,13 +75,14 @@ _MODULES = {
     "perdure.records.plan": ("Plan",),
     "perdure.records.policy": ("Policy",),
     "perdure.records.recall": ("Absence", "Hit", "Recall"),
-    "perdure.records.report": ("Entry", "Explanation", "Ingested", "Operation", "Report", "Stats"),
+    "perdure.records.report": ("Entry", "Explanation", "Ingested", "Operation", "Reembedded", "Report", "Stats"),
     "perdure.records.digest": ("Digest",),
     "perdure.records.signal_results": ("DecayResult", "Question", "ReinforceResult", "Review", "Used", "WeakenResult"),
     "perdure.records.compression_results": ("CompressionReport", "FitResult"),
     "perdure.records.consolidation_results": (
         "ConsolidateResult",
         "Edge",
+        "EdgeChange",
         "PromotionResult",
         "SessionResult",
         "TaskResult",
@@ -89,6 +92,7 @@ _MODULES = {
     "perdure.knowledge.records.entity_results": ("AliasChange", "EntityMerge", "EntitySplit", "EntityView"),
     "perdure.knowledge.records.fact_results": ("FactLine", "Learnt", "Summaries", "Timeline"),
     "perdure.knowledge.records.learning_results": ("ProceduresResult", "RatesResult"),
+    "perdure.records.applied": ("ApplyResult", "UndoResult"),
     "perdure.records.backtest_results": ("BacktestResult",),
     "perdure.knowledge.records.verification_results": ("Verified",),
 }
@@ -108,6 +112,7 @@ __all__ = [
     "Absence",
     "AliasChange",
     "AnswerSheet",
+    "ApplyResult",
     "BacktestResult",
     "CompressionReport",
     "ConflictError",
@@ -117,6 +122,7 @@ __all__ = [
     "Digest",
     "DiskFull",
     "Edge",
+    "EdgeChange",
     "EmbedderError",
     "EmbedderWarning",
     "EntityMerge",
@@ -149,6 +155,7 @@ __all__ = [
     "Question",
     "RatesResult",
     "Recall",
+    "Reembedded",
     "ReinforceResult",
     "Report",
     "Review",
@@ -164,6 +171,7 @@ __all__ = [
     "TargetTaken",
     "TaskResult",
     "Timeline",
+    "UndoResult",
     "UntrustedPolicyWarning",
     "Used",
     "Verified",

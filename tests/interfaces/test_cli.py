@@ -308,7 +308,7 @@ def test_undo(place):
     operation = data("history", "-l", "1")[0]
     assert operation["operation"] == "remember"
     assert operation["id"][-8:] in done("history")
-    assert data("undo", operation["id"])["undoes"] == operation["id"]
+    assert data("undo", operation["id"])["undone"] == operation["id"]
     assert data("get", identity, code=Exit.NOTHING)["fault"] == "caller"
     again = ran("undo", operation["id"])
     assert again.exit_code == Exit.FAILED

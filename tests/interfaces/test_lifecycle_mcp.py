@@ -430,11 +430,11 @@ def test_entities_are_shown_and_changed(memory):
         merged = await call(client, "merge_entities", into="Gai", other="GMX Studio")
         one = await call(client, "entity", name_or_id="gmx studio")
         assert (one["id"], one["merged"], one["aliases"][0]) == ("gai-media", ["gm"], "Gai")
-        await call(client, "undo", operation_id=merged["operation"])
+        await call(client, "undo", operation_id=merged["operations"][0])
         assert (await call(client, "entity", name_or_id="gmx studio"))["id"] == "gm"
         split = await call(client, "split_entity", entity="gai-media", alias="Gai")
         assert split["entity"] == "gai"
-        await call(client, "undo", operation_id=split["operation"])
+        await call(client, "undo", operation_id=split["operations"][0])
         gone = await call(client, "alias", entity="gai-media", name="gai", remove=True)
         assert gone["changed"]
         await call(client, "alias", entity="gai-media", name="Gai")

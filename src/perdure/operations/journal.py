@@ -10,7 +10,7 @@ from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
 from perdure.operations.writing import found
-from perdure.records.applied import Applied
+from perdure.records.applied import ApplyResult, UndoResult
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.link_kinds import DERIVED
@@ -34,7 +34,7 @@ def history(
     return entries
 
 
-def undo(ctx: Context, operation_id: str) -> Applied:
+def undo(ctx: Context, operation_id: str) -> UndoResult:
     """Take an operation back; ``last`` means the newest one that can be.
 
     Args:
@@ -69,7 +69,7 @@ def undo(ctx: Context, operation_id: str) -> Applied:
             error.ids,
             remedy="Undo the later operations first.",
         ) from error
-    return Applied((plan,), (plan.id,))
+    return UndoResult(operation.id, note, (plan,), (plan.id,))
 
 
 def _last(ctx: Context) -> Operation:
@@ -177,7 +177,7 @@ def _latest(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     return ", ".join(listed) + more
 
 
-def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> Applied:
+def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> ApplyResult:
     """Apply plans that were made earlier (a dry run returned them), if the store has not moved on since.
 
     All are compared with the store before the first is written; each is then one transaction.
@@ -218,7 +218,7 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
                 tuple(p.id for p in done),
                 remedy="Take them back with `undo`, or make a new plan for the rest.",
             ) from error
-    return Applied(tuple(done), tuple(plan.id for plan in done))
+    return ApplyResult(tuple(done), tuple(plan.id for plan in done))
 
 
 def _changed(ctx: Context, plan: Plan) -> list[str]:

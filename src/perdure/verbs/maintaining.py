@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from perdure.operations import journal, reembed
     from perdure.operations.lifecycle import compression, fit, maintain, maintenance_tasks, sweep
     from perdure.operations.ports import Context, Progress
-    from perdure.records.applied import Applied
+    from perdure.records.applied import ApplyResult
     from perdure.records.compression_results import CompressionReport, FitResult
     from perdure.records.plan import Plan
     from perdure.records.report import Maintained, Reembedded, Report, Upkept
@@ -145,7 +145,7 @@ class MaintainingVerbs:
         place = values.checked_namespace(namespace)
         return maintenance_tasks.state(self._context, place)
 
-    def apply(self, plan: Plan, *, accept_loss: str | None = None) -> Applied:
+    def apply(self, plan: Plan, *, accept_loss: str | None = None) -> ApplyResult:
         """Apply a plan that a dry run returned, exactly, or refuse because the store has moved on.
 
         Args:
@@ -158,7 +158,7 @@ class MaintainingVerbs:
         """
         return self.apply_all([plan], accept_loss=accept_loss)
 
-    def apply_all(self, plans: Sequence[Plan], *, accept_loss: str | None = None) -> Applied:
+    def apply_all(self, plans: Sequence[Plan], *, accept_loss: str | None = None) -> ApplyResult:
         """Apply several plans in their order; all are compared with the store before the first is written.
 
         Args:

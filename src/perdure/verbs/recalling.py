@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from perdure.operations import explain, explain_miss, journal, recall
     from perdure.operations.lifecycle import digest
     from perdure.operations.ports import Context
-    from perdure.records.applied import Applied
+    from perdure.records.applied import UndoResult
     from perdure.records.digest import Digest
     from perdure.records.memory import MemoryItem
     from perdure.records.recall import Absence, Recall
@@ -246,6 +246,6 @@ class RecallingVerbs:
     def undo(
         self,
         operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")],
-    ) -> Applied:
+    ) -> UndoResult:
         """Take an operation back, or the ``last`` one. Refused, with a list, where a memory has changed since."""
         return journal.undo(self._context, operation_id)

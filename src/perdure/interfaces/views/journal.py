@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Table, command
 from perdure.interfaces.views.values import cell, counted, label, undo
-from perdure.records.applied import Applied
+from perdure.records.applied import UndoResult
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Operation
 
@@ -32,8 +32,8 @@ def line_of(entry: Entry) -> Line:
     return Line(text, item=True)
 
 
-def view_applied(done: Applied, request: Request) -> Iterator[Block]:
-    """Show what was undone or applied."""
+def view_undo_result(done: UndoResult, request: Request) -> Iterator[Block]:
+    """Show what was undone."""
     yield from view_plan(done.plans, request)
 
 
