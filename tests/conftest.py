@@ -165,7 +165,7 @@ def tables(path):
         return {name: sorted(connection.execute(f'SELECT * FROM "{name}"'), key=repr) for name in sorted(names)}
 
 
-UNSEEN = {"row", "changed", "held"}
+UNSEEN = {"row", "changed", "held", "short_id"}
 """Where a memory lies, news for searches, and whether a gate waits: any change of the namespace releases it."""
 
 LOGICAL = {

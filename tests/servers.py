@@ -205,7 +205,7 @@ def _tables(url: str) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
-UNSEEN = {"row", "changed", "held"}
+UNSEEN = {"row", "changed", "held", "short_id"}
 LOGICAL = {
     "content": "SELECT namespace, id, text, tags, source, task, metadata, digest, shown, packed FROM content",
     "document": "SELECT namespace, shelf, id, name, data FROM document",

@@ -132,7 +132,7 @@ def test_pages_of_a_list_hold_every_memory_once(worlds):
         page, ids = memory.list(limit=7, **wanted), []
         while page:
             ids += [m.id for m in page]
-            page = memory.list(limit=7, before=page[-1], **wanted)
+            page = memory.list(limit=7, before=page[-1].id, **wanted)
         assert ids == [m.id for m in everything if passes(m, wanted)]
     assert {m.session for m in everything} == {None, "s1", "s2"}
 

@@ -208,7 +208,7 @@ def all_of(memory):
     page, found = memory.list(limit=1000), []
     while page:
         found += page
-        page = memory.list(limit=1000, before=page[-1])
+        page = memory.list(limit=1000, before=page[-1].id)
     return found
 
 

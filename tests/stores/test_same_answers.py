@@ -284,7 +284,7 @@ def test_a_list_is_the_same(both, narrow):
     shared = {k: v for k, v in narrow.items() if k not in {"entity", "as_of"}}
     agree(both, lambda m: [x.to_dict() for x in m.list(limit=1000, **shared)])
     last = both.memories[0].list(limit=20, **shared)[-1]
-    agree(both, lambda m: [x.to_dict() for x in m.list(limit=20, before=last, **shared)])
+    agree(both, lambda m: [x.to_dict() for x in m.list(limit=20, before=last.id, **shared)])
 
 
 def test_everything_that_is_told_is_the_same(both):

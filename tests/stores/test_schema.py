@@ -151,6 +151,19 @@ def test_rows_are_looked_up_by_their_address_or_their_whole_key(connection):
         assert not [s for s in found if s.endswith("(namespace=?)")], name
 
 
+def test_ids_are_found_by_their_short_form_and_by_their_beginning_through_an_index(connection):
+    for name, index in (
+        ("find_ids", "memory_id"),
+        ("find_ids_of", "memory_identity"),
+        ("find_short_ids", "memory_short_id"),
+        ("find_short_ids_of", "memory_short_id"),
+        ("find_operations", "operation_id"),
+        ("find_short_operations", "operation_short_id"),
+    ):
+        (found,) = [s for s in steps(connection, name) if s.startswith("SEARCH")]
+        assert re.search(rf"INDEX {index} \(.*[<>]\?", found), (name, found)
+
+
 def test_due_rows_come_in_order_from_their_index(connection):
     for name in ("due_ids", "due_namespaces"):
         assert "memory_due" in " ".join(steps(connection, name))

@@ -70,7 +70,7 @@ def test_pages_of_a_list_do_not_leak_and_are_full(sessions):
     found, page = [], memory.list(limit=2)
     while page:
         found += [m.id for m in page]
-        page = memory.list(limit=2, before=page[-1])
+        page = memory.list(limit=2, before=page[-1].id)
     assert sorted(found) == sorted(kept["shared"])
 
 

@@ -59,8 +59,10 @@ def old_file(source, target, schema=2):
 
 
 def old_server(url):
-    """Take from a server's tables what the second migration added."""
+    """Take from a server's tables what later migrations added."""
     with servers().reader(url) as operator:
+        operator.execute("ALTER TABLE memory DROP COLUMN short_id")
+        operator.execute("ALTER TABLE operation DROP COLUMN short_id")
         operator.execute("DROP TABLE document")
         operator.execute("DROP INDEX content_task")
         operator.execute("ALTER TABLE memory " + ", ".join(f"DROP COLUMN {name}" for name in NEW_STATE))

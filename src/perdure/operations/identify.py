@@ -21,8 +21,8 @@ def resolve_id(ctx: Context, text: str, refers: Literal["memory", "operation"]) 
     """
     if len(text) >= _WHOLE or (refers == "operation" and text == LAST):
         return text
-    find = getattr(ctx.store, "find_ids" if refers == "memory" else "find_operations", None)
-    found = find(text, limit=4) if find is not None and len(text) >= _SHORTEST else []
+    find = ctx.store.find_ids if refers == "memory" else ctx.store.find_operations
+    found = find(text, limit=4) if len(text) >= _SHORTEST else []
     if len(found) <= 1 or text in found:
         return text if text in found or not found else found[0]
     raise InvalidInput(f"{text!r} fits several: {', '.join(found[:3])}.", remedy="Give more characters of the id.")

@@ -127,6 +127,13 @@ class Store(Protocol):
         """Return the namespace that holds a memory, looking in all; None for an unknown id."""
         ...
 
+    def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
+        """Return the memory whose id is a text, else those whose id or short id begins with it, in order of ids.
+
+        Looks in all namespaces for None. The case of hexadecimal digits does not matter; an unknown text gives [].
+        """
+        ...
+
     def list_records(
         self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
     ) -> list[Record]:
@@ -265,6 +272,10 @@ class Store(Protocol):
 
     def operations(self, namespace: str | None, limit: int) -> list[Operation]:
         """Return the newest operations first, of all namespaces for None."""
+        ...
+
+    def find_operations(self, text: str, limit: int) -> list[str]:
+        """Return the operation of any namespace whose id is a text, else those whose id or short id begins with it."""
         ...
 
     def changes(self, namespace: str, operation: str) -> list[Change]:

@@ -10,6 +10,8 @@ import unicodedata
 from typing import Final
 
 LONGEST_ID: Final = 64
+SHORT: Final = 8
+"""Characters of a short id."""
 GRAMMAR: Final = f"1 to {LONGEST_ID} ASCII letters, digits and . _ : -, beginning with a letter or digit"
 
 _LONGEST_ENTITY_ID: Final = 80
@@ -29,3 +31,8 @@ def is_entity_id(value: object) -> bool:
         and value[0].isalnum()
         and all(c == "-" or c.isalnum() or unicodedata.category(c).startswith("M") for c in value)
     )
+
+
+def short_id(identity: str) -> str:
+    """Return what is shown of an id: its last 8 characters, random in a UUIDv7; its first ones are the time."""
+    return identity[-SHORT:]

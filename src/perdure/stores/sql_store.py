@@ -15,7 +15,7 @@ from perdure.records.plan import Change
 from perdure.records.recall import Filters
 from perdure.records.report import Entry, Operation
 from perdure.records.vector import Space, Vector
-from perdure.stores import reading, spaces
+from perdure.stores import reading, short_ids, spaces
 from perdure.stores.packing import unpacked
 from perdure.stores.rows import change_of, content_digest, document_of, entry_of, json_value, operation_of
 from perdure.stores.session import Session
@@ -107,6 +107,16 @@ class SqlStore(ABC):
         """Return the namespace that holds a memory."""
         rows = self._everywhere("locate", id=identity)
         return self._plain(rows[0][0]) if rows else None
+
+    def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
+        """Return the memory whose id is a text, else those whose id or short id begins with it."""
+
+        def rows(name: str, **bindings: Any) -> list[tuple[Any, ...]]:
+            if namespace is None:
+                return self._everywhere(name, **bindings)
+            return self._rows(namespace, f"{name}_of", **bindings)
+
+        return short_ids.find(text, ("find_ids", "find_short_ids"), rows, limit)
 
     def list_records(
         self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
@@ -249,6 +259,10 @@ class SqlStore(ABC):
         if namespace is None:
             return [self._operation(row) for row in self._newest_operations(limit)]
         return [self._operation(row) for row in self._rows(namespace, "operations_of", limit=limit)]
+
+    def find_operations(self, text: str, limit: int) -> list[str]:
+        """Return the operation whose id is a text, else those whose id or short id begins with it."""
+        return short_ids.find(text, ("find_operations", "find_short_operations"), self._everywhere, limit)
 
     @abstractmethod
     def _newest_operations(self, limit: int) -> list[tuple[Any, ...]]:

@@ -85,6 +85,28 @@ ORDER BY turn DESC LIMIT 1;
 -- kind: fan-out
 SELECT namespace FROM memory WHERE id = :id ORDER BY namespace;
 
+-- --- ids by their first characters, or by those of their short form
+
+-- name: find_ids
+-- kind: fan-out
+SELECT id FROM memory WHERE id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
+
+-- name: find_ids_of
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
+
+-- name: find_short_ids
+-- kind: fan-out
+SELECT id FROM memory WHERE short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
+
+-- name: find_operations
+-- kind: fan-out
+SELECT id FROM operation WHERE id >= :lowest AND id < :beyond ORDER BY id LIMIT :limit;
+
+-- name: find_short_operations
+-- kind: fan-out
+SELECT id FROM operation WHERE short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
+
 -- All rows of the namespace are looked at, none is read whole.
 -- name: unconfirmed_facts
 -- kind: routed

@@ -256,6 +256,11 @@ SELECT id FROM content WHERE namespace = :namespace AND digest = ANY(CAST(:diges
 -- kind: routed
 SELECT key, id FROM idempotency WHERE namespace = :namespace AND key = ANY(CAST(:keys AS text[]));
 
+-- name: find_short_ids_of
+-- kind: routed
+SELECT id FROM memory WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond
+ORDER BY short_id, id LIMIT :limit;
+
 -- name: importance_rows
 -- kind: routed
 SELECT m.id, m.op, m.tier, m.pinned, m.importance, m.access_count, m.anchor_ms, m.decayed, m.decayed_ms,

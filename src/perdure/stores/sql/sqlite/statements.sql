@@ -191,6 +191,12 @@ SELECT m.id, v.data
 FROM json_each(:ids) AS i CROSS JOIN memory AS m ON m.namespace = :namespace AND m.id = i.value
   CROSS JOIN vector AS v ON v.namespace = m.namespace AND v.space = :space AND v.row = m.row;
 
+-- Without the name of the index it reads the whole namespace.
+-- name: find_short_ids_of
+-- kind: routed
+SELECT id FROM memory INDEXED BY memory_short_id
+WHERE namespace = :namespace AND short_id >= :lowest AND short_id < :beyond ORDER BY short_id, id LIMIT :limit;
+
 -- name: importance_rows
 -- kind: routed
 SELECT m.id, m.op, m.tier, m.pinned, m.importance, m.access_count, m.anchor_ms, m.decayed, m.decayed_ms,
