@@ -1,6 +1,7 @@
 """What the tests of stores, operations and faults share: places for stores, a clock, an embedder, views of a store.
 
-A test that asks for ``path``, ``opening``, ``memory``, ``meaning`` or ``elsewhere`` runs on a file and on a server.
+A test that asks for ``path``, ``opening``, ``memory``, ``meaning`` or ``elsewhere`` runs on a file and on a server; of
+those of operations only some run on a server (``pytest_collection_modifyitems``).
 What is about a file alone says so with the mark ``on_a_file``, what could depend on where a namespace lies with
 ``on_two_servers_too``; folders that have their own ways say so in their conftest.
 """
@@ -12,12 +13,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
+from types import CodeType
 
 import apsw
 import numpy as np
@@ -208,6 +211,57 @@ def finished(child, seconds=120):
     out, err = child.communicate(timeout=seconds)
     assert child.returncode == 0, err
     return out
+
+
+def pytest_addoption(parser):
+    parser.addoption("--every-store", action="store_true", help="run every test of operations on a server too")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Run a test of operations on a server only where it is the first of its file to call some verb.
+
+    Below a verb the two stores differ in their statements alone, which the tests of stores and the laws run on both.
+    A test that names its stores by a mark runs on all of them.
+    """
+    if config.getoption("every_store"):
+        return
+    called = defaultdict(set)
+    left = []
+    for item in items:
+        new = verbs_of(item.function) - called[item.path] if _thinned(item) else ()
+        called[item.path].update(new)
+        if _thinned(item) and not new:
+            left.append(item)
+    if left:
+        gone = set(left)
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _thinned(item):
+    asked = getattr(item, "callspec", None)
+    return (
+        item.path.parent.name == "operations"
+        and asked is not None
+        and asked.params.get("store") == "postgres"
+        and not any("store" in mark.args[0] for mark in item.iter_markers("parametrize"))
+    )
+
+
+@cache
+def verbs_of(function):
+    """The verbs of Memory that a test names, itself or in functions of its file that it calls."""
+    verbs = {name for name in dir(perdure.Memory) if not name.startswith("_")}
+    found, codes, seen = set(), [function.__code__], set()
+    while codes:
+        code = codes.pop()
+        seen.add(code)
+        found.update(verbs & set(code.co_names))
+        helpers = (function.__globals__.get(name) for name in code.co_names)
+        nested = [part for part in code.co_consts if isinstance(part, CodeType)]
+        codes += [one for one in (*nested, *(getattr(h, "__code__", None) for h in helpers)) if one and one not in seen]
+    return found
 
 
 @pytest.fixture
