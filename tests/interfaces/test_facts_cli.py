@@ -139,7 +139,7 @@ def test_why_begins_with_the_fact_and_tells_each_reason_once(place):
     now = data("correct", friday["id"], "Thursday")["id"]
     told = ran("why", now)
     first, says = [line for line in told.splitlines() if line][:2]
-    assert first.startswith(f"fact {now} is active")
+    assert first.startswith(f"fact {now[-8:]} is active")
     assert says == "Gai Media: delivery day preference: Thursday"
     assert "stated by a person, in answer to a question, not in a message" in told
     assert f"of {friday['id'][-8:]}: a correction wins; Friday was replaced" in told
