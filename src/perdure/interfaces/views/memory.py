@@ -8,7 +8,7 @@ from typing import Final
 from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text
 from perdure.interfaces.views.values import cell, counted, undo, when
-from perdure.records.consolidation_results import Edge
+from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
 from perdure.records.outcome import Outcome
 
@@ -74,9 +74,10 @@ def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
     yield from undo([done.operation])
 
 
-def view_relate(edge: str, _: Request) -> Iterator[Block]:
+def view_edge_change(done: EdgeChange, _: Request) -> Iterator[Block]:
     """Show by which edge memories were joined."""
-    yield Line(("Joined by the edge ", Foreign(edge), "."))
+    yield Line(("Joined by the edge ", Foreign(done.edge), "."))
+    yield from undo(done.operations)
 
 
 def view_edges(found: Sequence[Edge], _: Request) -> Iterator[Block]:

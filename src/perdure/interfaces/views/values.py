@@ -62,6 +62,8 @@ def ending(result: Any, request: Request) -> Iterator[Block]:
         yield Line(f"Nothing was written; repeat it {option} to apply it.", reader="person")
         argument = "confirm=true" if confirm else "dry_run=false"
         yield Line(f"Nothing was written; repeat it with {argument} to apply it.", reader="model")
+    elif not getattr(result, "changed", True):
+        yield Line("Nothing changed.")
     yield from undo(getattr(result, "operations", (getattr(result, "operation", None),)))
 
 
