@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+import python_reference
 from typer.main import get_command
 
 from perdure.interfaces.cli.app import app
@@ -257,6 +258,7 @@ def documents() -> dict[Path, str]:
         DOCS / "policy.md": policy(),
         DOCS / "reference" / "cli.md": commands(),
         DOCS / "reference" / "mcp.md": tools(),
+        DOCS / "reference" / "python.md": NOTE + python_reference.reference(),
         explanation: explained(explanation.read_text("utf-8")),
     }
 

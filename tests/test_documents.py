@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -63,6 +65,29 @@ def test_commands_in_the_documents_exist():
     }
     assert used
     assert {(p, c) for p, c in used if c not in known} == set()
+
+
+def command_lines() -> list[tuple[str, list[str]]]:
+    """The commands of shell blocks, each up to what the shell does with its output."""
+    found = []
+    for path in DOCUMENTS:
+        for block in SHELL.findall(path.read_text("utf-8")):
+            for line in re.findall(r"^(?:\$ )?perdure .*", block.replace("\\\n", " "), re.MULTILINE):
+                lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars=True)
+                lexer.whitespace_split = True
+                words = list(itertools.takewhile(lambda word: not set(word) <= set("|<>&;()"), lexer))
+                found.append((path.name, words[1:]))
+    return found
+
+
+@pytest.mark.parametrize(("name", "words"), command_lines(), ids=[" ".join(words) for _, words in command_lines()])
+def test_commands_in_the_documents_have_only_options_that_exist(name, words):
+    from typer.testing import CliRunner
+
+    from perdure.interfaces.cli.app import app
+
+    done = CliRunner().invoke(app, [*words, "--help"])  # options are read before the help is shown
+    assert (done.exit_code, done.stderr) == (0, "")
 
 
 def test_links_between_documents_resolve():

@@ -781,8 +781,8 @@ LEARNING: Final = (
 )
 
 UPKEEP: Final = (
-    Step("forecast", "forecast --days 40", verb("forecast", days=40), days=50),
-    Step("forecast-days-0", "forecast --days 0", verb("forecast", days=0)),
+    Step("forecast", "forecast 40", verb("forecast", days=40), days=50),
+    Step("forecast-days-0", "forecast 0", verb("forecast", days=0)),
     Step("stats-due", "stats", verb("stats")),
     Step("stats-elsewhere", "stats -n team", verb("stats", namespace="team")),
     Step("digest", "digest", verb("digest_details"), verb("digest")),

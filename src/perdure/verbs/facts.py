@@ -101,7 +101,7 @@ class FactVerbs:
     ) -> list[FactLine]:
         """List facts, those that are believed first: value, confidence, since when, from where.
 
-        Does not count as an access. Exit code 3 if nothing is known.
+        Does not count as an access.
 
         Raises:
             NotFound: Nothing is called that.
@@ -144,7 +144,7 @@ class FactVerbs:
 
         Where the question names an entity, facts of others are left out, unless they name that one too. When the budget
         is full, other memories are left out first, both sides of a conflict last; ``left_out`` counts them. Does not
-        count as an access. Exit code 3 if nothing is known.
+        count as an access.
         """
         then = queries.filters(as_of=as_of, known_at=known_at, policy=self._context.policy)
         return answer_sheet.answer_sheet(self._context, namespace, query, budget_tokens, then)

@@ -59,7 +59,8 @@ class MaintainingVerbs:
     def fit(
         self,
         namespace: Namespace = "default",
-        tokens: Annotated[int, Param("The budget; the policy's if left out.", ge=1, le=1_000_000_000)] | None = None,
+        tokens: Annotated[int, Param("The budget; the policy's if left out.", ge=1, le=1_000_000_000, short="-b")]
+        | None = None,
         *,
         dry_run: DryRun = True,
         accept_loss: AcceptLoss | None = None,

@@ -41,4 +41,4 @@ AcceptLoss = Annotated[
 ]
 SessionName = Annotated[str, Param("The session's name.")]
 TaskName = Annotated[str, Param("The task's name.")]
-Budget = Annotated[int, Param("Most tokens of the text.", ge=50)]
+Budget = Annotated[int, Param("Most tokens of the text.", ge=50, short="-b")]

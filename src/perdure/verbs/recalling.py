@@ -87,7 +87,7 @@ class RecallingVerbs:
         """Return the memories that answer a question, best first, each with what its score is made of.
 
         ``as_of`` is what was true then (facts that were valid, of other memories what was stored), ``known_at`` what
-        was known then. Exit code 3 if nothing is found.
+        was known then.
         """
         filters = queries.filters(
             kinds=kinds,

@@ -183,7 +183,7 @@ def perdure(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
     ] = False,
 ) -> Exit | None:
-    """A memory lifecycle engine for AI agents: what is learnt is kept, faded, explained, and brought back."""
+    """A memory lifecycle engine for AI agents: it stores, recalls, ages, shortens, explains and restores memories."""
     context.obj = {"store": store, "policy": policy, "namespace": namespace, "as_json": as_json}
     if context.invoked_subcommand in BRIEF:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # 0.07 s sooner, and other work keeps its cores

@@ -41,7 +41,7 @@ MEANINGS = {
     Exit.OK: "done",
     Exit.FAILED: "refused or failed; the text says what to do",
     Exit.USAGE: "wrong usage of the command line",
-    Exit.NOTHING: "nothing known, or not found",
+    Exit.NOTHING: "nothing is found",
     Exit.STALE: "digest --check: the file is stale",
     Exit.STOPPED: "stopped by Ctrl-C",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -29,7 +30,18 @@ _TYPES: Final[Mapping[str, Any]] = {
     "object": dict[str, Any],
     "texts": list[str],
 }
-_LOCAL: Final = "Without a time zone it is read as local time."
+_PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {"instant": moment, "object": json_object}
+_METAVARS: Final = {
+    "integer": "N",
+    "number": "NUMBER",
+    "instant": "DATE",
+    "object": "JSON",
+    "text": "TEXT",
+    "texts": "TEXT",
+}
+_LARGEST_SHOWN: Final = 100_000
+"""Ranges that end higher are left out of the help page."""
+_CODE: Final = re.compile("``(\\w+)``")
 
 
 def verb_commands(steps: Mapping[str, Step]) -> Iterator[tuple[str, LazyCommand]]:
@@ -41,10 +53,28 @@ def verb_commands(steps: Mapping[str, Step]) -> Iterator[tuple[str, LazyCommand]
     for declared in VERBS.values():
         step = steps.get(declared.name)
         if step is not None or declared.command:
-            group, _, name = (declared.command or declared.name.replace("_", "-")).rpartition(" ")
+            group, _, name = command_name(declared).rpartition(" ")
             panel = None if group else declared.panel
-            text = (step and step.function.__doc__) or declared.summary
-            yield group, LazyCommand(name, help_text(text), panel, partial(command_of, declared, step))
+            text = help_of(declared, (step and step.function.__doc__) or declared.summary)
+            yield group, LazyCommand(name, text, panel, partial(command_of, declared, step))
+
+
+def command_name(declared: Verb) -> str:
+    """Return the name of a verb's command."""
+    return declared.command or declared.name.replace("_", "-")
+
+
+def help_of(declared: Verb, docstring: str) -> str:
+    """Return the help of a verb's command: options and commands stand in the place of parameters and methods."""
+
+    def shown(code: re.Match[str]) -> str:
+        name = code[1]
+        if name in declared.signature.parameters:
+            return f"--{name.replace('_', '-')}"
+        return f"'perdure {command_name(VERBS[name])}'" if name in VERBS else name
+
+    text = help_text(_CODE.sub(shown, docstring))
+    return text if declared.empty is None else f"{text}\n\nExit code 3 if nothing is found."
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +147,12 @@ def is_inverted(parameter: Parameter) -> bool:
 
 def option_of(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
-    told = parameter.param
-    text = told.help + (f" {_LOCAL}" if parameter.kind == "instant" else "")
-    annotation: Any = Literal[parameter.choices] if parameter.choices else _TYPES[parameter.kind]
-    if parameter.kind == "choices":  # typer takes lists of an enumeration only
-        annotation = list[StrEnum(parameter.name, {choice: choice for choice in parameter.choices})]  # type: ignore[misc]
-    default = inspect.Parameter.empty if parameter.required else parameter.default
-    more: dict[str, Any] = {"help": text, "metavar": metavar_of(parameter)}
-    if parameter.kind == "instant":
-        more["parser"] = moment
-    elif parameter.kind == "object":
-        more["parser"] = json_object
+    annotation, default = annotation_of(parameter), parameter.default
     if parameter.kind in ("texts", "choices") and not parameter.required:
         default = None
+    more: dict[str, Any] = {"help": option_help(parameter), "metavar": metavar_of(parameter)}
+    if parameter.kind in _PARSERS:
+        more["parser"] = _PARSERS[parameter.kind]
     if parameter.is_positional:
         shown: Any = typer.Argument(**more)
     elif is_inverted(parameter):
@@ -140,6 +163,23 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
         annotation = annotation | None
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(parameter.name, kind, default=default, annotation=Annotated[annotation, shown])
+
+
+def annotation_of(parameter: Parameter) -> Any:
+    """Return the type that typer reads a parameter as."""
+    if parameter.kind == "choices":  # typer takes lists of an enumeration only
+        return list[StrEnum(parameter.name, {choice: choice for choice in parameter.choices})]  # type: ignore[misc]
+    return Literal[parameter.choices] if parameter.choices else _TYPES[parameter.kind]
+
+
+def option_help(parameter: Parameter) -> str:
+    """Return the help of a parameter, with what holds on the command line only."""
+    notes = {
+        "Without a time zone it is read as local time.": parameter.kind == "instant",
+        "Repeat it for several.": parameter.kind in ("texts", "choices") and not parameter.is_positional,
+        "Pass - to read standard input.": parameter.param.stdin,
+    }
+    return " ".join([parameter.param.help, *(note for note, holds in notes.items() if holds)])
 
 
 def option_names(parameter: Parameter) -> list[str]:
@@ -156,15 +196,8 @@ def metavar_of(parameter: Parameter) -> str | None:
     if told.refers is not None:
         return "ID..." if parameter.kind == "texts" else "ID"
     if parameter.is_positional:
-        name = parameter.name.removesuffix("_id").upper()
+        name = parameter.name.removesuffix("_id").removesuffix("_or").upper()
         return f"{name.removesuffix('S')}..." if parameter.kind == "texts" else name
-    if parameter.kind == "number" and told.le is not None:
+    if parameter.kind in ("integer", "number") and told.le is not None and told.le <= _LARGEST_SHOWN:
         return f"{told.ge or told.gt or 0:g}..{told.le:g}"
-    return {
-        "integer": "N",
-        "number": "NUMBER",
-        "instant": "DATE",
-        "object": "JSON",
-        "text": "TEXT",
-        "texts": "TEXT",
-    }.get(parameter.kind)
+    return _METAVARS.get(parameter.kind)

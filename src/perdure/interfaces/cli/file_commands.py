@@ -80,7 +80,7 @@ def digest(
 
 
 def consolidate(call: Call, **arguments: Any) -> Exit:
-    """Merge memories that say the same; --apply looks once more and merges exactly that. What goes is only hidden."""
+    """Merge memories that say the same. What is merged into another is hidden, never deleted."""
     arguments["namespace"] = call.place
     if not arguments["dry_run"]:  # each command is a process of its own, and the policy may ask for a dry run before
         with call.memory() as memory:
@@ -115,8 +115,7 @@ def backtest(call: Call, **arguments: Any) -> Exit:
     return run_verb(replace(call, policy=None), VERBS["backtest"], arguments)
 
 
-def stats(call: Call, **arguments: Any) -> Exit:
-    """Count memories by tier, status and kind; show what is due, what is about to fade, and which store this is."""
+def _stats(call: Call, **arguments: Any) -> Exit:
     return run_verb(call, VERBS["stats"], arguments, notes={"store": call.shown_store})
 
 
@@ -128,8 +127,7 @@ def check(call: Call) -> Exit:
     return Exit.FAILED if faults else Exit.OK
 
 
-def review(call: Call, **arguments: Any) -> Exit:
-    """List open questions to a person, the highest value at risk first; with an id and a verdict, answer one."""
+def _review(call: Call, **arguments: Any) -> Exit:
     arguments["namespace"] = call.place
     with call.memory(create="id" in arguments) as memory:
         found = memory.review_details(**arguments)
@@ -142,7 +140,7 @@ def undo(
     call: Call,
     operation_id: Annotated[
         str | None,
-        typer.Argument(metavar="[OPERATION]", help="Its id, or last; without one, the last operation is shown."),
+        typer.Argument(metavar="OPERATION", help="Its id, or last; without one, the last operation is shown."),
     ] = None,
 ) -> Exit:
     """Take an operation back. Refused, with a list, where a memory has changed since.
@@ -170,9 +168,9 @@ STEPS: Final[Mapping[str, Step]] = {
     "consolidate": Step(consolidate),
     "relate": Step(relate),
     "backtest": Step(backtest, {"policy"}),
-    "stats": Step(stats),
+    "stats": Step(_stats),
     "check": Step(check),
-    "review": Step(review),
+    "review": Step(_review),
     "undo": Step(undo),
 }
 """Verbs whose commands do more than their declarations say."""

@@ -71,7 +71,7 @@ def maintain(
         bool, typer.Option("--status", help="Only tell when each task last ran, how it ended, when it is next due.")
     ] = False,
 ) -> Exit:
-    """Keep the store: sweeps, decay reports, backups of the vault. Run as many workers as you like, on any machine."""
+    """Run the scheduled maintenance: sweeps, decay reports, backups of the vault. Any number of workers may do so."""
     if status:
         _tell_state(call)
         return Exit.OK

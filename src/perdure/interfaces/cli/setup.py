@@ -60,7 +60,7 @@ def policy_show(call: Call) -> None:
 def policy_check(
     call: Call,
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="The policy to check. Default: the one in force.")
+        str | None, typer.Argument(metavar="FILE", help="The policy to check. Default: the one in force.")
     ] = None,
 ) -> None:
     """Check a policy and report all its faults at once."""
