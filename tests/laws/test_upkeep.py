@@ -13,7 +13,15 @@ from laws.memories import DAY, LAW, POLICIES, START, histories, newborn, policie
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
-from perdure.rules.lifecycle.maintenance import Budget, count_hidden, list_moves, sweep_note, trajectory_plan, truncate
+from perdure.rules.lifecycle.maintenance import (
+    Budget,
+    GateRefusals,
+    count_hidden,
+    list_moves,
+    sweep_note,
+    trajectory_changes,
+    truncate,
+)
 from perdure.rules.lifecycle.trajectory import Trajectory, replay
 
 LIVELY = (Tier.HOT, Tier.WARM, Tier.COLD)
@@ -30,19 +38,17 @@ def courses_of(
 def plan_of(
     trajectories: list[Trajectory], accesses: tuple[tuple[int, int], ...], policy: Policy, refusal: str = ""
 ) -> Plan:
-    return trajectory_plan(
+    at = START + 200 * DAY
+    changes = trajectory_changes(
         trajectories,
         {c.id: f"op-of-{c.id}" for c in trajectories},
         {"m0": accesses},
-        plan_id="sweep-1",
-        namespace="default",
-        at=START + 200 * DAY,
-        policy=policy,
-        operation="sweep",
-        note=sweep_note(trajectories),
-        refusal=refusal,
+        "sweep-1",
+        at,
+        refusals=GateRefusals(hides=refusal),
         shown={c.id: dict(zip(Form, (None, "short", "words", ""), strict=True)) for c in trajectories},
     )
+    return Plan("sweep-1", "sweep", "default", at, tuple(changes), policy.version, sweep_note(trajectories))
 
 
 def applied(stored: dict[str, State], changes: Iterable[Change]) -> dict[str, State]:

@@ -14,7 +14,7 @@ from perdure.records.memory import Form, Record, State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.rules.insertion import with_due
-from perdure.rules.lifecycle.maintenance import trajectory_plan, truncate
+from perdure.rules.lifecycle.maintenance import trajectory_changes, truncate
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
 
 
@@ -160,20 +160,17 @@ class Decisions:
             note: One line for people.
         """
         trajectories = self._trajectories()
-        plan = trajectory_plan(
+        changes = trajectory_changes(
             trajectories,
             {t.id: self._stored[t.id].op for t in trajectories},
             {t.id: self._stored[t.id].accesses for t in trajectories},
-            plan_id=self.plan_id,
-            namespace=self.namespace,
-            at=self.now,
-            policy=self.policy,
-            operation=operation,
-            note=note,
+            self.plan_id,
+            self.now,
             shown=self._shown,
         )
         self.states |= {t.id: t.after for t in trajectories}
-        return replace(plan, changes=(*self._first, *self._labelled(plan.changes), *self._last))
+        whole = (*self._first, *self._labelled(changes), *self._last)
+        return Plan(self.plan_id, operation, self.namespace, self.now, whole, self.policy.version, note)
 
     def _trajectories(self) -> list[Trajectory]:
         """Return what became of each memory that something was decided about, from where it was stored."""

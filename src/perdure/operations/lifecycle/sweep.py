@@ -27,7 +27,7 @@ from perdure.rules.lifecycle.maintenance import (
     count_shortened,
     list_moves,
     sweep_note,
-    trajectory_plan,
+    trajectory_changes,
     truncate,
 )
 from perdure.rules.lifecycle.trajectory import Trajectory, replay
@@ -158,20 +158,10 @@ class _Sweep:
         for left in reversed(range(TRIES + 1)):
             trajectories, ops, accesses = _replayed(self.ctx, self.place, ids, self.now, refusals)
             trajectories, texts, measured = carried(self.ctx, self.place, trajectories, self.now)
-            plan = trajectory_plan(
-                trajectories,
-                ops,
-                accesses,
-                plan_id=self.ctx.ids(self.now),
-                namespace=self.place,
-                at=self.now,
-                policy=self.ctx.policy,
-                operation="sweep",
-                note=sweep_note(trajectories),
-                refusals=refusals,
-                shown=texts,
-            )
-            plan = replace(plan, changes=(*plan.changes, *measured))
+            own, policy = self.ctx.ids(self.now), self.ctx.policy
+            changes = trajectory_changes(trajectories, ops, accesses, own, self.now, refusals=refusals, shown=texts)
+            note = sweep_note(trajectories)
+            plan = Plan(own, "sweep", self.place, self.now, (*changes, *measured), policy.version, note)
             try:
                 self._write(plan)
             except GateStopped as error:

@@ -18,6 +18,7 @@ from perdure.records.memory import State, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.records.signal_results import DecayedMemory
+from perdure.rules.lifecycle.state_arrays import days_between
 from perdure.rules.lifecycle.trajectory import Accesses, count_accesses
 
 PREVIEW: Final = 80
@@ -77,35 +78,27 @@ def decay_page(
 ) -> Page:
     """Return what decay has made of some memories.
 
-    Args:
-        rows: The memories, previews one character longer than ``PREVIEW`` where there is more.
-        states: The states of those with accesses that no sweep has counted in.
-        accesses: Those accesses.
-        decay: The curve.
-        policy: The policy in force, for counting accesses in.
-        now: The instant.
+    Previews are one character longer than ``PREVIEW`` where there is more. ``states`` and ``accesses`` are those of
+    memories with accesses that no sweep has counted in.
     """
     if not rows:
         return Page(0, 0.0, [], [])
     rows = _count_waiting(rows, states, accesses, policy)
     _, _, _, _, bases, counts, anchors, *_ = zip(*rows, strict=True)
     base = np.array(bases, dtype=np.float64)
-    days = np.maximum((now - np.array(anchors, dtype=np.int64)) / DAY_MS, 0.0)
+    days = days_between(np.array(anchors, dtype=np.int64), now)
     accessed = np.array(counts, dtype=np.float64)
     curve = ImportanceCurve(base, accessed, decay.half_life_days, decay.weight, decay.floor, decay.shape)
     factor, worth = curve.factor(days), curve.value(days)
-    lines = zip(rows, worth.tolist(), factor.tolist(), days.astype(np.int64).tolist(), strict=True)
-    lower = [
-        DecayedMemory(g.id, preview(g.preview), g.importance, now_worth, share, age, g.access_count)
-        for g, now_worth, share, age in lines
-        if now_worth < g.importance
-    ]
-    unwritten = [
-        (g, now_worth)
-        for g, now_worth in zip(rows, worth.tolist(), strict=True)
-        if now_worth != (g.importance if g.decayed is None else g.decayed) and not (g.pinned or g.tier == Tier.VAULT)
-    ]
-    return Page(len(rows), float(factor.sum()), lower, unwritten)
+    page = Page(len(rows), float(factor.sum()), [], [])
+    for g, value, share, age in zip(rows, worth.tolist(), factor.tolist(), days.astype(int).tolist(), strict=True):
+        if value < g.importance:
+            lost = DecayedMemory(g.id, preview(g.preview), g.importance, value, share, age, g.access_count)
+            page.decayed.append(lost)
+        written = g.importance if g.decayed is None else g.decayed
+        if value != written and not (g.pinned or g.tier == Tier.VAULT):
+            page.unwritten.append((g, value))
+    return page
 
 
 def _count_waiting(
@@ -116,12 +109,8 @@ def _count_waiting(
         return rows
     counted = count_accesses(list(states.values()), [accesses.get(i, ()) for i in states], policy)
     after = dict(zip(states, counted, strict=True))
-    return [
-        g
-        if (s := after.get(g.id)) is None
-        else g._replace(importance=s.importance, access_count=s.access_count, anchor_ms=s.anchor_ms)
-        for g in rows
-    ]
+    names = ("importance", "access_count", "anchor_ms")
+    return [g._replace(**{n: getattr(after[g.id], n) for n in names}) if g.id in after else g for g in rows]
 
 
 def decay_plan(page: Page, decay: Decay, *, plan_id: str, namespace: str, policy: Policy, now: Instant) -> Plan:

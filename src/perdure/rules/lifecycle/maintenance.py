@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Final
 
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, State, Status
-from perdure.records.plan import Change, Plan, Target
-from perdure.records.policy import GatePolicy, Policy
+from perdure.records.plan import Change, Target
+from perdure.records.policy import GatePolicy
 from perdure.records.report import Moved
-from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition
+from perdure.rules.lifecycle.trajectory import Accesses, Trajectory
+
+_PLACE: Final = ("status", "status_ms", "tier", "tier_ms", "form", "form_ms")
+"""The fields that a move changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +104,14 @@ def count_shortened(trajectories: Sequence[Trajectory]) -> int:
 def truncate(trajectory: Trajectory, *, hides: bool = True, shrinks: bool = False) -> Trajectory:
     """Return a trajectory that ends before its first blocked transition: the memory waits, held, for that one.
 
-    Args:
-        trajectory: As replayed with ``blocked``, so that every access counts before the transition that waits.
-        hides: Whether transitions that hide are blocked.
-        shrinks: Whether transitions that shorten what is shown are blocked.
+    It must have been replayed with ``blocked``, so that every access counts before the transition that waits. Blocked
+    are transitions that hide, or that shorten what is shown.
     """
     for position, transition in enumerate(trajectory.transitions):
         if (hides and transition.hides) or (shrinks and transition.shrinks):
             last = trajectory.transitions[position - 1].state if position else trajectory.before
-            after = replace(
-                trajectory.after,
-                status=last.status,
-                status_ms=last.status_ms,
-                tier=last.tier,
-                tier_ms=last.tier_ms,
-                form=last.form,
-                form_ms=last.form_ms,
-                due_ms=transition.at,
-                held=True,
-            )
+            place = {name: getattr(last, name) for name in _PLACE}
+            after = replace(trajectory.after, **place, due_ms=transition.at, held=True)
             return replace(trajectory, transitions=trajectory.transitions[:position], after=after)
     return trajectory
 
@@ -132,52 +124,39 @@ def sweep_note(trajectories: Sequence[Trajectory]) -> str:
     return f"sweep: {moves} {'move' if moves == 1 else 'moves'}, {count_hidden(trajectories)} archived{told}"
 
 
-def trajectory_plan(
+def trajectory_changes(
     trajectories: Sequence[Trajectory],
     ops: Mapping[str, str],
     accesses: Mapping[str, Accesses],
-    *,
     plan_id: str,
-    namespace: str,
     at: Instant,
-    policy: Policy,
-    operation: str,
-    note: str,
-    refusal: str = "",
+    *,
     refusals: GateRefusals | None = None,
     shown: Mapping[str, Mapping[Form, str | None]] = MappingProxyType({}),
-) -> Plan:
-    """Return the plan that writes trajectories down: one change for each transition.
+) -> list[Change]:
+    """Return what writes trajectories down: one change for each transition, and the accesses that they counted in.
 
     Args:
         trajectories: As replayed.
         ops: Memory id -> the operation that last changed it.
-        accesses: Memory id -> accesses that the trajectories have counted in.
+        accesses: Memory id -> accesses that wait, later ones too.
         plan_id: The operation's id.
-        namespace: The one namespace.
         at: The instant up to which they were replayed.
-        policy: The policy in force.
-        operation: The verb.
-        note: One line for people.
-        refusal: Why moves are held back; empty if they are not.
-        refusals: The same memory by memory, from the gates.
+        refusals: Why moves wait.
         shown: Memory id -> what it shows in each form that its trajectory leaves or reaches; None for the whole text.
     """
     changes: list[tuple[int, Change]] = []
-    for trajectory in trajectories:
-        why = refusals.because(trajectory.id) if refusals is not None else refusal
-        own = enumerate(_changes(trajectory, ops[trajectory.id], plan_id, why))
-        forms = shown.get(trajectory.id, {})
-        changes += [(i, _with_shown(change, forms) if "form" in (change.after or {}) else change) for i, change in own]
+    for t in trajectories:
+        because = refusals.because(t.id) if refusals is not None else ""
+        changes += enumerate(_changes(t, ops[t.id], plan_id, because, shown.get(t.id, {})))
+        counted = [(then, times) for then, times in accesses.get(t.id, ()) if then <= at]
         changes += [
-            (0, Change(Target.ACCESS, trajectory.id, {"at_ms": t, "times": n}, None, access_reason(n)))
-            for t, n in accesses.get(trajectory.id, ())
-            if t <= at
+            (0, Change(Target.ACCESS, t.id, {"at_ms": then, "times": times}, None, access_reason(times)))
+            for then, times in counted
         ]
     # Changes of one shape are written by one statement; a memory's own transitions must stay in their order.
     changes.sort(key=lambda pair: (pair[0], pair[1].target, tuple(pair[1].after or ())))
-    ordered = tuple(change for _, change in changes)
-    return Plan(plan_id, operation, namespace, at, ordered, policy.version, note)
+    return [change for _, change in changes]
 
 
 def access_reason(counted: int) -> str:
@@ -185,56 +164,40 @@ def access_reason(counted: int) -> str:
     return f"counted {'one access' if counted == 1 else f'{counted} accesses'} by recall"
 
 
-def _changes(trajectory: Trajectory, op: str, plan_id: str, refusal: str) -> list[Change]:
-    result, before = [], trajectory.before
-    for transition in trajectory.transitions:
+def _changes(
+    trajectory: Trajectory, op: str, plan_id: str, refusal: str, forms: Mapping[Form, str | None]
+) -> Iterator[Change]:
+    steps = [(transition.state, transition.because) for transition in trajectory.transitions]
+    last = steps[-1][0] if steps else trajectory.before
+    if steps and not trajectory.refused:
         # What comes after the last transition (the due instant, the counters) belongs to its change.
-        after = (
-            trajectory.after
-            if transition is trajectory.transitions[-1] and not trajectory.refused
-            else transition.state
-        )
-        result.append(_change(trajectory.id, before, after, op, plan_id, transition.because))
+        steps[-1] = trajectory.after, steps[-1][1]
+    elif trajectory.after != last:
+        steps.append((trajectory.after, _reason_besides_moves(trajectory, last, refusal)))
+    before = trajectory.before
+    for after, because in steps:
+        names = [n for n in State.__slots__ if getattr(before, n) != getattr(after, n)]
+        rows = [
+            {
+                **{name: getattr(state, name) for name in names},
+                "op": own,
+                **({"shown": forms[state.form]} if "form" in names else {}),
+            }
+            for state, own in ((before, op), (after, plan_id))
+        ]
+        yield Change(Target.MEMORY, trajectory.id, rows[0], rows[1], because)
         before, op = after, plan_id
-    if before != trajectory.after:
-        because = (
-            access_reason(trajectory.counted)
-            if trajectory.counted
-            else "next due instant computed anew under the policy"
-        )
-        if trajectory.refused:
-            because = f"keeps its form: {trajectory.refused}"
-        if trajectory.after.held and not before.held:
-            because = f"held back by the {refusal}"
-        result.append(_change(trajectory.id, before, trajectory.after, op, plan_id, because))
-    return result
 
 
-def _with_shown(change: Change, forms: Mapping[Form, str | None]) -> Change:
-    """Return a change of form with the texts that go with it."""
-    before, after = change.before or {}, change.after or {}
-    return replace(
-        change,
-        before={**before, "shown": forms[Form(before["form"])]},
-        after={**after, "shown": forms[Form(after["form"])]},
-    )
-
-
-def _change(identity: str, before: State, after: State, op: str, plan_id: str, because: str) -> Change:
-    old, new = difference(before, after)
-    return Change(Target.MEMORY, identity, {**old, "op": op}, {**new, "op": plan_id}, because)
-
-
-def difference(before: State, after: State) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields that differ, as they were and as they are."""
-    names = [n for n in State.__slots__ if getattr(before, n) != getattr(after, n)]
-    return {n: getattr(before, n) for n in names}, {n: getattr(after, n) for n in names}
-
-
-def _move_name(last: State, transition: Transition) -> str:
-    if transition.shrinks:
-        return f"{last.form.value} to {transition.state.form.value}"
-    return f"{last.tier.value} to {transition.state.status.value if transition.hides else transition.state.tier.value}"
+def _reason_besides_moves(trajectory: Trajectory, last: State, refusal: str) -> str:
+    """Return the reason for what changed of a memory besides its moves."""
+    if trajectory.after.held and not last.held:
+        return f"held back by the {refusal}"
+    if trajectory.refused:
+        return f"keeps its form: {trajectory.refused}"
+    if trajectory.counted:
+        return access_reason(trajectory.counted)
+    return "next due instant computed anew under the policy"
 
 
 def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[Moved]:
@@ -242,18 +205,9 @@ def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[Moved
     found: list[tuple[Instant, Moved]] = []
     for trajectory in trajectories:
         last = trajectory.before
-        for transition in trajectory.transitions:
-            found.append(
-                (
-                    transition.at,
-                    Moved(
-                        trajectory.id,
-                        namespace,
-                        text_of(transition.at),
-                        _move_name(last, transition),
-                        transition.because,
-                    ),
-                )
-            )
-            last = transition.state
+        for step in trajectory.transitions:
+            names = (last.form, step.state.form) if step.shrinks else (last.tier, step.state.tier)
+            move = f"{names[0]} to {step.state.status if step.hides else names[1]}"
+            found.append((step.at, Moved(trajectory.id, namespace, text_of(step.at), move, step.because)))
+            last = step.state
     return [move for _, move in sorted(found, key=lambda pair: pair[0])]
