@@ -171,15 +171,7 @@ def decay_by_hand(
     for the half-life, by at most ``max_decay_per_cycle * manual_multiplier``. It never rises, and never sinks below
     the baseline. An amount of 0 takes no level but still brings strength to its target.
 
-    Args:
-        strength: Strength now (not at the anchor), 0 to the maximum, shape [n].
-        level: Level now, shape [n].
-        importance: 0 to 1, shape [n].
-        amount: How much to take, 0 or more; below 0 counts as 0.
-        parameters: As for the curve.
-
-    Returns:
-        The new strength and level, shape [n], to be stored with a new anchor.
+    It takes and returns what :func:`reinforce_strength` does.
     """
     old, keys = _floats(strength), parameters
     left = np.maximum(_floats(level) - np.maximum(_floats(amount), 0.0) * keys.unit, 0.0)

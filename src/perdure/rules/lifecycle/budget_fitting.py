@@ -153,13 +153,8 @@ class _Descent:
 def choose_forms(pieces: Sequence[FitItem], budget: int, reach: Reach | None = None, most: int | None = None) -> Choice:
     """Return how to keep some memories within a budget of tokens: shorter forms first, setting aside last.
 
-    Each step takes what loses the least worth for each token it frees.
-
-    Args:
-        pieces: All visible memories.
-        budget: Tokens that may be visible.
-        reach: Makes forms known; it is asked only where one of them may be the next step.
-        most: So many may be set aside; any number if None.
+    Each step takes what loses the least worth for each token it frees. ``reach`` makes forms known; it is asked only
+    where one of them may be the next step. At most ``most`` are set aside; any number if that is None.
     """
     before = sum(p.forms[0][1] for p in pieces)
     left = before

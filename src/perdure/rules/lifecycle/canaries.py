@@ -63,12 +63,9 @@ def _golden(table: Any, number: int) -> Canary:
 
 
 def canaries_from_feedback(outcomes: Iterable[Document], namespace: str, most: int) -> tuple[Canary, ...]:
-    """Return past recalls with a helpful answer as canaries: one for each query, the newest first.
+    """Return past recalls with a helpful answer as canaries: one for each query, the newest first, at most so many.
 
-    Args:
-        outcomes: Documents of the shelf OUTCOME: id is the memory, data has outcome, query, at_ms.
-        namespace: Whose they are.
-        most: How many queries at most.
+    The id of a document of the shelf OUTCOME is the memory; its data has outcome, query and at_ms.
     """
     newest: dict[str, int] = {}
     answers: dict[str, dict[str, None]] = {}
@@ -90,14 +87,8 @@ def lost_answers(
 ) -> tuple[Lost, ...]:
     """Return the answers that a canary had before and has not after.
 
-    An expected memory is an answer while it, or a memory that stands for it, is among the hits. What was no answer
-    before cannot be lost.
-
-    Args:
-        canary: The question.
-        before: Its hits now.
-        after: Its hits as they would be.
-        stand_ins: Expected id -> memories that stand for it, now or after the plan.
+    An expected memory is an answer while it, or a memory that stands for it now or after the plan, is among the hits.
+    What was no answer before cannot be lost.
     """
     if canary.contains:
         holding = tuple(a.id for a in before if _holds(a, canary.contains))

@@ -64,11 +64,7 @@ class FormText:
 def render_form(text: str, form: Form, policy: CompressionPolicy, *, written: str | None = None) -> FormText:
     """Return a text in a form, or why the meaning guard refuses it; the same text asked for twice in a row is cheaper.
 
-    Args:
-        text: The whole text.
-        form: The form.
-        policy: How long forms are.
-        written: A summary that a model wrote, which must pass the same guard; the deterministic one if None.
+    ``written`` is a summary that a model wrote, which must pass the same guard; if None, one is made by rule.
     """
     whole = count_tokens(text)
     if form is Form.FULL:
@@ -120,13 +116,7 @@ def unit_cosine(one: Vector, other: Vector) -> float:
 
 
 def apply_forms(trajectory: Trajectory, forms: Mapping[Form, FormText], policy: Policy) -> Trajectory:
-    """Return a trajectory with its shorter forms made: sizes, measures, and a stop where the meaning guard refused one.
-
-    Args:
-        trajectory: As replayed.
-        forms: Each form that a transition of it reaches.
-        policy: The policy in force, for the next due instant.
-    """
+    """Return a trajectory with each form that it reaches made: sizes, measures, and a stop where one was refused."""
     done = apply_allowed_forms(trajectory, forms)
     return replace(done, after=with_due([done.after], policy)[0]) if done.refused else done
 
@@ -162,11 +152,9 @@ def forms_reached(trajectories: Sequence[Trajectory]) -> dict[str, tuple[Form, .
 def form_figures(
     states: Mapping[str, State], measured: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> dict[str, FormFigures]:
-    """Return form -> what it keeps, over the memories that show it.
+    """Return form -> what it keeps, over the visible memories that show it.
 
-    Args:
-        states: Memory id -> state, of all visible memories.
-        measured: (id, form) -> tokens, whole, preservation, as kept when the form was taken.
+    ``measured`` has for (id, form) tokens, whole and preservation, as kept when the form was taken.
     """
     found: dict[str, FormFigures] = {}
     for form in LADDER:

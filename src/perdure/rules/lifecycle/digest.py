@@ -68,17 +68,10 @@ def build_digest(
     budget_tokens: int | None,
     profile: str | None,
 ) -> Digest:
-    """Return the digest of some visible memories.
+    """Return the digest of some visible memories, whose signals are current.
 
-    Args:
-        memories: Those considered, signals current.
-        vectors: Memory id -> unit vector, for diversity; may lack some.
-        policy: Budget, profile and diversity.
-        tokens: Counts tokens.
-        exact: Whether that count is exact.
-        namespace: For the heading.
-        budget_tokens: Overrides the budget of the profile ``tokens``.
-        profile: Overrides the policy's profile.
+    ``vectors`` (id -> unit vector) are for diversity, and may lack some. ``tokens`` counts tokens, ``exact`` says
+    whether exactly. ``profile``, and ``budget_tokens`` for the profile ``tokens``, override the policy.
     """
     name = profile or ("tokens" if budget_tokens is not None else policy.digest.profile)
     limits = PROFILES[name]

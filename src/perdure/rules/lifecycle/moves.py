@@ -47,13 +47,9 @@ class Moves:
 def next_moves(states: Columns, policy: Policy, accessed: Ints | None = None) -> Moves:
     """Return when each memory moves, and by which row of the tier table.
 
-    Where several rows fall due at one instant, the first in the table wins.
-
-    Args:
-        states: The states; pinned memories and those that are not active never move.
-        policy: The policy in force.
-        accessed: Instants of accesses that have just been counted in: rows that an access brings about are asked.
-            None for what time alone brings about.
+    Where several rows fall due at one instant, the first in the table wins. Pinned memories and those that are not
+    active never move. If ``accessed`` has the instants of accesses that have just been counted in, the rows that an
+    access brings about are tried; else those that time alone brings about.
     """
     moves = Moves(np.full(len(states), NEVER), np.full(len(states), -1))
     cohort = Cohort(states, policy, moves.at.copy() if accessed is None else accessed)
@@ -130,10 +126,7 @@ _CROSSINGS: Final[Mapping[str, Callable[[Columns, Policy, Array], Ints]]] = {
 def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
     """Return the reasons of moves in words and numbers: what the journal keeps and `why` shows.
 
-    Args:
-        states: The states just before they move.
-        moves: Their moves; each has one.
-        policy: The policy in force, for the bounds.
+    The states are those just before the moves; each has one.
     """
     rules = {code: tier_table.RULES[code] for code in set(moves.rule.tolist())}
     limits = {code: rule.limits(policy) for code, rule in rules.items()}

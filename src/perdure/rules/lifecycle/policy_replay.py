@@ -80,12 +80,7 @@ def reconstruct_past(record: Record, entries: Iterable[tuple[Operation, Change]]
     """Return what happened to a memory whatever the policy, as its journal tells it.
 
     A memory whose journal does not tell its birth (it was copied from another store) is taken to have begun with its
-    present base values.
-
-    Args:
-        record: As it is.
-        entries: The changes of it by operations that ``is_independent_of_policy`` lets pass, oldest first.
-        accesses: When a recall returned it, oldest first.
+    present base values. ``entries`` are the changes of it by operations that ``is_independent_of_policy`` lets pass.
     """
     born: State | None = None
     events: list[tuple[Instant, Mapping[str, Any]]] = []
@@ -166,11 +161,6 @@ def relive(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Replayed
     """Return what a policy would have made of memories, with everything else as it was.
 
     Gates are not asked: they hold back moves, so the lives are the worst that the policy allows.
-
-    Args:
-        pasts: What happened to each.
-        policy: The policy.
-        now: Up to when.
     """
     plain = [p for p in pasts if not p.events]
     texts = {p.id: p.text for p in pasts}
@@ -190,7 +180,7 @@ def relive(pasts: Sequence[Past], policy: Policy, now: Instant) -> list[Replayed
 
 
 def _through(past: Past, start: State, policy: Policy, now: Instant) -> ReplayedLife:
-    """Play a memory from decision to decision."""
+    """Replay a memory from decision to decision."""
     transitions: list[Transition] = []
     state, since = start, 0
     for at, wrote in (*past.events, (now, MappingProxyType({}))):
@@ -219,7 +209,7 @@ def _replay_forms(
     policy: Policy,
     now: Instant,
 ) -> list[Trajectory]:
-    """Play memories forward; what would lose too much of its meaning is not shortened, as in a sweep."""
+    """Replay memories; what would lose too much of its meaning is not shortened, as in a sweep."""
     trajectories = replay(states, accesses, now, policy)
     wanted = forms_reached(trajectories)
     return [

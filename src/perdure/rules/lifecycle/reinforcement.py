@@ -84,12 +84,7 @@ def reinforce_states(
     importance, decay goes on from the old anchor, and the base becomes what makes the memory worth the result right now
     (at most the policy's maximum, which may be less than was asked for).
 
-    Args:
-        states: Accesses counted in, as of now.
-        accessed: For each, whether an access goes with it.
-        boost: What was asked for.
-        policy: Diminishing returns, the day's cap, the maximum.
-        now: The instant.
+    The accesses of the states must be counted in; ``accessed`` says for each whether an access goes with it.
     """
     columns = Columns.of(states)
     days = columns.days_since_anchor(now)

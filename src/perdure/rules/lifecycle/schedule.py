@@ -45,14 +45,8 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
 def next_run(task: Task, data: Data | None, now: Instant, policy: UpkeepPolicy, *, early: float) -> Instant:
     """Return when a task is next due; not after ``now`` if it is due.
 
-    However many runs were missed, one catches up: the next is counted from the run, not from the plan.
-
-    Args:
-        task: Which one.
-        data: What is written down about it; None if it never ran.
-        now: The instant.
-        policy: Intervals.
-        early: How much of the jitter a worker comes early, 0 to 1 (``earliness``).
+    However many runs were missed, one catches up: the next is counted from the run, not from the plan. ``early`` is how
+    much of the jitter a worker comes early, 0 to 1 (``earliness``).
     """
     if data is None:
         return now

@@ -36,10 +36,7 @@ class Signals:
 def current_signals(states: Sequence[State], policy: Policy, now: Instant) -> Signals:
     """Return importance, confidence, strength, retention and value at an instant.
 
-    Args:
-        states: Stored states, accesses already counted in.
-        policy: The policy in force.
-        now: The instant; ages before an anchor count as 0.
+    The accesses of the states must be counted in; ages before an anchor count as 0.
     """
     columns = Columns.of(states)
     days = columns.days_since_anchor(now)

@@ -72,6 +72,10 @@ class Group:
     mask: Callable[[Columns, Limits], Bools]
 
 
+Due = Callable[[Cohort, Ints, Limits], Ints]
+"""The cohort, the instants at which all falls had happened, and the limits -> when a row falls due, shape [n]."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One row of the tier table.
@@ -82,8 +86,7 @@ class Rule:
         target: The tier, status or form that it leads to.
         because: Why it moved. In braces: the keys of limits, and signals at that instant (``value``, ``confidence``,
             ``strength``, and ``threshold``, the strength at which it is forgotten).
-        due: The cohort, the instants at which all falls had happened, and the limits -> when the row falls due, shape
-            [n]; NEVER where it does not.
+        due: When it falls due; NEVER where it does not.
         falls: The signals that must have fallen.
         bounds: The other policy keys that it reads, ``section.key``.
         only: The memories to which it applies; None for all.
@@ -96,7 +99,7 @@ class Rule:
     sources: tuple[Tier, ...]
     target: Tier | Status | Form
     because: str
-    due: Callable[[Cohort, Ints, Limits], Ints]
+    due: Due
     falls: tuple[Fall, ...] = ()
     bounds: tuple[str, ...] = ()
     only: Group | None = None
@@ -160,24 +163,49 @@ def _unanswered(m: Cohort, _: Ints, k: Limits) -> Ints:
     return gone
 
 
-def _shorter(m: Cohort, low: Ints, old: Ints) -> Ints:
-    at: Ints = np.maximum.reduce([old, low, m.states.tier_ms, m.states.form_ms])
-    return at
-
-
 def _to_summary(m: Cohort, low: Ints, k: Limits) -> Ints:
     # A text that a person made full again is as good as new.
     since = np.maximum(m.states.created_ms, m.states.form_ms)
-    return _shorter(m, low, since + int(k["summary_hours"] * HOUR_MS))
+    return _old_enough(m, low, since + int(k["summary_hours"] * HOUR_MS))
+
+
+def _to_barer(m: Cohort, low: Ints, days: float) -> Ints:
+    return _old_enough(m, low, m.states.created_ms + int(24.0 * days * HOUR_MS))
+
+
+def _old_enough(m: Cohort, low: Ints, old: Ints) -> Ints:
+    at: Ints = np.maximum.reduce([old, low, m.states.tier_ms, m.states.form_ms])
+    return at
 
 
 _IN_VIEW: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
 _AT_REST: Final = (Tier.WARM, Tier.COLD)
 _LONG_TERM: Final = Group("long-term, no fact", lambda c, _: c.fades)
-_TRIGGERS: Final = ("compression.rule", "triggers")
 _SPENT: Final = Fall("value", "tiers.hot_keep_value")
 _WORTHLESS: Final = Fall("value", "archive.value_below")
 _DOUBTED: Final = Fall("confidence", "archive.confidence_below")
+
+
+def _shorter(form: Form, unit: str, due: Due, only: Group | None = None, more: tuple[str, ...] = ()) -> Rule:
+    """Return the row that leads to a form: old enough, of little value, and seldom asked for."""
+    age, value, accesses = f"{form}_{unit}", f"{form}_value", f"{form}_accesses"
+    return Rule(
+        f"to_{form}",
+        (Tier.WARM, Tier.COLD),
+        form,
+        f"{{{age}:g}} {unit} old, value {{value:.3f}} is at most {{{value}:g}}, at most {{{accesses}}} accesses",
+        due,
+        falls=(Fall("value", f"compression.{value}", at_most=True),),
+        bounds=(f"compression.{age}", f"compression.{accesses}", *more),
+        only=only or Group("", lambda c, k: c.access_count <= k[accesses]),
+        switch=("compression.rule", "triggers"),
+    )
+
+
+_LONG: Final = Group(
+    "at least {least_tokens} tokens",
+    lambda c, k: (c.access_count <= k["summary_accesses"]) & (c.tokens >= k["least_tokens"]),
+)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -309,45 +337,9 @@ RULES: tuple[Rule, ...] = (
         lambda m, *_: m.accessed,
         on_access=True,
     ),
-    Rule(
-        "to_summary",
-        _AT_REST,
-        Form.SUMMARY,
-        "{summary_hours:g} hours old, value {value:.3f} is at most {summary_value:g}, at most {summary_accesses} "
-        "accesses",
-        _to_summary,
-        falls=(Fall("value", "compression.summary_value", at_most=True),),
-        bounds=("compression.summary_hours", "compression.summary_accesses", "compression.least_tokens"),
-        only=Group(
-            "at least {least_tokens} tokens",
-            lambda c, k: (c.access_count <= k["summary_accesses"]) & (c.tokens >= k["least_tokens"]),
-        ),
-        switch=_TRIGGERS,
-    ),
-    Rule(
-        "to_keywords",
-        _AT_REST,
-        Form.KEYWORDS,
-        "{keywords_days:g} days old, value {value:.3f} is at most {keywords_value:g}, at most {keywords_accesses} "
-        "accesses",
-        lambda m, low, k: _shorter(m, low, m.states.created_ms + int(24.0 * k["keywords_days"] * HOUR_MS)),
-        falls=(Fall("value", "compression.keywords_value", at_most=True),),
-        bounds=("compression.keywords_days", "compression.keywords_accesses"),
-        only=Group("", lambda c, k: c.access_count <= k["keywords_accesses"]),
-        switch=_TRIGGERS,
-    ),
-    Rule(
-        "to_embedding",
-        _AT_REST,
-        Form.EMBEDDING,
-        "{embedding_days:g} days old, value {value:.3f} is at most {embedding_value:g}, at most {embedding_accesses} "
-        "accesses",
-        lambda m, low, k: _shorter(m, low, m.states.created_ms + int(24.0 * k["embedding_days"] * HOUR_MS)),
-        falls=(Fall("value", "compression.embedding_value", at_most=True),),
-        bounds=("compression.embedding_days", "compression.embedding_accesses"),
-        only=Group("", lambda c, k: c.access_count <= k["embedding_accesses"]),
-        switch=_TRIGGERS,
-    ),
+    _shorter(Form.SUMMARY, "hours", _to_summary, _LONG, ("compression.least_tokens",)),
+    _shorter(Form.KEYWORDS, "days", lambda m, low, k: _to_barer(m, low, k["keywords_days"])),
+    _shorter(Form.EMBEDDING, "days", lambda m, low, k: _to_barer(m, low, k["embedding_days"])),
 )
 """Where several fall due at one instant, the first of them in this order happens: archive, then tier, then form."""
 

@@ -83,14 +83,10 @@ def replay(
     *,
     blocked: bool = False,
 ) -> list[Trajectory]:
-    """Return the trajectory of each memory up to an instant.
+    """Return the trajectory of each memory up to an instant, by ids; accesses after it are left alone.
 
-    Args:
-        states: Memory id -> stored state.
-        accesses: Memory id -> accesses not yet counted in; later ones than ``now`` are left alone.
-        now: How far to replay.
-        policy: The policy in force.
-        blocked: No move may hide or shorten (a gate or a person says so): accesses that came later count first.
+    Where moves are blocked (by a gate or a person), accesses count before a move that hides or shortens, also if they
+    came after it fell due.
     """
     if not states:
         return []
