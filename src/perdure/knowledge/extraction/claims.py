@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import clauses, statements
+from perdure.knowledge.extraction.clauses import TextSpan, clauses, statements
 from perdure.knowledge.extraction.event_types import correction_at
 from perdure.knowledge.extraction.parsed_clause import LAPSED, RawClaim
 from perdure.knowledge.extraction.predicates import UNNAMED, Predicates
@@ -79,6 +79,7 @@ _PERFECT: Final = re.compile(r"\bha(?:ve|s)(?:\s+not|n['’]t)\b", re.IGNORECASE
 _SINCE: Final = re.compile(r"\ssince\b", re.IGNORECASE)
 _NOW: Final = re.compile(r"(?<!right )(?<!for )(?<!until )\bnow\b(?!\s+and\s+then)", re.IGNORECASE)
 _PAST: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
+_NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ")
 _SHORT: Final = 6
 """Words that a value of an unnamed predicate may have."""
 
@@ -104,13 +105,12 @@ def claims(
         speaker: Who said it; an assistant's statements about itself are left out.
         policy: Confidences, and whether statements count.
     """
+    reader = _Reader(text, said_at, predicates)
+    stated = policy.statements and may_answer(speaker)
     found: list[Claim] = []
-    own = may_answer(speaker)
     for start, end in statements(text):
-        for said in _sentence(text, start, end, said_at, predicates):
-            if said.learned is Learned.STATEMENT and not (policy.statements and own):
-                continue
-            found.append(_claim(text, said, said_at, predicates, policy))
+        raw = reader.sentence(start, end)
+        found += [reader.claim(c, policy) for c in raw if stated or c.learned is not Learned.STATEMENT]
         if len(found) >= MOST:
             break
     return _deduplicate(found)[:MOST]
@@ -123,120 +123,138 @@ def as_note(claim: Claim) -> Claim:
     return replace(claim, subject="I", predicate=NOTE, type=NOTE, value=value, old=None, many=True, valid_from=None)
 
 
-def _sentence(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
-    sentence = text[start:end]
-    asked = _TRIGGER.match(sentence)
-    if asked and not sentence.endswith("?"):
-        plainly = "," not in asked[0].lower().partition("remember")[2] and not asked["bare"]
-        return _explicit(text, start + asked.end(), end, said_at, predicates, said_plainly=plainly)
-    corrected = correction_at(sentence)
-    if corrected is not None:
-        return _correction(text, start + corrected, end, said_at, predicates)
-    if " me " in sentence and (named := _CALLED.match(sentence)) is not None:
-        place = start + named.start("name"), start + named.end("name")
-        return [RawClaim("I", "nickname", place, (start, place[1]), Learned.STATEMENT, kind="name")]
-    return _instead(text, start, end, said_at, predicates) or _plain(text, start, end, said_at, predicates)
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the sentences of one message; places are (first character, one past the last)."""
+
+    text: str
+    said_at: Instant
+    predicates: Predicates
+
+    def sentence(self, start: int, end: int) -> list[RawClaim]:
+        """Return what a sentence says."""
+        sentence = self.text[start:end]
+        asked = _TRIGGER.match(sentence)
+        if asked and not sentence.endswith("?"):
+            plainly = "," not in asked[0].lower().partition("remember")[2] and not asked["bare"]
+            return self._explicit(start + asked.end(), end, said_plainly=plainly)
+        corrected = correction_at(sentence)
+        if corrected is not None:
+            return self._correction(start + corrected, end)
+        if " me " in sentence and (named := _CALLED.match(sentence)) is not None:
+            place = start + named.start("name"), start + named.end("name")
+            return [RawClaim("I", "nickname", place, (start, place[1]), Learned.STATEMENT, kind="name")]
+        return self._instead(start, end) or self._plain(start, end)
+
+    def _plain(self, start: int, end: int) -> list[RawClaim]:
+        found = clauses(self.text, start, end, self.said_at)
+        return [s for clause in found for s in read_clause(clause, self.predicates)]
+
+    def _explicit(self, start: int, end: int, *, said_plainly: bool) -> list[RawClaim]:
+        """Return what was asked to be remembered: what it says, or a note of its words."""
+        found = self._plain(start, end)
+        if found:
+            return [replace(s, learned=Learned.EXPLICIT) for s in found]
+        rest = self.text[start:end].rstrip(" .!")
+        # "remember, every step counts" is said of life
+        if not said_plainly or not any(c.isalnum() for c in rest) or rest.lower().startswith(_NO_NOTE):
+            return []
+        return [RawClaim("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
+
+    def _instead(self, start: int, end: int) -> list[RawClaim]:
+        """Return what a sentence says and what was before: "I use uv instead of pip", "12 weeks instead of 10"."""
+        sentence = self.text[start:end]
+        old = _RATHER.search(self.text, start, end) if " than " in sentence or " of " in sentence else None
+        if old is None:
+            return []
+        was = old.span("old")
+        found = self._plain(start, old.start())
+        if not found:
+            return self._unnamed(start, old.start(), was) if _ITSELF.match(self.text, start, end) else []
+        return [replace(s, learned=Learned.CORRECTION, old=s.old or was) if self._replaces(s) else s for s in found]
+
+    def _replaces(self, said: RawClaim) -> bool:
+        kind = said.kind or self.predicates.row(said.predicate).type
+        return not said.denied and (said.predicate in _REPLACING or kind not in _ACTS)
+
+    def _correction(self, start: int, end: int) -> list[RawClaim]:
+        """Return what a correction says: what its clauses state, with the old value if it is named."""
+        old = _NOT_OLD.search(self.text, start, end)
+        was = old.span("old") if old else None
+        stop = old.start() if old else end
+        found = self._plain(start, stop)
+        corrected = [
+            replace(s, learned=Learned.CORRECTION, old=s.old or was)
+            for s in found
+            if was or self.predicates.row(s.predicate).type not in {"activity", "description"}
+        ]
+        return corrected or found or self._unnamed(start, stop, was)
+
+    def _unnamed(self, start: int, stop: int, was: TextSpan | None) -> list[RawClaim]:
+        """Return a correction that says nothing but a value: "it's Thursday", "I meant Thursday"."""
+        words = self.text[start:stop]
+        head = len(words) - len(words.lstrip(" ,:.;—–-"))  # noqa: RUF001
+        plain = _PLAIN.match(self.text[:stop], start + head)
+        if plain is None or len(plain["value"].split()) > _SHORT or _VERBLESS.search(plain["value"]):
+            return []
+        first = plain["value"][0]
+        if was is None and not (plain["subject"] or first.isupper() or first in "$€£0123456789"):
+            return []
+        span = (plain.start(), plain.end("value"))
+        return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
+
+    # --- from raw claims to claims
+
+    def claim(self, said: RawClaim, policy: KnowledgePolicy) -> Claim:
+        """Return a claim with its values read."""
+        row = self.predicates.row(said.predicate)
+        many = said.many if said.many is not None else row.many
+        start, end = self._span(said)
+        first, last = said.value
+        city = _CITY.match(self.text, last) if row.type == "address" and self.text[first].isdecimal() else None
+        if city:  # "12 Rue Victor, Lyon" is one address
+            last, end = city.end(), max(end, city.end())
+        learned = said.learned
+        now = learned is Learned.STATEMENT and _NOW.search(self.text, start, end + len(" now"))
+        if now and not many and not said.denied:
+            learned = Learned.CORRECTION  # "the contact is now Max" says that it was another
+        value = value_of(self.text[first:last], self.said_at, passed=_days_passed(self.text, start, end))
+        old = None if said.old is None else value_of(self.text[said.old[0] : said.old[1]], self.said_at)
+        return Claim(
+            subject=said.subject,
+            predicate=said.predicate,
+            type=said.kind or row.type,
+            value=value,
+            learned=learned,
+            confidence=_confidence(learned, policy),
+            span=Span(start, end, self.text[start:end]),
+            old=None if old is None else _with_unit_of(old, value, self.said_at),
+            denied=said.denied,
+            many=many,
+            valid_from=self._since(said, start, end),
+        )
+
+    def _span(self, said: RawClaim) -> TextSpan:
+        """Return where a claim stands with its values."""
+        start, end = min(said.span[0], said.value[0]), max(said.span[1], said.value[1], said.old[1] if said.old else 0)
+        if said.denied and _SINCE.match(self.text, end) and _PERFECT.search(self.text, start, end):
+            end += len(" since")  # "I haven't used it since it crashed": the rest is another clause
+        return start, end
+
+    def _since(self, said: RawClaim, start: int, end: int) -> Instant | None:
+        """Return since when a claim holds; "haven't played in two years" was two years ago."""
+        if said.since is None or said.since <= self.said_at or not said.denied:
+            return said.since
+        return 2 * self.said_at - said.since if LAPSED.search(self.text, start, end) else said.since
 
 
-def _instead(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
-    """Return what a sentence says with what it was before: "I use uv instead of pip", "it's 12 weeks instead of 10"."""
-    old = _RATHER.search(text, start, end) if " than " in text[start:end] or " of " in text[start:end] else None
-    if old is None:
-        return []
-    was = old.start("old"), old.end("old")
-    found = _plain(text, start, old.start(), said_at, predicates)
-    if not found:
-        return _unnamed(text, start, old.start(), was) if _ITSELF.match(text, start, end) else []
-    return [replace(s, learned=Learned.CORRECTION, old=s.old or was) if _replaces(s, predicates) else s for s in found]
-
-
-def _replaces(said: RawClaim, predicates: Predicates) -> bool:
-    kind = said.kind or predicates.row(said.predicate).type
-    return not said.denied and (said.predicate in _REPLACING or kind not in _ACTS)
-
-
-def _plain(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
-    return [s for clause in clauses(text, start, end, said_at) for s in read_clause(clause, predicates)]
-
-
-def _explicit(
-    text: str, start: int, end: int, said_at: Instant, predicates: Predicates, *, said_plainly: bool
-) -> list[RawClaim]:
-    """Return what was asked to be remembered: what it says, or a note of its words."""
-    found = _plain(text, start, end, said_at, predicates)
-    if found:
-        return [replace(s, learned=Learned.EXPLICIT) for s in found]
-    if not said_plainly:
-        return []  # "remember, every step counts" is said of life
-    rest = text[start:end].rstrip(" .!")
-    if not any(c.isalnum() for c in rest) or rest.lower().startswith(("when ", "to ", "how ", "the time ", "me ")):
-        return []
-    return [RawClaim("I", NOTE, (start, start + len(rest)), (start, end), Learned.EXPLICIT, kind="note", many=True)]
-
-
-def _correction(text: str, start: int, end: int, said_at: Instant, predicates: Predicates) -> list[RawClaim]:
-    """Return what a correction says: what its clauses state, with the old value if it is named."""
-    old = _NOT_OLD.search(text, start, end)
-    was = (old.start("old"), old.end("old")) if old else None
-    stop = old.start() if old else end
-    found = _plain(text, start, stop, said_at, predicates)
-    told = [
-        replace(s, learned=Learned.CORRECTION, old=s.old or was)
-        for s in found
-        if was or predicates.row(s.predicate).type not in {"activity", "description"}
-    ]
-    if told:
-        return told
-    return found or _unnamed(text, start, stop, was)
-
-
-def _unnamed(text: str, start: int, stop: int, was: tuple[int, int] | None) -> list[RawClaim]:
-    """Return a correction that says nothing but a value: "it's Thursday", "I meant Thursday"."""
-    head = len(text[start:stop]) - len(text[start:stop].lstrip(" ,:.;—–-"))  # noqa: RUF001
-    plain = _PLAIN.match(text[:stop], start + head)
-    if plain is None or len(plain["value"].split()) > _SHORT or _VERBLESS.search(plain["value"]):
-        return []
-    if was is None and not (plain["subject"] or plain["value"][0].isupper() or plain["value"][0] in "$€£0123456789"):
-        return []
-    span = (plain.start(), plain.end("value"))
-    return [RawClaim(plain["subject"] or "it", UNNAMED, plain.span("value"), span, Learned.CORRECTION, old=was)]
-
-
-def _claim(text: str, said: RawClaim, said_at: Instant, predicates: Predicates, policy: KnowledgePolicy) -> Claim:
-    row = predicates.row(said.predicate)
-    end = max(said.span[1], said.value[1], said.old[1] if said.old else 0)
-    start = min(said.span[0], said.value[0])
-    if said.denied and _SINCE.match(text, end) and _PERFECT.search(text, start, end):
-        end += len(" since")  # "I haven't used it since it crashed": the rest is another clause
-    many = said.many if said.many is not None else row.many
-    learned = said.learned
-    if learned is Learned.STATEMENT and not many and not said.denied and _NOW.search(text, start, end + len(" now")):
-        learned = Learned.CORRECTION  # "the contact is now Max" says that it was another
-    first, last = said.value
-    if row.type == "address" and text[first].isdecimal() and (city := _CITY.match(text, last)):
-        last, end = city.end(), max(end, city.end())  # "12 Rue Victor, Lyon" is one address
-    value = value_of(text[first:last], said_at, passed=_days_passed(text, start, end))
-    old = None if said.old is None else _with_unit_of(_value(text, said.old, said_at), value, said_at)
-    since = said.since
-    if since is not None and since > said_at and said.denied and LAPSED.search(text, start, end) is not None:
-        since = 2 * said_at - since  # "haven't played in two years": two years ago
-    return Claim(
-        subject=said.subject,
-        predicate=said.predicate,
-        type=said.kind or row.type,
-        value=value,
-        learned=learned,
-        confidence={
-            Learned.EXPLICIT: EXPLICIT,
-            Learned.PREFERENCE: policy.preference,
-            Learned.CORRECTION: policy.correction,
-        }.get(learned, policy.statement),
-        span=Span(start, end, text[start:end]),
-        old=old,
-        denied=said.denied,
-        many=many,
-        valid_from=since,
-    )
+def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:
+    known = {
+        Learned.EXPLICIT: EXPLICIT,
+        Learned.PREFERENCE: policy.preference,
+        Learned.CORRECTION: policy.correction,
+    }
+    return known.get(learned, policy.statement)
 
 
 def _days_passed(text: str, start: int, end: int) -> int | None:
@@ -244,10 +262,6 @@ def _days_passed(text: str, start: int, end: int) -> int | None:
     if _PAST.search(text, start, end):
         return None
     return 0 if _AHEAD.search(text, start, end) else _JUST_PASSED if _PLANNED.search(text, start, end) else None
-
-
-def _value(text: str, span: tuple[int, int], said_at: Instant) -> Value:
-    return value_of(text[span[0] : span[1]], said_at)
 
 
 def _with_unit_of(old: Value, new: Value, said_at: Instant) -> Value:

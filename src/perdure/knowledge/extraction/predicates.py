@@ -78,89 +78,64 @@ SHIPPED: Final[Mapping[str, Predicate]] = {
 }
 """Predicate -> its row. A longer predicate is of the sort of its last words: ``winter_book_goal`` is a ``goal``."""
 
+_SAME: Final = """
+home: live_in live_at reside_in residence based_in located_in move_to relocate_to home_address home_city;
+hometown: from come_from be_from;
+birthplace: born_in grow_up_in;
+employer: work_at work_for company workplace employed_by;
+occupation: work_as job profession job_title career day_job;
+name: called full_name be_called;
+phone: phone_number telephone cell mobile mobile_number number_to_call;
+email: email_address mail e_mail;
+birthday: date_of_birth born_on birth_date;
+deadline: due_date cutoff submission_deadline due;
+delivery_day_preference: preferred_delivery_day shipping_day_preference shipment_day_preference
+    delivery_preference_day;
+delivery_day: ship_day shipping_day shipment_day deliver_day;
+delivery_time: ship_time shipping_time deliver_time;
+payment_term: billing_terms terms_of_payment invoice_terms;
+hobby: pastime passion;
+enjoy: be_into into adore;
+like: fond_of love favor;
+dislike: hate can_t_stand detest avoid;
+fan: fan_of big_fan_of huge_fan_of;
+interest: interested_in passionate_about keen_on;
+visit: go_to travel_to fly_to drive_to head_to;
+join: sign_up_for enroll_in register_for enter;
+attend: take_part_in participate_in;
+finish: complete wrap_up;
+start: begin take_up kick_off;
+use: rely_on work_with;
+own: possess;
+skill: speak code_in program_in;
+timezone: time_zone tz;
+payment_method: pay_by pay_with;
+goal: aim objective
+"""
 SYNONYMS: Final[Mapping[str, str]] = {
-    **{
-        "_".join(_SPELT.get(singular(word), singular(word)) for word in other.split("_")): name
-        for name, others in {
-            "home": "live_in live_at reside_in residence based_in located_in move_to relocate_to home_address "
-            "home_city",
-            "hometown": "from come_from be_from",
-            "birthplace": "born_in grow_up_in",
-            "employer": "work_at work_for company workplace employed_by",
-            "occupation": "work_as job profession job_title career day_job",
-            "name": "called full_name be_called",
-            "phone": "phone_number telephone cell mobile mobile_number number_to_call",
-            "email": "email_address mail e_mail",
-            "birthday": "date_of_birth born_on birth_date",
-            "deadline": "due_date cutoff submission_deadline due",
-            "delivery_day_preference": "preferred_delivery_day shipping_day_preference shipment_day_preference "
-            "delivery_preference_day",
-            "delivery_day": "ship_day shipping_day shipment_day deliver_day",
-            "delivery_time": "ship_time shipping_time deliver_time",
-            "payment_term": "billing_terms terms_of_payment invoice_terms",
-            "hobby": "pastime passion",
-            "enjoy": "be_into into adore",
-            "like": "fond_of love favor",
-            "dislike": "hate can_t_stand detest avoid",
-            "fan": "fan_of big_fan_of huge_fan_of",
-            "interest": "interested_in passionate_about keen_on",
-            "visit": "go_to travel_to fly_to drive_to head_to",
-            "join": "sign_up_for enroll_in register_for enter",
-            "attend": "take_part_in participate_in",
-            "finish": "complete wrap_up",
-            "start": "begin take_up kick_off",
-            "use": "rely_on work_with",
-            "own": "possess",
-            "skill": "speak code_in program_in",
-            "timezone": "time_zone tz",
-            "payment_method": "pay_by pay_with",
-            "goal": "aim objective",
-        }.items()
-        for other in others.split()
-    },
+    "_".join(_SPELT.get(singular(word), singular(word)) for word in other.split("_")): name.strip()
+    for name, _, others in (row.partition(":") for row in _SAME.strip().split(";"))
+    for other in others.split()
 }
 """What means the same -> the predicate; both in normal form."""
 
-
 _LIKING: Final = frozenset({"preference", "like", "enjoy", "fan", "interest", "favorite"})
+_ANSWERS: Final = """
+old: age birth birthday; tall: height; heavy: weight; weigh: weight; much: price cost budget rent salary fee amount
+dose rate; cost: price cost rent fee; pay: payment method term price salary; earn: salary income; many: count; born:
+birthplace birthday birth; boss: manager boss; manager: manager boss lead; married: marital status husband wife;
+spouse: husband wife partner; reach: contact phone email; allergic: allergy; eat: diet eat allergy; language: skill
+language; located: location address home; office: office location address; deliver: delivery day time; delivery:
+delivery day time; ship: delivery day time; due: deadline date; expire: end date; end: end date; start: start date;
+medication: dose take; medicine: dose take
+"""
 _ASKED: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(
-        ("want", "need", "like", "prefer", "enjoy", "love", "favorite", "favourite", "wish", "taste"), _LIKING
+        ["want", "need", "like", "prefer", "enjoy", "love", "favorite", "favourite", "wish", "taste"], _LIKING
     ),
     **dict.fromkeys(("hate", "dislike", "avoid"), frozenset({"dislike"})),
     **{
-        word: frozenset(names.split())
-        for word, names in {
-            "old": "age birth birthday",
-            "tall": "height",
-            "heavy": "weight",
-            "weigh": "weight",
-            "much": "price cost budget rent salary fee amount dose rate",
-            "cost": "price cost rent fee",
-            "pay": "payment method term price salary",
-            "earn": "salary income",
-            "many": "count",
-            "born": "birthplace birthday birth",
-            "boss": "manager boss",
-            "manager": "manager boss lead",
-            "married": "marital status husband wife",
-            "spouse": "husband wife partner",
-            "reach": "contact phone email",
-            "allergic": "allergy",
-            "eat": "diet eat allergy",
-            "language": "skill language",
-            "located": "location address home",
-            "office": "office location address",
-            "deliver": "delivery day time",
-            "delivery": "delivery day time",
-            "ship": "delivery day time",
-            "due": "deadline date",
-            "expire": "end date",
-            "end": "end date",
-            "start": "start date",
-            "medication": "dose take",
-            "medicine": "dose take",
-        }.items()
+        word.strip(): frozenset(names.split()) for word, _, names in (row.partition(":") for row in _ANSWERS.split(";"))
     },
 }
 """Word of a question -> words of the predicates that answer it."""
