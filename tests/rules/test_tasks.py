@@ -9,7 +9,7 @@ from perdure.records.errors import InvalidInput
 from perdure.records.memory import Content, Kind, Record, Scope, Status
 from perdure.records.policy import Policy
 from perdure.rules.consolidation.duplicates import LikePair
-from perdure.rules.consolidation.edges import MOST_WEIGHT, Strengthening, join_edge
+from perdure.rules.consolidation.edges import MOST_WEIGHT, EdgeUse, join_edge
 from perdure.rules.consolidation.tasks import components, open_in_task, promotable, propose_redundant, related_pairs
 from rules.builders import START, state
 
@@ -78,7 +78,7 @@ def test_groups_are_connected_ones_and_single_ones():
 
 
 def test_edges_grow_by_what_is_new_since_they_last_grew():
-    edges = Strengthening([member("e", "a", counted=2), member("e", "b", counted=2), member("f", "c", counted=9)])
+    edges = EdgeUse([member("e", "a", counted=2), member("e", "b", counted=2), member("f", "c", counted=9)])
     assert edges.strengthen({"a": 3, "b": 4, "c": 5}, 0.1) == 1  # f has lost a member that was accessed
     told = {c.id: c.after["data"] for c in edges.changes()}
     assert told == {i: {"kind": "k", "role": "", "weight": pytest.approx(1.5), "counted": 7} for i in "ab"}
@@ -86,13 +86,13 @@ def test_edges_grow_by_what_is_new_since_they_last_grew():
 
 
 def test_a_weight_grows_to_its_bound_and_is_never_lowered():
-    edges = Strengthening([member("e", "a", weight=9.9), member("f", "a", weight=12.0)])
+    edges = EdgeUse([member("e", "a", weight=9.9), member("f", "a", weight=12.0)])
     assert edges.strengthen({"a": 100}, 0.1) == 1
     assert {c.after["name"]: c.after["data"]["weight"] for c in edges.changes()} == {"e": MOST_WEIGHT, "f": 12.0}
 
 
 def test_what_stands_for_others_joins_their_edges_and_brings_no_use_with_it():
-    edges = Strengthening([member("e", "a", role="cause"), member("e", "b"), member("f", "k"), member("f", "a")])
+    edges = EdgeUse([member("e", "a", role="cause"), member("e", "b"), member("f", "k"), member("f", "a")])
     edges.inherit("k", ["a"], 7)
     assert edges.members() == {"e": ["a", "b", "k"], "f": ["a", "k"]}
     assert edges.strengthen({"a": 0, "b": 0, "k": 7}, 1.0) == 1  # f, where k is of its own; e has gained no use

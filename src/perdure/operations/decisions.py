@@ -63,7 +63,7 @@ def decide(
         change: State as of now -> what it is to be.
         because: The reason for the journal.
         shown: What the memory shows in the form that is decided on, if that changes.
-        documents: What changes beside it, if it changes.
+        documents: What changes beside the memory, if it changes.
     """
     decisions = begin(ctx, record.namespace, ctx.clock())
     decisions.admit([record])
@@ -91,15 +91,7 @@ def decide_all(
 ) -> str | None:
     """Write decisions about memories of one namespace, and return the operation; None where nothing changes.
 
-    Args:
-        ctx: Store, policy, ids.
-        namespace: Theirs.
-        records: The memories, with the accesses that wait.
-        change: States as of now, accesses counted in -> what they are to be, in the same order.
-        operation: The verb.
-        note: One line for people.
-        now: The instant.
-        documents: What changes beside the memories.
+    ``change`` gets their states as of now, accesses counted in, and returns what they are to be, in the same order.
     """
     decisions = begin(ctx, namespace, now)
     decisions.admit(records)
@@ -110,13 +102,7 @@ def decide_all(
 
 
 def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:
-    """Return what a verb did to a memory, which is shown as it now is.
-
-    Args:
-        ctx: Policy, clock.
-        record: The memory after the operation.
-        operation: The operation; None where nothing was written.
-    """
+    """Return what a verb did to a memory, which is shown as it now is."""
     return Outcome(memory_items([record], ctx.policy, ctx.clock())[0], operation)
 
 

@@ -14,15 +14,7 @@ from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_k
 
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
-    """Return what kept a memory out of the answer to a question: status, filter, search, floor or rank.
-
-    Args:
-        ctx: Store, policy, clock, embedder.
-        identity: The memory that was missed.
-        text: The question.
-        limit: How many hits were asked for.
-        filters: As the question had them.
-    """
+    """Return what kept a memory out of the answer to a question: status, filter, search, floor or rank."""
     record = found(ctx, identity)
     memory = memory_items([record], ctx.policy, ctx.clock())[0]
     if memory.status is not Status.ACTIVE and not filters.include_archived:

@@ -63,15 +63,7 @@ class Place:
 def extract(
     ctx: Context, text: str, place: Place, *, min_confidence: float, dedup_threshold: float | None
 ) -> ExtractResult:
-    """Store what is worth remembering in a text as notes, in one operation.
-
-    Args:
-        ctx: Store, policy, clock, ids, embedder, and a language model where the policy lets it check.
-        text: The text, not longer than ``extract.max_text``.
-        place: Where the notes go.
-        min_confidence: Candidates below it are left out, 0 to 1.
-        dedup_threshold: From this combined likeness on a candidate repeats what is known; None stores all.
-    """
+    """Store what is worth remembering in a text as notes, in one operation."""
     if ctx.policy.knowledge.redact:  # before it is taken apart: no candidate may begin in the middle of a secret
         text, replaced = redact(text)
         if replaced:
@@ -81,14 +73,7 @@ def extract(
 
 
 def noted(ctx: Context, found: Sequence[NoteCandidate], place: Place, dedup_threshold: float | None) -> ExtractResult:
-    """Store candidates as notes, the most confident ones, except for what is known.
-
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        found: The candidates of one text.
-        place: Where the notes go.
-        dedup_threshold: As in ``extract``.
-    """
+    """Store candidates as notes, the most confident ones, except for what is known."""
     considered = _most_confident(found, ctx.policy.extract.max_candidates)
     drafts = [_draft(ctx, c, place) for c in considered]
     vectors = make_vectors(ctx, drafts)

@@ -110,14 +110,6 @@ class Agent:
         besides. If this is interrupted the mark stays, and reading again stores nothing twice: messages carry their own
         ids. Of two at once each stores what the other has not, and either mark is right, because what lies before it is
         stored.
-
-        Args:
-            session: As the agent names it.
-            namespace: Where to.
-            messages: What the transcript says since the mark that is known, oldest first.
-            transcript: Its path.
-            mark: How far it was read with them.
-            embed: ``later`` leaves out vectors, where time is short.
         """
         own = self._owned(session, namespace, messages)
         shown = self._data(session, namespace).get("shown", ())

@@ -47,14 +47,6 @@ def imported(
 ) -> Moved:
     """Bring an export, or one namespace of it, into a store; an interrupted import is gone on with.
 
-    Args:
-        lines: The export's lines.
-        target: Written in pages, each a transaction. What it holds of those namespaces must be the export's first rows.
-        namespace: Only this one.
-        partial: Take what is there of an export that was cut short.
-        twice: Read once to check everything, and again to write. Else faults are found only where they are.
-        progress: Told (done, total).
-
     Raises:
         InvalidInput: That is no export, it was cut short, or a row is damaged.
         NotFound: The export has no such namespace.

@@ -59,16 +59,6 @@ def ingest(
     All messages are checked before the first one is stored. A message that is there already (same session, speaker,
     time and words) is skipped, so a grown transcript can be taken in again.
 
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        messages: Message records, or mappings with content, role (or speaker), at (or timestamp), session.
-        namespace: Where to.
-        session: For messages that name none.
-        scope: Whose lifetime they share; of scope session they are seen only inside their session until promoted.
-        shown: Memories that the assistant was shown besides those that it recalled: repeating them is no news either.
-        embed: As in ``remember``.
-        progress: Told (done, total).
-
     Raises:
         InvalidInput: A message is refused; the text says which one. Nothing was stored.
     """

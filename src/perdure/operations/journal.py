@@ -37,10 +37,6 @@ def history(
 def undo(ctx: Context, operation_id: str) -> UndoResult:
     """Take an operation back; ``last`` means the newest one that can be.
 
-    Args:
-        ctx: Where it runs.
-        operation_id: The operation's id, or ``last`` for the newest that is no undo and was not undone.
-
     Raises:
         NotFound: There is no such operation, or none is left to take back.
         InvalidInput: It was taken back already.
@@ -181,11 +177,6 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
     """Apply plans that were made earlier (a dry run returned them), if the store has not moved on since.
 
     All are compared with the store before the first is written; each is then one transaction.
-
-    Args:
-        ctx: Store, policy, clock, ids.
-        plans: In their order.
-        accept_loss: A person's reason to pass the gates; it is kept in the journal.
 
     Raises:
         ConflictError: Memories have changed since, or the plans were made under another policy; nothing was written.

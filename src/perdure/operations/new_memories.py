@@ -52,13 +52,8 @@ def insert(
 ) -> list[Record]:
     """Bring new memories into an operation, before everything else that it decides, and return them.
 
-    Args:
-        ctx: Store, policy, ids, embedder.
-        decisions: The operation.
-        drafts: What is to be stored.
-        ids: Their ids; made here if None.
-        vectors: Their vectors; made here if None.
-        gone: Memories that the operation hides: they are nobody's neighbours.
+    Ids and vectors are made where none are given. Memories that are ``gone`` (the operation hides them) are nobody's
+    neighbours.
     """
     prepared = prepare(ctx, decisions, drafts, ids=ids, vectors=vectors, gone=gone)
     states = initial_states(prepared, ctx.policy, decisions.now)
@@ -89,14 +84,7 @@ def prepare(
 
 
 def store_new(ctx: Context, decisions: Decisions, records: Sequence[Record], prepared: Sequence[PreparedDraft]) -> None:
-    """Store new memories before everything else that an operation decides.
-
-    Args:
-        ctx: Policy, embedder.
-        decisions: The operation.
-        records: The memories as the store will hold them.
-        prepared: What they were made of, in the same order.
-    """
+    """Store new memories before everything else that an operation decides."""
     embedded = ctx.embedder is not None and any(p.vector is not None for p in prepared)
     space = ctx.embedder.space.name if ctx.embedder is not None and embedded else ""
     decisions.insert(records, insertions(records, prepared, ctx.policy, space))

@@ -30,14 +30,6 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
 
     Stale ones are verified first where they count as accessed: whoever only looks changes nothing, and a question
     about another time is about what was known then.
-
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        text: The question.
-        namespace: Where to look.
-        limit: How many hits at most.
-        filters: What the search is limited to.
-        touch: Count the hits as accessed.
     """
     found = _search(ctx, text, namespace, limit, filters)
     if not touch:

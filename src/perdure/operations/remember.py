@@ -46,15 +46,6 @@ def remember(
     A draft whose idempotency key was used, or (messages and other episodes apart) whose text is known already, returns
     the memory that is there; an archived one is brought back. What is remembered by itself, of known words without a
     known key, adds its tags and metadata, and its importance and pin where they are higher.
-
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        drafts: Checked drafts.
-        namespace: Where to.
-        operation: The verb for the journal.
-        embed: ``later`` stores without vectors; ``reembed`` fills them in, and words find the memories meanwhile.
-        vectors: The drafts' vectors, where the caller has made them with ``make_vectors``.
-        progress: Told (done, total) after each batch.
     """
     outcomes: list[Outcome] = []
     if replaced := [name for draft in drafts for name in draft.redacted]:
@@ -102,16 +93,7 @@ def store_drafts(
     merge: bool,
     besides: str = "",
 ) -> list[str]:
-    """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each.
-
-    Args:
-        ctx: Store, policy, ids, embedder.
-        decisions: The operation.
-        drafts: What is to be remembered.
-        vectors: Their vectors.
-        merge: Whether memories of known words take over the labels of the drafts.
-        besides: A memory that counts as unknown.
-    """
+    """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each."""
     by_key, by_words = _known(ctx, drafts, decisions.namespace, besides)
     known = {**by_key, **by_words}
     _admit(ctx, decisions, known.values())

@@ -50,12 +50,6 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
     Whatever the target holds of those namespaces must be the first rows of the source. Nothing is written unless that
     is so everywhere; other namespaces of the target are not looked at.
 
-    Args:
-        source: Read only; nothing should write to it meanwhile.
-        target: Written in pages, each a transaction.
-        namespace: Only this one.
-        progress: Told (done, total); every row counts once when it is written and once when it is verified.
-
     Raises:
         NotFound: The source has no such namespace.
         TargetTaken: The target holds something else; nothing was written.

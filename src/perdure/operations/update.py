@@ -32,11 +32,6 @@ def update(ctx: Context, identity: str, content: str) -> Outcome:
     The new memory has the old one's tags, metadata, kind, importance, pin, session and task, and is linked to it. Words
     that another memory has already are not stored twice: that one takes over the labels. One operation does all of it.
 
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        identity: The memory.
-        content: Its new words.
-
     Raises:
         NotFound: There is no such memory.
         InvalidInput: It is hidden, or a fact, or the words are refused.

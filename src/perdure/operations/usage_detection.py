@@ -43,13 +43,6 @@ def noticed(
     """Return what replies have used of the recalls before them, and which of them only repeat what was recalled.
 
     A reply uses the newest recall before it that returned the memory, within ``use.window_minutes``.
-
-    Args:
-        ctx: Store, policy, embedder.
-        namespace: Where they were said.
-        replies: New messages of an assistant.
-        shown: Memories that the assistant was shown besides, at the start of its session.
-        by_meaning: Compare by vectors besides, where there is an embedder.
     """
     policy = ctx.policy.use
     if not replies or not (policy.detect or policy.skip_echoes):

@@ -84,7 +84,7 @@ class ConsolidatingVerbs:
             GateStopped: It would lose too much; nothing was written.
         """
         chosen = merging.MergeStrategy(strategy)
-        asked = consolidate.Asked(namespace, similarity_threshold, chosen, max_groups, pairs)
+        asked = consolidate.ConsolidateRequest(namespace, similarity_threshold, chosen, max_groups, pairs)
         reason = inputs.optional_reason(accept_loss, self._context.policy)
         return consolidate.consolidate(self._context, asked, dry_run=dry_run, accept_loss=reason)
 

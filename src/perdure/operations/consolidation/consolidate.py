@@ -1,26 +1,25 @@
-"""Consolidating: memories that say the same become one, with a preview first; nothing is deleted (seed 000, 4)."""
+"""Consolidating: memories that say the same become one, with a preview first; nothing is deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from perdure.operations.consolidation.relate import documents_around
 from perdure.operations.decisions import begin
-from perdure.operations.lifecycle.gates import applied
+from perdure.operations.documents import PAGE, all_ids, find_documents, find_records, pages
+from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.new_memories import prepare, store_new
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.consolidation_results import ConsolidateResult
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
-from perdure.records.instant import Instant
-from perdure.records.memory import Record
 from perdure.rules.consolidation.duplicate_links import choose_marks
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
-from perdure.rules.consolidation.edges import Strengthening
-from perdure.rules.consolidation.merge_plan import decide_merge, draft_from_merge, fingerprint, merge_states
+from perdure.rules.consolidation.edges import EdgeUse
+from perdure.rules.consolidation.merge_plan import decide_merges, draft_from_merge, fingerprint, merge_states
 from perdure.rules.consolidation.merging import Merge, MergeStrategy, Proposal, pairs_to_compare, propose_merges
 from perdure.rules.consolidation.report import build_result, most_similar, report_groups
 from perdure.rules.consolidation.similarity_index import SimilarityIndex, SimilarMemories
@@ -28,7 +27,6 @@ from perdure.rules.decisions import Decisions
 from perdure.rules.insertion import initial_states, new_record, with_due
 from perdure.rules.meaning_guard import conflict
 
-PAGE: Final = 2000
 AT_ONCE: Final = 200
 """Groups whose memories are read together."""
 NEAR: Final = "near_duplicate"
@@ -37,7 +35,7 @@ Searched = Literal["all", "recorded"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConsolidateRequest:
     """What a caller asked for, checked.
 
     Attributes:
@@ -59,7 +57,7 @@ class Asked:
 class _Found:
     """What a look at the namespace has brought up."""
 
-    corpus: SimilarityIndex
+    index: SimilarityIndex
     alike: SimilarMemories
     groups: list[tuple[str, ...]]
     """The most similar first."""
@@ -67,7 +65,7 @@ class _Found:
 
     def notes(self, decided: int) -> tuple[str, ...]:
         """What a caller should know about what was looked at, and how many groups were not."""
-        bare, more = self.corpus.without_vector, len(self.groups) - decided
+        bare, more = self.index.without_vector, len(self.groups) - decided
         told = list(self.alike.notes)
         if bare:
             told.append(f"{bare} memories have no vector and were compared by equal words only: `perdure reembed`")
@@ -77,15 +75,22 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Decided:
-    """What is to be done: the decisions, what was proposed for each group, losers -> what stands for them."""
+class _Merging:
+    """What is decided: what was proposed for each group, and the memories that go -> what stands for them."""
 
     decisions: Decisions
     proposals: list[Proposal]
-    keepers: dict[tuple[str, ...], str]
+    stand: Mapping[str, str]
+
+    @property
+    def merges(self) -> list[Merge]:
+        """The merges of all groups."""
+        return [merge for proposal in self.proposals for merge in proposal.merges]
 
 
-def consolidate(ctx: Context, asked: Asked, *, dry_run: bool, accept_loss: str | None = None) -> ConsolidateResult:
+def consolidate(
+    ctx: Context, request: ConsolidateRequest, *, dry_run: bool = True, accept_loss: str | None = None
+) -> ConsolidateResult:
     """Merge what says the same, or tell what would be merged.
 
     Raises:
@@ -94,41 +99,39 @@ def consolidate(ctx: Context, asked: Asked, *, dry_run: bool, accept_loss: str |
     """
 
     def attempt() -> ConsolidateResult:
-        now = ctx.clock()
-        found = _looked(ctx, asked)
-        decided = _decided(ctx, asked, found, now)
-        merges = [merge for proposal in decided.proposals for merge in proposal.merges]
-        if not dry_run and ctx.policy.consolidate.require_dry_run:
-            _require_preview(ctx, asked, merges)
-        policy = ctx.policy.consolidate
-        records = decided.decisions.records
-        chosen, limited = choose_marks(found.alike.pairs, decided.proposals, records, asked.threshold, policy)
-        decided.decisions.add(chosen.changes(now, *_known(ctx, asked, chosen.ids)))
-        note = f"consolidate: {sum(len(m.losers) for m in merges)} memories into {len(merges)}"
-        plan = decided.decisions.plan("consolidate", note)
+        found = _find_groups(ctx, request)
+        done = _decide(ctx, request, found)
         if dry_run:
-            ctx.previews[asked] = fingerprint(merges)
-        elif plan.changes:
-            applied(ctx, plan, accept_loss=accept_loss)
+            ctx.previews[request] = fingerprint(done.merges)
+        elif ctx.policy.consolidate.require_dry_run:
+            _require_preview(ctx, request, done.merges)
+        policy, records = ctx.policy.consolidate, done.decisions.records
+        marks, limited = choose_marks(found.alike.pairs, done.proposals, records, request.threshold, policy)
+        done.decisions.add(marks.changes(done.decisions.now, *_known_pairs(ctx, request.namespace, marks.ids)))
+        note = f"consolidate: {len(done.stand)} memories into {len(done.merges)}"
+        plan = done.decisions.plan("consolidate", note)
+        plans, operations = carry_out(ctx, plan, dry_run=dry_run, accept_loss=accept_loss)
+        groups = report_groups(done.proposals, found.within, done.stand, policy, dry_run=dry_run)
         return build_result(
-            decided.proposals,
-            report_groups(decided.proposals, found.within, decided.keepers, policy, dry_run=dry_run),
+            done.proposals,
+            groups,
             found.alike,
             policy,
-            plan if plan.changes else None,
             found=len(found.groups),
             dry_run=dry_run,
-            shown=(*(p for some in found.within[: len(decided.proposals)] for p in some), *chosen.pairs),
-            counted=(len(found.corpus), found.corpus.without_vector),
-            notes=(*found.notes(len(decided.proposals)), *limited),
+            plans=plans,
+            operations=operations,
+            shown=(*(p for some in found.within[: len(done.proposals)] for p in some), *marks.pairs),
+            counted=(len(found.index), found.index.without_vector),
+            notes=(*found.notes(len(done.proposals)), *limited),
         )
 
     return retried(attempt)
 
 
-def _require_preview(ctx: Context, asked: Asked, merges: Sequence[Merge]) -> None:
-    """Refuse what nobody has seen (seed 000: consolidate_require_dry_run_first)."""
-    seen = ctx.previews.get(asked)
+def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge]) -> None:
+    """Refuse what nobody has seen."""
+    seen = ctx.previews.get(request)
     if seen == fingerprint(merges):
         return
     why = "there was no dry run of the same before" if seen is None else "it would not do what the dry run showed"
@@ -142,33 +145,27 @@ def _require_preview(ctx: Context, asked: Asked, merges: Sequence[Merge]) -> Non
 # --- looking
 
 
-def _looked(ctx: Context, asked: Asked) -> _Found:
+def _find_groups(ctx: Context, request: ConsolidateRequest) -> _Found:
     """Find groups of memories that are alike, the most similar first."""
-    policy = ctx.policy.consolidate
-    corpus = SimilarityIndex()
-    if asked.pairs == "recorded":
-        recorded = list(_links(ctx, asked.namespace, NEAR))
-        ids = sorted({identity for pair in recorded for identity in pair})
-        for start in range(0, len(ids), PAGE):
-            _read(ctx, asked.namespace, ids[start : start + PAGE], corpus)
-        there = set(corpus.ids)
-        wanted = [pair for pair in recorded if there.issuperset(pair)]
-        least = min(asked.threshold, policy.link_at)
-        pairs = [pair for pair in corpus.compared(wanted, policy) if pair.reaches(least)]
+    policy, index = ctx.policy.consolidate, SimilarityIndex()
+    if request.pairs == "recorded":
+        recorded = list(_links(ctx, request.namespace, NEAR))
+        _read(ctx, request.namespace, sorted({identity for pair in recorded for identity in pair}), index)
+        there = set(index.ids)
+        compared = index.compared([pair for pair in recorded if there.issuperset(pair)], policy)
+        pairs = [pair for pair in compared if pair.reaches(min(request.threshold, policy.link_at))]
         alike = SimilarMemories(pairs, exact=False, notes=("only pairs that were recorded when memories were stored",))
     else:
-        after = ""
-        while ids := ctx.store.all_ids(asked.namespace, after, PAGE):
-            after = ids[-1]
-            _read(ctx, asked.namespace, ids, corpus)
-        alike = corpus.alike(asked.threshold, policy)
-    components = connected_groups(alike.pairs, asked.threshold)
+        _read(ctx, request.namespace, all_ids(ctx, request.namespace), index)
+        alike = index.alike(request.threshold, policy)
+    components = connected_groups(alike.pairs, request.threshold)
     ordered = most_similar(components, pairs_by_group(components, alike.pairs))
-    return _Found(corpus, alike, ordered, pairs_by_group(ordered, alike.pairs))
+    return _Found(index, alike, ordered, pairs_by_group(ordered, alike.pairs))
 
 
-def _read(ctx: Context, namespace: str, ids: Sequence[str], corpus: SimilarityIndex) -> None:
-    corpus.add(ctx.store.get(namespace, ids), ctx.store.vectors(namespace, ids))
+def _read(ctx: Context, namespace: str, ids: Iterable[str], index: SimilarityIndex) -> None:
+    for page in pages(ids):
+        index.add(ctx.store.get(namespace, page), ctx.store.vectors(namespace, page))
 
 
 def _links(ctx: Context, namespace: str, kind: str) -> Iterator[tuple[str, str]]:
@@ -181,61 +178,38 @@ def _links(ctx: Context, namespace: str, kind: str) -> Iterator[tuple[str, str]]
 # --- deciding
 
 
-def _decided(ctx: Context, asked: Asked, found: _Found, now: Instant) -> _Decided:
+def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Merging:
     """Decide about groups, the most similar first, until there are as many merging ones as were asked for.
 
     Groups of which nothing may be merged do not count: else they would stand in the way of the others for ever.
     """
-    decisions = begin(ctx, asked.namespace, now)
+    decisions = begin(ctx, request.namespace, ctx.clock())
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
     merging = 0
-    for start in range(0, len(found.groups), AT_ONCE):
-        page = found.groups[start : start + AT_ONCE]
-        decisions.admit(_members(ctx, asked.namespace, page))
-        for group, known in zip(page, found.within[start : start + AT_ONCE], strict=True):
-            if merging == asked.groups:
-                break
-            members = [decisions.records[identity] for identity in group if identity in decisions.records]
-            pairs = [*known, *found.corpus.compared(pairs_to_compare(members, known), ctx.policy.consolidate)]
-            likeness.update({(pair.a, pair.b): pair.combined for pair in pairs})
-            policy = ctx.policy.consolidate
-            proposals.append(propose_merges(members, pairs, asked.threshold, asked.strategy, conflict, policy))
-            merging += bool(proposals[-1].merges)
-        if merging == asked.groups:
+    for position, (group, known) in enumerate(zip(found.groups, found.within, strict=True)):
+        if merging == request.groups:
             break
-    return _written(ctx, asked, decisions, proposals, likeness)
-
-
-def _members(ctx: Context, namespace: str, groups: Sequence[tuple[str, ...]]) -> list[Record]:
-    ids = [identity for group in groups for identity in group]
-    pages = (ids[start : start + PAGE] for start in range(0, len(ids), PAGE))
-    return [record for page in pages for record in ctx.store.get(namespace, page)]
-
-
-def _written(
-    ctx: Context,
-    asked: Asked,
-    decisions: Decisions,
-    proposals: list[Proposal],
-    likeness: Mapping[tuple[str, str], float],
-) -> _Decided:
-    """Write down what is to be done."""
+        if position % AT_ONCE == 0:
+            near = [identity for some in found.groups[position : position + AT_ONCE] for identity in some]
+            decisions.admit(find_records(ctx, request.namespace, near))
+        members = [decisions.records[identity] for identity in group if identity in decisions.records]
+        policy = ctx.policy.consolidate
+        pairs = [*known, *found.index.compared(pairs_to_compare(members, known), policy)]
+        likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
+        proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, conflict, policy))
+        merging += bool(proposals[-1].merges)
     merges = [merge for proposal in proposals for merge in proposal.merges]
-    keepers = _keepers(ctx, asked, merges, decisions)
-    edges = Strengthening(documents_around(ctx, asked.namespace, [i for merge in merges for i in merge.losers]))
-    for merge, keeper in zip(merges, keepers, strict=True):
-        own = decisions.records[keeper].state.access_count if merge.keeper is not None else 0
-        edges.inherit(keeper, merge.losers, own)
-        decide_merge(decisions, merge, keeper, likeness)
+    edges = EdgeUse(documents_around(ctx, request.namespace, [i for merge in merges for i in merge.losers]))
+    keepers = _keepers(ctx, request, merges, decisions)
+    stand = decide_merges(decisions, zip(merges, keepers, strict=True), likeness, edges)
     decisions.add(edges.changes())
-    losers = (merge.losers for merge in merges)
-    return _Decided(decisions, proposals, dict(zip(losers, keepers, strict=True)))
+    return _Merging(decisions, proposals, stand)
 
 
-def _keepers(ctx: Context, asked: Asked, merges: Sequence[Merge], decisions: Decisions) -> list[str]:
+def _keepers(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge], decisions: Decisions) -> list[str]:
     """Return what stands for each merge; where contents are merged, new memories are brought in for it."""
-    if asked.strategy is not MergeStrategy.MERGE_CONTENT:
+    if request.strategy is not MergeStrategy.MERGE_CONTENT:
         return [merge.keeper or "" for merge in merges]
     if not merges:
         return []
@@ -248,18 +222,13 @@ def _keepers(ctx: Context, asked: Asked, merges: Sequence[Merge], decisions: Dec
         merged = merge_states(birth, sources, ctx.policy, decisions.now)
         states.append(replace(merged, uniqueness=birth.uniqueness, held=False))
     whole = zip(prepared, with_due(states, ctx.policy), strict=True)
-    store_new(ctx, decisions, [new_record(p, s, asked.namespace, decisions.plan_id) for p, s in whole], prepared)
+    store_new(ctx, decisions, [new_record(p, s, request.namespace, decisions.plan_id) for p, s in whole], prepared)
     return [p.id for p in prepared]
 
 
-def _known(ctx: Context, asked: Asked, ids: Sequence[str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+def _known_pairs(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """Return which pairs are linked as similar already, and which are under review."""
-    if not ids:
-        return set(), set()
-    linked = {(min(pair), max(pair)) for pair in _links(ctx, asked.namespace, SIMILAR)}
-    open_ones = set()
-    for start in range(0, len(ids), PAGE):
-        for document in ctx.store.documents.find(asked.namespace, Shelf.REVIEW, ids[start : start + PAGE]):
-            other = document.name.removeprefix("duplicate:")
-            open_ones.add((min(document.id, other), max(document.id, other)))
-    return linked, open_ones
+    linked = {(min(pair), max(pair)) for pair in _links(ctx, namespace, SIMILAR)} if ids else set()
+    reviews = find_documents(ctx, namespace, Shelf.REVIEW, ids)
+    asked = ((d.id, d.name.removeprefix("duplicate:")) for d in reviews)
+    return linked, {(min(pair), max(pair)) for pair in asked}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
+from perdure.operations.documents import find_documents, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.memory import Status
-from perdure.records.plan import Plan
 from perdure.rules.consolidation.edges import join_edge, read_edges
-
-PAGE: Final = 2000
 
 
 def relate(
@@ -30,15 +27,10 @@ def relate(
     name = ctx.ids(ctx.clock()) if edge is None else edge
 
     def attempt() -> EdgeChange:
-        now = ctx.clock()
         there = ctx.store.documents.find_named(place, Shelf.EDGE, [name])
-        changes = tuple(join_edge(name, members, there, kind=kind, weight=weight))
-        if not changes:
-            return EdgeChange(name)
+        changes = join_edge(name, members, there, kind=kind, weight=weight)
         note = f"relate: {len(changes)} memories in {name}"
-        plan = Plan(ctx.ids(now), "relate", place, now, changes, ctx.policy.version, note)
-        ctx.store.apply(plan)
-        return EdgeChange(name, (plan.id,))
+        return EdgeChange(name, write_documents(ctx, place, "relate", changes, note))
 
     return retried(attempt)
 
@@ -79,8 +71,5 @@ def edges(ctx: Context, identity: str) -> list[Edge]:
 
 def documents_around(ctx: Context, namespace: str, ids: Sequence[str]) -> list[Document]:
     """Return all documents of the edges that some memories are in: also those of the other members."""
-    names: set[str] = set()
-    for start in range(0, len(ids), PAGE):
-        page = ctx.store.documents.find(namespace, Shelf.EDGE, ids[start : start + PAGE])
-        names |= {document.name for document in page}
+    names = {document.name for document in find_documents(ctx, namespace, Shelf.EDGE, ids)}
     return ctx.store.documents.find_named(namespace, Shelf.EDGE, sorted(names)) if names else []

@@ -1,16 +1,16 @@
-"""Promoting what a session is worth keeping for, and ending a session (SPEC-03.08-14)."""
+"""Promoting what a session is worth keeping for, and ending a session."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
 
 from perdure.operations.consolidation.relate import documents_around
 from perdure.operations.consolidation.tasks import complete_task
 from perdure.operations.decisions import begin
-from perdure.operations.lifecycle.gates import applied
+from perdure.operations.documents import PAGE, write_documents
+from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.lifecycle.model_summaries import written
 from perdure.operations.lifecycle.sweep import sweep
 from perdure.operations.new_memories import insert
@@ -21,7 +21,6 @@ from perdure.records.document import Document, Shelf
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, Status
-from perdure.records.plan import Change, Plan, Target
 from perdure.rules.consolidation.merge_plan import stands_for_link
 from perdure.rules.consolidation.session_summaries import (
     CONNECTING,
@@ -33,9 +32,18 @@ from perdure.rules.consolidation.session_summaries import (
 )
 from perdure.rules.consolidation.tasks import open_in_task, promotable, promote_state
 from perdure.rules.decisions import Decisions
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import current_signals
 
-PAGE: Final = 2000
+
+@dataclass(frozen=True, slots=True)
+class _Promotion:
+    """What is decided about a session: what goes to long term, and new memory -> the summary that it is."""
+
+    decisions: Decisions
+    promoted: tuple[str, ...]
+    median: float
+    summaries: Mapping[str, Sketch]
 
 
 def promote(
@@ -47,15 +55,7 @@ def promote(
     confirm: bool = False,
     accept_loss: str | None = None,
 ) -> PromotionResult:
-    """Bring the best of a session to long term, or tell what would be.
-
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        session: Which one.
-        namespace: Where.
-        threshold: Least confidence, 0 to 1; the policy's if None.
-        confirm: Do it.
-        accept_loss: A person's reason to apply it whatever it loses.
+    """Bring the best of a session to long term, or tell what would be; the policy's threshold if none is given.
 
     Raises:
         NotFound: No memory belongs to the session.
@@ -64,24 +64,30 @@ def promote(
     least = ctx.policy.tasks.promotion_confidence if threshold is None else threshold
 
     def attempt() -> PromotionResult:
-        now = ctx.clock()
-        records = of_session(ctx, session, namespace)
-        if not records:
-            raise NotFound(
-                f"No memory of {namespace} belongs to the session {session!r}.",
-                remedy="Name the session as `remember` did (session=...), and its namespace.",
-            )
-        done = _decided(ctx, records, session, namespace, least, now)
-        note = f"promote {session}: {len(done.promoted)} to long term, {len(done.sketches)} summaries"
+        done = _decide(ctx, namespace, _read(ctx, session, namespace), session, least)
+        note = f"promote {session}: {len(done.promoted)} to long term, {len(done.summaries)} summaries"
         plan = done.decisions.plan("promote", note)
-        if plan.changes and confirm:
-            applied(ctx, plan, accept_loss=accept_loss)
-        return _promotion(done, plan, session, least, confirm=confirm)
+        plans, operations = carry_out(ctx, plan, dry_run=not confirm, accept_loss=accept_loss)
+        return PromotionResult(
+            promoted_count=len(done.promoted),
+            crystallized_count=len(done.summaries),
+            session=session,
+            confirmed=confirm,
+            threshold=least,
+            median=done.median,
+            promoted=done.promoted,
+            summaries=tuple(
+                Crystal(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
+                for identity, s in done.summaries.items()
+            ),
+            plans=plans,
+            operations=operations,
+        )
 
     return retried(attempt)
 
 
-def of_session(ctx: Context, session: str, namespace: str) -> list[Record]:
+def session_records(ctx: Context, session: str, namespace: str) -> list[Record]:
     """Return all memories of a session, whatever their scope and status."""
     records: list[Record] = []
     after = ""
@@ -91,61 +97,47 @@ def of_session(ctx: Context, session: str, namespace: str) -> list[Record]:
     return records
 
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
-    """What is to be done."""
-
-    decisions: Decisions
-    promoted: tuple[str, ...]
-    median: float
-    sketches: Mapping[str, Sketch]
-
-
-def _promotion(done: _Decided, plan: Plan, session: str, least: float, *, confirm: bool) -> PromotionResult:
-    return PromotionResult(
-        promoted_count=len(done.promoted),
-        crystallized_count=len(done.sketches),
-        session=session,
-        confirmed=confirm,
-        threshold=least,
-        median=done.median,
-        promoted=done.promoted,
-        summaries=tuple(
-            Crystal(identity, sketch.draft.text, sketch.members, round(sketch.draft.confidence, 6))
-            for identity, sketch in done.sketches.items()
-        ),
-        plans=(plan,) if plan.changes and not confirm else (),
-        operations=(plan.id,) if plan.changes and confirm else (),
-    )
+def _read(ctx: Context, session: str, namespace: str) -> list[Record]:
+    records = session_records(ctx, session, namespace)
+    if not records:
+        raise NotFound(
+            f"No memory of {namespace} belongs to the session {session!r}.",
+            remedy="Name the session as `remember` did (session=...), and its namespace.",
+        )
+    return records
 
 
-def _decided(
-    ctx: Context, records: Sequence[Record], session: str, namespace: str, least: float, now: Instant
-) -> _Decided:
-    seen = [r for r in records if r.state.status is Status.ACTIVE]
-    mine = [r for r in seen if r.state.scope is not Scope.TASK]
-    decisions = begin(ctx, namespace, now)
-    decisions.admit(mine)
-    there = sorted(decisions.records.values(), key=lambda r: r.id)
-    whole = [r for r in there if r.state.status is Status.ACTIVE]
-    inside = [r for r in whole if r.state.scope is Scope.SESSION]
-    earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
-    chosen, middle = promotable(inside, earlier, least, ctx.policy, now)
-    facts = [r.id for r in chosen if r.state.kind is Kind.FACT]
-    stay = ctx.extension.promote(ctx, namespace, decisions, facts)
-    chosen = [r for r in chosen if r.id not in stay]
+def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: str, least: float) -> _Promotion:
+    decisions = begin(ctx, namespace, ctx.clock())
+    decisions.admit(r for r in records if r.state.status is Status.ACTIVE and r.state.scope is not Scope.TASK)
+    chosen, middle = _choose(ctx, decisions, least)
     states = [decisions.states[r.id] for r in chosen]
-    sure = dict(zip((r.id for r in chosen), current_signals(states, ctx.policy, now).confidence.tolist(), strict=True))
+    sure = dict(
+        zip((r.id for r in chosen), current_signals(states, ctx.policy, decisions.now).confidence.tolist(), strict=True)
+    )
     for r in chosen:
         because = (
             f"promoted to long_term: confidence {sure[r.id]:.3f} is at least {least:g}, and "
             f"{r.state.access_count} accesses are at least the session's median of {middle:g}"
         )
-        decisions.change(r.id, promote_state(decisions.states[r.id], ctx.policy, now), "promoted", because)
+        after = promote_state(decisions.states[r.id], ctx.policy, decisions.now)
+        decisions.change(r.id, after, "promoted", because)
     pairs = _connected(ctx, namespace, chosen)
-    found = _reworded(ctx, chosen, sketch_summaries(chosen, pairs, sure, session=session, policy=ctx.policy, now=now))
-    ids = _crystallised(ctx, decisions, found)
-    return _Decided(decisions, tuple(r.id for r in chosen), middle, dict(zip(ids, found, strict=True)))
+    found = sketch_summaries(chosen, pairs, sure, session=session, policy=ctx.policy, now=decisions.now)
+    summaries = _store_summaries(ctx, decisions, _reword(ctx, chosen, found))
+    return _Promotion(decisions, tuple(r.id for r in chosen), middle, summaries)
+
+
+def _choose(ctx: Context, decisions: Decisions, least: float) -> tuple[list[Record], float]:
+    """Return the memories to be promoted, and the median of the session's accesses."""
+    there = sorted(decisions.records.values(), key=lambda r: r.id)
+    whole = [r for r in there if r.state.status is Status.ACTIVE]
+    inside = [r for r in whole if r.state.scope is Scope.SESSION]
+    earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
+    chosen, middle = promotable(inside, earlier, least, ctx.policy, decisions.now)
+    facts = [r.id for r in chosen if r.state.kind is Kind.FACT]
+    stay = ctx.extension.promote(ctx, decisions.namespace, decisions, facts)
+    return [r for r in chosen if r.id not in stay], middle
 
 
 def _connected(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:
@@ -165,7 +157,7 @@ def _connected(ctx: Context, namespace: str, records: Sequence[Record]) -> Itera
                 yield identity, other
 
 
-def _reworded(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> list[Sketch]:
+def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> list[Sketch]:
     """Return the summaries in a model's words where one is configured and adds nothing of its own."""
     by = {r.id: r for r in chosen}
     members = [[by[i] for i in sketch.members] for sketch in found]
@@ -173,15 +165,13 @@ def _reworded(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -
     return [use_model_text(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
 
 
-def _crystallised(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> list[str]:
-    """Bring in the summaries with their links, and return their ids."""
-    if not found:
-        return []
-    born = insert(ctx, decisions, [sketch.draft for sketch in found])
-    ids = [record.id for record in born]
-    for identity, sketch in zip(ids, found, strict=True):
+def _store_summaries(ctx: Context, decisions: Decisions, found: Sequence[Sketch]) -> dict[str, Sketch]:
+    """Bring in the summaries with their links, and return them by id."""
+    stored = insert(ctx, decisions, [sketch.draft for sketch in found]) if found else []
+    summaries = {record.id: sketch for record, sketch in zip(stored, found, strict=True)}
+    for identity, sketch in summaries.items():
         decisions.add(stands_for_link(identity, member, 1.0) for member in sketch.members)
-    return ids
+    return summaries
 
 
 # --- the end of a session
@@ -192,7 +182,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
 
     Interrupting is safe: what is done is done, and the next call does the rest.
     """
-    records = of_session(ctx, session, namespace)
+    records = session_records(ctx, session, namespace)
     ended = _ended(ctx, session, namespace)
     if ended is not None and not _news(records, ended):
         return SessionResult(session, text_of(ended), anew=False)
@@ -201,7 +191,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
     promotion = None
     if records:
         promotion = promote(ctx, session, namespace, confirm=True, accept_loss=accept_loss)
-    at, operation = retried(lambda: _note_end(ctx, session, namespace))
+    at, noted = retried(lambda: _note_end(ctx, session, namespace))
     report = sweep(ctx, dry_run=False, namespace=namespace)  # last: any other operation would release what it holds
     done = [*(o for task in tasks for o in task.operations), *(promotion.operations if promotion else ())]
     return SessionResult(
@@ -211,7 +201,7 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
         tasks=tasks,
         promotion=promotion,
         report=report,
-        operations=(*done, operation, *report.operations),
+        operations=(*done, *noted, *report.operations),
     )
 
 
@@ -232,13 +222,10 @@ def _news(records: Sequence[Record], ended: Instant) -> bool:
     return bool(open_in_task(seen)) or any(r.state.recorded_ms > ended for r in seen if r.state.scope is Scope.SESSION)
 
 
-def _note_end(ctx: Context, session: str, namespace: str) -> tuple[Instant, str]:
+def _note_end(ctx: Context, session: str, namespace: str) -> tuple[Instant, tuple[str, ...]]:
     """Write down that the session has ended; what else its document says stays."""
     now, document = ctx.clock(), _document(ctx, session, namespace)
-    row: dict[str, Any] = {"shelf": Shelf.SESSION, "name": ""}
-    before = None if document is None else {**row, "data": dict(document.data)}
-    after = {**row, "data": {**(dict(document.data) if document else {}), "ended_ms": now}}
-    change = Change(Target.DOCUMENT, session, before, after, "the session has ended")
-    plan = Plan(ctx.ids(now), "end_session", namespace, now, (change,), ctx.policy.version, f"end_session {session}")
-    ctx.store.apply(plan)
-    return now, plan.id
+    edits = DocumentEdits([document] if document is not None else ())
+    told = dict(document.data) if document is not None else {}
+    edits.put(Shelf.SESSION, session, "", {**told, "ended_ms": now}, "the session has ended")
+    return now, write_documents(ctx, namespace, "end_session", edits.changes(), f"end_session {session}")

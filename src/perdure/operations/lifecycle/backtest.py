@@ -46,12 +46,6 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
 
     Each memory lives again from its birth: what people decided and what recalls returned happens as it did, what a
     policy decides happens as that policy says. The same is done for the policy in force, as the yardstick.
-
-    Args:
-        ctx: Store, policy, clock.
-        namespace: Where.
-        other: The other policy.
-        limit: How many recalls are judged, newest first; all that are logged count as accesses.
     """
     now = ctx.clock()
     log = ctx.store.recalls(namespace, max(limit, ctx.policy.recall.log_entries))

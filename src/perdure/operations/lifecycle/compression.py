@@ -39,12 +39,6 @@ def carried(
 ) -> tuple[list[Trajectory], Texts, list[Change]]:
     """Carry out what trajectories shorten.
 
-    Args:
-        ctx: Store, policy, embedder.
-        namespace: Where the memories are.
-        trajectories: As replayed.
-        now: The instant, for the record of what was measured.
-
     Returns:
         The trajectories with sizes and measures, or without the transitions that the meaning guard refused; the texts
         that go with them; and the changes that keep the measures.
@@ -81,14 +75,7 @@ def measured(
     wanted: Sequence[tuple[Record, Form]],
     by_model: Mapping[tuple[str, Form], str] = MappingProxyType({}),
 ) -> dict[tuple[str, Form], FormText]:
-    """Return (id, form) -> the text in that form, measured against the meaning of the whole where that is known.
-
-    Args:
-        ctx: Store, policy, embedder.
-        namespace: Where the memories are.
-        wanted: Memories and forms.
-        by_model: (id, form) -> what a model wrote; what the meaning guard refuses of it is made by rule instead.
-    """
+    """Return (id, form) -> the text in that form, measured against the meaning of the whole where that is known."""
     policy = ctx.policy.compression
     made = {
         (r.id, form): render_form(r.content.text, form, policy, written=by_model.get((r.id, form)))

@@ -19,12 +19,6 @@ def decay(ctx: Context, namespace: str | None, asked: Decay, *, dry_run: bool = 
 
     What is written is only a record; no base changes, so it makes no difference how often it is called. A second call
     at the same instant writes nothing.
-
-    Args:
-        ctx: Store, policy, clock, ids.
-        namespace: Only there; everywhere if None.
-        asked: The curve.
-        dry_run: Only tell.
     """
     now = ctx.clock()
     analyzed, factors, operations = 0, 0.0, list[str]()

@@ -26,15 +26,7 @@ def digest(
     profile: str | None = None,
     inside: str | None = None,
 ) -> Digest:
-    """Return the digest of a namespace.
-
-    Args:
-        ctx: Store, policy, clock, token counter.
-        namespace: Which one.
-        budget_tokens: Overrides the policy's budget of the profile ``tokens``.
-        profile: Overrides the policy's profile.
-        inside: The session that reads it; its own memories are considered besides what is shared.
-    """
+    """Return the digest of a namespace."""
     now = ctx.clock()
     memories = memory_items(
         ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED), ctx.policy, now

@@ -54,14 +54,6 @@ def fit(
 ) -> FitResult:
     """Bring what recall may return within a number of tokens, as far as the gates allow.
 
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        namespace: Which one.
-        tokens: The budget.
-        dry_run: Only tell. The loss budget is asked; canaries are not.
-        accept_loss: Why the gates may be overridden; kept in the journal.
-        lease: A worker's right to the namespace.
-
     Raises:
         ConflictError: Others changed the same memories at every attempt; what was written before stays.
     """

@@ -38,12 +38,6 @@ Check = Callable[[TransactionView], None]
 def applied(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: Lease | None = None) -> Plan:
     """Apply a plan of upkeep through both gates, and return it as it was journalled.
 
-    Args:
-        ctx: Store, policy, clock, embedder.
-        plan: What to apply.
-        accept_loss: A person's reason to apply it whatever it loses; it is kept in the journal.
-        fence: The lease under which it is written.
-
     Raises:
         GateStopped: It hides or shortens too much, or a canary would lose an answer; nothing was written.
         ConflictError, LeaseLost: As ``Store.apply``.
@@ -52,6 +46,19 @@ def applied(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: 
     plan = accepted(plan, accept_loss)
     ctx.store.apply(plan, fence=fence, check=check)
     return plan
+
+
+def carry_out(
+    ctx: Context, plan: Plan, *, dry_run: bool, accept_loss: str | None
+) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
+    """Return what a result says of a plan: the plan of a dry run, or the operation that was written through the gates.
+
+    Raises:
+        GateStopped, ConflictError: As ``applied``.
+    """
+    if not plan.changes:
+        return (), ()
+    return ((plan,), ()) if dry_run else ((), (applied(ctx, plan, accept_loss=accept_loss).id,))
 
 
 def accepted(plan: Plan, accept_loss: str | None) -> Plan:

@@ -52,13 +52,6 @@ def maintain(
     Workers may run on many machines, and their clocks may differ: a lease only keeps them from doing the same work
     twice. What makes it safe is the epoch, which every write of the sweep checks in its own transaction.
 
-    Args:
-        ctx: Store, policy, clock, ids.
-        owner: This worker's name; no two may have the same.
-        ttl: Milliseconds after which others may take over.
-        stop: Asked before each namespace; True ends the round.
-        turns: Which of them are to be swept now; all if None.
-
     Raises:
         StoreUnavailable: The server is gone; what was swept before stays.
     """

@@ -41,14 +41,6 @@ def upkeep(
     Each task of a namespace has a document that says when it last ran; a worker begins by writing itself into it, and
     of many workers that try, one succeeds. A run that fails is written down and tried again later; the others go on.
 
-    Args:
-        ctx: Store, policy, clock, ids, backups.
-        owner: This worker's name.
-        eager: Sweep whatever is due now, whatever the schedule says, and come as early as the jitter allows.
-        ttl: Milliseconds after which others may take over a sweep.
-        stop: Asked before each run; True ends the round.
-        known: Namespace -> until when no report or backup is due there; kept by the caller between rounds.
-
     Raises:
         StoreUnavailable: The server is gone; what was done before stays.
         StoreReadOnly: Nothing can be kept up in this store.

@@ -22,12 +22,6 @@ def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
     Whoever moves a memory nearer, or out of the vault, wants it at hand: its ages start anew, as after a restore. One
     that is moved further away keeps its ages.
 
-    Args:
-        ctx: Store, policy, clock, ids.
-        identity: Which memory.
-        tier: Where to.
-        reason: Why, for the journal.
-
     Raises:
         InvalidInput: It is not in view.
     """

@@ -25,10 +25,6 @@ def written(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[Key, str
     """Return the summaries that a model writes; nothing where none is configured for it.
 
     At its first failure it is let be, and the person is told: what is missing is made by rule.
-
-    Args:
-        ctx: The model, and the policy that lets it write.
-        texts: Key -> the text, and at most how many tokens its summary should have.
     """
     model = ctx.model
     found: dict[Key, str] = {}

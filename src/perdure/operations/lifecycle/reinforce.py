@@ -32,14 +32,7 @@ class _Done:
 
 
 def reinforce(ctx: Context, ids: Sequence[str], boost: Boost, *, update_access: bool) -> ReinforceResult:
-    """Raise the importance, strength and stability of memories.
-
-    Args:
-        ctx: Store, policy, clock, ids.
-        ids: Each once. An archived memory is not shown and so not found; nothing of it changes.
-        boost: How much.
-        update_access: Whether it counts as an access too, so that decay starts anew.
-    """
+    """Raise the importance, strength and stability of memories."""
     now = ctx.clock()
     done = _change_all(
         ctx,
@@ -60,13 +53,7 @@ def reinforce(ctx: Context, ids: Sequence[str], boost: Boost, *, update_access: 
 
 
 def weaken(ctx: Context, ids: Sequence[str], amount: float) -> WeakenResult:
-    """Lower the strength of memories by hand; the drop of one call is bounded.
-
-    Args:
-        ctx: Store, policy, clock, ids.
-        ids: Each once; an archived memory is not found.
-        amount: How much energy to take, 0 or more.
-    """
+    """Lower the strength of memories by hand; the drop of one call is bounded."""
     now = ctx.clock()
     done = _change_all(
         ctx, ids, lambda states: weaken_states(states, amount, ctx.policy, now), "weaken", now, accessed=False

@@ -42,11 +42,6 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
 
     Asked about are memories with an open review, and facts that are ageing (seed 002, stage 6), but not those of which
     a person said: do not ask again.
-
-    Args:
-        ctx: Store, policy, clock.
-        namespace: Where.
-        limit: How many at most; what is left of the day's questions if None.
     """
     now = ctx.clock()
     about = _open(ctx, namespace)

@@ -53,11 +53,6 @@ def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Repor
 
     Moves are dated at the instant at which they fell due; a second sweep at the same instant finds nothing. What a gate
     stops stays due and is tried again after the namespace's next change; a dry run asks the gates too.
-
-    Args:
-        ctx: Store, policy, clock, ids.
-        dry_run: Only tell.
-        namespace: Only there; everywhere if None.
     """
     now = ctx.clock()
     tally = _Tally()
@@ -71,11 +66,6 @@ def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Repor
 
 def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
     """Sweep one namespace as the worker that keeps it; every write checks the lease and extends it.
-
-    Args:
-        ctx: Store, policy, clock, ids.
-        lease: The worker's right to the namespace.
-        policy: The one that it was last swept under, as ``due_namespaces`` tells.
 
     Raises:
         LeaseLost: Another worker has taken over; what was written before stays, and is right.
@@ -195,14 +185,7 @@ class _Sweep:
 
 
 def _tighter(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: bool) -> GateRefusals:
-    """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it.
-
-    Args:
-        refusals: What was held back so far.
-        plan: What was stopped.
-        error: Why.
-        alone: Whether memories may still be held back one by one.
-    """
+    """Hold back the memories whose answers would be lost; where they are not in the plan themselves, all of it."""
     why = why_of(error)
     culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}
     if culprits and alone:

@@ -54,14 +54,8 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
     """Take in what became of memories.
 
     ``helpful`` reinforces, and remembers which question the memory answered. ``wrong`` halves confidence (a policy
-    key), counts as a lapse, and asks a person. ``unused`` changes nothing. The same memory and recall count once; only
-    ``wrong`` still counts after ``helpful``.
-
-    Args:
-        ctx: Store, policy, clock, ids.
-        ids: Each once.
-        outcome: What became of them.
-        recall_id: The recall that returned them; if None, the newest logged one that did.
+    key), counts as a lapse, and asks a person. ``unused`` changes nothing. The same memory and recall count once (the
+    newest recall that returned it, if none is named); only ``wrong`` still counts after ``helpful``.
     """
     if recall_id is not None:
         checked_id(recall_id, "recall_id")

@@ -70,7 +70,7 @@ def join_edge(
     return edits.changes()
 
 
-class Strengthening:
+class EdgeUse:
     """Edges as an operation changes them: each document is written once, whatever happens to it.
 
     Args:

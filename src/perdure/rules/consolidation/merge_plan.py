@@ -18,6 +18,7 @@ from perdure.records.memory import Kind, Record, State, Status, Tier
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
+from perdure.rules.consolidation.edges import EdgeUse
 from perdure.rules.consolidation.merging import Merge
 from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.state_arrays import Columns, days_between, strength_curve
@@ -124,6 +125,26 @@ def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapp
         decisions.change(loser, gone, "consolidated", f"consolidated into {keeper} ({told})")
         alike = likeness.get((min(keeper, loser), max(keeper, loser)), merge.similarity)
         decisions.add([stands_for_link(keeper, loser, alike)])
+
+
+def decide_merges(
+    decisions: Decisions, merges: Iterable[tuple[Merge, str]], likeness: Mapping[tuple[str, str], float], edges: EdgeUse
+) -> dict[str, str]:
+    """Decide merges and what becomes of edges, and return the memories that go -> what stands for them.
+
+    Args:
+        decisions: The operation; the memories are before it.
+        merges: Each with its keeper, or with the new memory that was brought in.
+        likeness: (a, b) in order of ids -> combined likeness.
+        edges: The edges of the memories that go.
+    """
+    stand: dict[str, str] = {}
+    for merge, keeper in merges:
+        own = decisions.states[keeper].access_count if merge.keeper is not None else 0
+        edges.inherit(keeper, merge.losers, own)
+        decide_merge(decisions, merge, keeper, likeness)
+        stand |= dict.fromkeys(merge.losers, keeper)
+    return stand
 
 
 def stands_for_link(keeper: str, other: str, likeness: float) -> Change:

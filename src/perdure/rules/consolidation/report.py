@@ -26,21 +26,21 @@ def _mean(pairs: Sequence[LikePair]) -> float:
 def report_groups(
     proposals: Sequence[Proposal],
     within: Sequence[Sequence[LikePair]],
-    keepers: Mapping[tuple[str, ...], str],
+    stand: Mapping[str, str],
     policy: ConsolidatePolicy,
     *,
     dry_run: bool,
 ) -> tuple[ConsolidationGroup, ...]:
     """Return what becomes of each group: one entry for each merge, or one that says that nothing may be merged.
 
-    ``within`` has each group's pairs; at its end also those of groups that nothing was decided about. ``keepers`` has
-    for the losers of each merge the memory that stands for them.
+    ``within`` has each group's pairs; at its end also those of groups that nothing was decided about. ``stand`` has for
+    each memory that goes the one that stands for it.
     """
     result, action = [], "preview" if dry_run else "merged"
     for proposal, pairs in zip(proposals, within, strict=False):
         for merge in proposal.merges:
             members = tuple(sorted({*merge.losers, *((merge.keeper,) if merge.keeper else ())}))
-            keeper, similarity = keepers[merge.losers], _seen(merge.similarity)
+            keeper, similarity = stand[merge.losers[0]], _seen(merge.similarity)
             result.append(ConsolidationGroup(keeper, members, similarity, action, merge.label.value))
         if not proposal.merges and proposal.left:
             label = (weakest_label(pairs, policy) or Label.KEEP).value
@@ -57,24 +57,26 @@ def build_result(
     groups: tuple[ConsolidationGroup, ...],
     alike: SimilarMemories,
     policy: ConsolidatePolicy,
-    plan: Plan | None,
     *,
     found: int,
     dry_run: bool,
+    plans: tuple[Plan, ...],
+    operations: tuple[str, ...],
     shown: Iterable[LikePair],
     counted: tuple[int, int],
     notes: tuple[str, ...],
 ) -> ConsolidateResult:
-    """Return the result of proposals and of the plan that was, or would be, written (None for nothing).
+    """Return the result of proposals, and of the plan that was, or would be, written.
 
     Args:
         proposals: What was decided.
         groups: From :func:`report_groups`.
         alike: All pairs.
         policy: The bounds of labels.
-        plan: What is written.
         found: How many groups there are in all.
         dry_run: Whether nothing was written.
+        plans: What would be written.
+        operations: What was.
         shown: Pairs that are listed one by one.
         counted: Memories that were compared, and those of them without a vector.
         notes: What was limited.
@@ -97,6 +99,6 @@ def build_result(
         without_vector=counted[1],
         exact=alike.exact,
         notes=notes,
-        plans=(plan,) if dry_run and plan is not None else (),
-        operations=(plan.id,) if not dry_run and plan is not None else (),
+        plans=plans,
+        operations=operations,
     )
