@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_ANSWER, HookInput, HookTask, hook_input, hook_output
+from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_ANSWER, HookInput, parse_hook_input, render_hook_output
 from perdure.records.errors import InvalidInput
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -24,82 +24,65 @@ def payload(event, folder, **changed):
 
 
 EXPECTED = {
-    "SessionStart": {"source": "startup"},
     "UserPromptSubmit": {
         "prompt": "Why do the nightly imports fail since we moved to the new queue?\n"
         "Please look at imports/run.py first."
     },
-    "Stop": {
-        "reply": "The import reads the old queue's name from `settings.toml`. I changed it to `imports-v2`, "
-        "and the tests pass."
-    },
-    "PreCompact": {"trigger": "manual", "instructions": "Keep the decisions about the queue."},
-    "TaskCompleted": {
-        "task": HookTask(
-            "12",
-            "Move the nightly import to the new queue",
-            "Read the queue's name from the settings, and retry twice.",
-            "importer",
-        )
-    },
-    "SessionEnd": {"reason": "prompt_input_exit"},
+    "TaskCompleted": {"task": "12"},
 }
 
 
 def test_every_event_has_a_payload():
-    assert sorted(p.stem for p in PAYLOADS.glob("*.json")) == sorted(EVENTS) == sorted(EXPECTED)
+    assert sorted(p.stem for p in PAYLOADS.glob("*.json")) == sorted(EVENTS)
 
 
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("named", [True, False])
-def test_a_payload_is_read(event, named, tmp_path):
-    read = hook_input(payload(event, tmp_path), event if named else None)
-    assert read == HookInput(event, SESSION, tmp_path / "t.jsonl", tmp_path, **EXPECTED[event])
+def test_a_payload_is_read(event, tmp_path):
+    read = parse_hook_input(payload(event, tmp_path), event)
+    assert read == HookInput(SESSION, tmp_path / "t.jsonl", tmp_path, **EXPECTED.get(event, {}))
 
 
 def test_what_may_be_missing(tmp_path):
-    bare = json.dumps({"session_id": "s"})
-    assert hook_input(bare, "SessionEnd") == HookInput("SessionEnd", "s")
-    assert hook_input(json.dumps({"session_id": "s", "transcript_path": "", "cwd": None}), "Stop").transcript is None
-    task = hook_input(payload("TaskCompleted", tmp_path, task_id=7, task_description=None)).task
-    assert (task.id, task.description) == ("7", "")
-    assert hook_input(payload("Stop", tmp_path, stop_hook_active=True)).again is True
-    assert hook_input(payload("Stop", tmp_path, agent_id="a1")).agent == "a1"
-    assert hook_input(payload("SessionStart", tmp_path, source="fork", new_field={"a": [1]})).source == "fork"
+    assert parse_hook_input(json.dumps({"session_id": "s"}), "SessionEnd") == HookInput("s")
+    empty = {"session_id": "s", "transcript_path": "", "cwd": None, "task_id": ""}
+    assert parse_hook_input(json.dumps(empty), "Stop") == HookInput("s")
+    assert parse_hook_input(payload("TaskCompleted", tmp_path, task_id=7), "TaskCompleted").task == "7"
+    assert parse_hook_input(payload("Stop", tmp_path, new_field={"a": [1]}), "Stop").session == SESSION
 
 
 def test_a_home_is_found(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    read = hook_input(payload("Stop", tmp_path, transcript_path="~/t.jsonl", cwd="~nobody-of-that-name/x"))
+    read = parse_hook_input(
+        payload("Stop", tmp_path, transcript_path="~/t.jsonl", cwd="~nobody-of-that-name/x"), "Stop"
+    )
     assert (read.transcript, read.cwd) == (tmp_path / "t.jsonl", Path("~nobody-of-that-name/x"))
 
 
 @pytest.mark.parametrize(
     ("text", "event", "match"),
     [
-        ("", "Stop", "no JSON"),
-        ("{", "Stop", "no JSON"),
-        ("[" * 100_000, "Stop", "no JSON"),
-        ("[]", "Stop", "no JSON object"),
-        ('"Stop"', "Stop", "no JSON object"),
+        ("", "Stop", "not JSON"),
+        ("{", "Stop", "not JSON"),
+        ("[" * 100_000, "Stop", "not JSON"),
+        ("[]", "Stop", "not a JSON object"),
+        ('"Stop"', "Stop", "not a JSON object"),
         (" " * (16 * 1024 * 1024) + "{}", "Stop", "longer than"),
         ("{}", "Stop", "no session_id"),
         ('{"session_id": " "}', "Stop", "no session_id"),
-        ('{"session_id": 7}', "Stop", "no text as session_id"),
-        ('{"session_id": "s"}', None, "no hook_event_name"),
+        ('{"session_id": 7}', "Stop", "session_id is not text"),
         ('{"session_id": "s"}', "PostToolUse", "no hook for 'PostToolUse'"),
-        ('{"session_id": "s", "hook_event_name": "Stop"}', "SessionEnd", "was told of 'Stop'"),
-        ('{"session_id": "s", "hook_event_name": ["Stop"]}', "Stop", "no text as hook_event_name"),
-        ('{"session_id": "s", "prompt": {"a": 1}}', "UserPromptSubmit", "no text as prompt"),
-        ('{"session_id": "s", "cwd": "a\\u0000b"}', "Stop", "no path as cwd"),
-        ('{"session_id": "s", "task_id": true}', "TaskCompleted", "no text as task_id"),
+        ('{"session_id": "s", "hook_event_name": "Stop"}', "SessionEnd", "got an input of 'Stop'"),
+        ('{"session_id": "s", "hook_event_name": ["Stop"]}', "Stop", "hook_event_name is not text"),
+        ('{"session_id": "s", "prompt": {"a": 1}}', "UserPromptSubmit", "prompt is not text"),
+        ('{"session_id": "s", "cwd": "a\\u0000b"}', "Stop", "cwd is not a path"),
+        ('{"session_id": "s", "task_id": true}', "TaskCompleted", "task_id is not text"),
     ],
     ids=lambda value: str(value)[:40],
 )
 def test_what_is_refused(text, event, match):
     with pytest.raises(InvalidInput, match=match) as caught:
-        hook_input(text, event)
+        parse_hook_input(text, event)
     assert caught.value.remedy
 
 
@@ -113,16 +96,15 @@ VALUES = st.recursive(
 @given(st.text() | VALUES.map(json.dumps) | st.dictionaries(NAMES, VALUES).map(json.dumps))
 def test_whatever_is_told_is_read_or_refused(text):
     try:
-        read = hook_input(text, "Stop")
+        read = parse_hook_input(text, "Stop")
     except InvalidInput:
         return
-    assert read.event == "Stop"
     assert read.session.strip()
 
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_only_two_events_put_words_before_the_model(event):
-    answer = json.loads(hook_output(event, "# Memory", "Perdure: 3 memories."))
+    answer = json.loads(render_hook_output(event, "# Memory", "Perdure: 3 memories."))
     context = answer.pop("hookSpecificOutput", None)
     if event in ("SessionStart", "UserPromptSubmit"):
         assert context == {"hookEventName": event, "additionalContext": "# Memory"}
@@ -132,13 +114,13 @@ def test_only_two_events_put_words_before_the_model(event):
 
 
 def test_nothing_to_say_says_nothing():
-    assert hook_output("SessionStart", None) == hook_output("SessionStart", " \n", "") == "{}"
+    assert render_hook_output("SessionStart", None) == render_hook_output("SessionStart", " \n", "") == "{}"
     with pytest.raises(InvalidInput, match="no hook for"):
-        hook_output("Notification", None)
+        render_hook_output("Notification", None)
 
 
 def test_an_answer_is_one_line_that_every_terminal_can_print():
-    text = hook_output("SessionStart", "Tee für 😀\nzwei")
+    text = render_hook_output("SessionStart", "Tee für 😀\nzwei")
     assert text.isascii()
     assert "\n" not in text
     assert json.loads(text)["hookSpecificOutput"]["additionalContext"] == "Tee für 😀\nzwei"
@@ -146,12 +128,12 @@ def test_an_answer_is_one_line_that_every_terminal_can_print():
 
 def test_a_long_context_is_cut_at_a_line():
     whole = "\n".join(f"- memory {i}" for i in range(2000))
-    cut = json.loads(hook_output("SessionStart", whole))["hookSpecificOutput"]["additionalContext"]
+    cut = json.loads(render_hook_output("SessionStart", whole))["hookSpecificOutput"]["additionalContext"]
     *kept, end = cut.split("\n")
     assert LONGEST_ANSWER - 20 < len(cut) <= LONGEST_ANSWER
     assert end == "[...]"
     assert kept == whole.split("\n")[: len(kept)]
-    one_line = json.loads(hook_output("Stop", None, "x" * 20_000))["systemMessage"]
+    one_line = json.loads(render_hook_output("Stop", None, "x" * 20_000))["systemMessage"]
     assert len(one_line) == LONGEST_ANSWER
 
 

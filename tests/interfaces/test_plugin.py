@@ -14,7 +14,7 @@ from typer.main import get_command
 
 import perdure
 from perdure.interfaces.cli.app import app
-from perdure.interfaces.hooks.hook_input import EVENTS, hook_output
+from perdure.interfaces.hooks.hook_input import EVENTS, render_hook_output
 from perdure.interfaces.mcp.run import build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ def test_every_hook_is_one_that_we_know_and_calls_us():
         script, *words = shlex.split(handler["command"])
         assert script in PROJECT["scripts"]
         assert words == ["hook", event]
-        assert hook_output(words[1], None) == "{}"
+        assert render_hook_output(words[1], None) == "{}"
         assert 0 < handler["timeout"] <= 120
 
 

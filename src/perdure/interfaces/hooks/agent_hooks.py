@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.interfaces.files.project import policy_to_find, project_namespace, resolved
-from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_INPUT, HookInput, hook_input, hook_output
+from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_INPUT, HookInput, parse_hook_input, render_hook_output
 from perdure.interfaces.hooks.transcript_tail import Mark, read_since
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_line
@@ -57,12 +57,12 @@ def answer_hook(
     Raises:
         PerdureError: The input is not what the agent sends, or the store cannot be used.
     """
-    given = hook_input(text, event)
+    given = parse_hook_input(text, event)
     checked_text(given.session, "session_id", longest=_LONGEST_SESSION)
     place = checked_namespace(namespace if namespace is not None else project_namespace(given.cwd))
     with open_memory(event in _WITH_EMBEDDER or (meaning and event == "UserPromptSubmit")) as memory:
         context = _HANDLERS[event](memory, given, place)
-    answer = hook_output(event, context, "\n".join(notices) if event == "SessionStart" else None)
+    answer = render_hook_output(event, context, "\n".join(notices) if event == "SessionStart" else None)
     return "" if answer == "{}" else answer
 
 
@@ -92,7 +92,7 @@ def _stop(memory: Memory, given: HookInput, place: str) -> None:
 def _complete_task(memory: Memory, given: HookInput, place: str) -> None:
     if given.task is not None:
         with suppress(NotFound):  # most tasks have no memories of their own
-            memory.complete_task(given.task.id, namespace=place)
+            memory.complete_task(given.task, namespace=place)
 
 
 def _end_session(memory: Memory, given: HookInput, place: str) -> None:

@@ -1,4 +1,4 @@
-"""What a coding agent tells its hooks, and what they may answer: Claude Code's JSON. Only parsing; nothing is done.
+"""The JSON that a coding agent writes to its hooks, and the JSON that they may answer. Only parsing; nothing is done.
 
 Checked against Claude Code's hooks reference of November 2026. What matters of it here:
 
@@ -6,7 +6,7 @@ Checked against Claude Code's hooks reference of November 2026. What matters of 
   have no room for them. Newer versions let Stop add some, but the conversation then goes on instead of ending, and
   older versions refuse such an answer: so Stop gets none.
 - SessionEnd's answer is thrown away, and a plugin's hook has 1.5 s there, whatever it asks for.
-- The transcript is written asynchronously: at Stop the last reply may be missing from it, but the input has it.
+- The transcript is written asynchronously: at Stop the last reply may be missing from it.
 - Answers longer than 10,000 characters are not shown to the model but put into a file.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, Final
 from perdure.records.errors import InvalidInput
 
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "TaskCompleted", "SessionEnd")
-"""The events that Perdure knows."""
+"""The events that Perdure handles."""
 
 WITH_CONTEXT: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 """Events whose answer may put words before the model."""
@@ -34,103 +34,53 @@ LONGEST_ANSWER: Final = 10_000
 
 _UNSHOWN: Final = frozenset({"SessionEnd"})
 _CUT: Final = "\n[...]"
-_CHECK: Final = "`perdure hook` reads what Claude Code writes to a hook's standard input."
-
-
-@dataclass(frozen=True, slots=True)
-class HookTask:
-    """A task that was completed.
-
-    Attributes:
-        id: As the agent numbers it.
-        subject: Its title.
-        description: What was to be done; "" where there is none.
-        teammate: Who did it, in a team of agents.
-    """
-
-    id: str
-    subject: str = ""
-    description: str = ""
-    teammate: str | None = None
+_REMEDY: Final = "`perdure hook` reads what Claude Code writes to a hook's standard input."
 
 
 @dataclass(frozen=True, slots=True)
 class HookInput:
-    """What a hook is told. Fields that an event does not have are None.
+    """What Perdure uses of a hook's input.
 
     Attributes:
-        event: One of ``EVENTS``.
         session: The session's id.
         transcript: The session's transcript; it may not exist yet, and may lag behind.
         cwd: The agent's working folder.
-        agent: The subagent's id, where one calls.
         prompt: UserPromptSubmit: the user's words.
-        source: SessionStart: startup, resume, clear or compact (later versions may have others).
-        trigger: PreCompact: manual or auto.
-        instructions: PreCompact: what the user asked the summary to keep.
-        reason: SessionEnd: why.
-        reply: Stop: the agent's last words.
-        again: Stop: whether a hook has made the agent go on already.
-        task: TaskCompleted: which.
+        task: TaskCompleted: the task's id.
     """
 
-    event: str
     session: str
     transcript: Path | None = None
     cwd: Path | None = None
-    agent: str | None = None
     prompt: str | None = None
-    source: str | None = None
-    trigger: str | None = None
-    instructions: str | None = None
-    reason: str | None = None
-    reply: str | None = None
-    again: bool = False
-    task: HookTask | None = None
+    task: str | None = None
 
 
-def hook_input(text: str, event: str | None = None) -> HookInput:
-    """Read what a hook was told. Fields that are not known are left out, so that a newer agent does not break it.
+def parse_hook_input(text: str, event: str) -> HookInput:
+    """Parse the input of a hook. Other fields are ignored, so that a newer agent does not break it.
 
     Args:
         text: The JSON of standard input.
-        event: The event as the command names it; None takes it from the input.
+        event: The event as the command names it.
 
     Raises:
-        InvalidInput: It is no JSON object, too long, of no event that is known, of another one than ``event``, has no
-            session, or a field is no text.
+        InvalidInput: It is not a JSON object, is too long or of another event, has no session, or a field has another
+            type than it should have.
     """
-    if len(text) > LONGEST_INPUT:
-        raise InvalidInput(f"The hook's input is longer than {LONGEST_INPUT} characters.", remedy=_CHECK)
-    try:
-        item = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput("The hook's input is no JSON.", remedy=_CHECK) from None
-    if not isinstance(item, dict):
-        raise InvalidInput("The hook's input is no JSON object.", remedy=_CHECK)
-    told = _event(item, event)
+    item = _parse_object(text)
+    _check_event(event)
+    named = _text(item, "hook_event_name")
+    if named not in (None, event):
+        raise InvalidInput(f"The hook {event} got an input of {named[:40]!r}.", remedy="Fix the plugin's hooks.json.")
     session = _text(item, "session_id")
     if session is None or not session.strip():
-        raise InvalidInput("The hook's input has no session_id.", remedy=_CHECK)
-    return HookInput(
-        event=told,
-        session=session,
-        transcript=_path(item, "transcript_path"),
-        cwd=_path(item, "cwd"),
-        agent=_text(item, "agent_id"),
-        prompt=_text(item, "prompt"),
-        source=_text(item, "source"),
-        trigger=_text(item, "trigger"),
-        instructions=_text(item, "custom_instructions"),
-        reason=_text(item, "reason"),
-        reply=_text(item, "last_assistant_message"),
-        again=item.get("stop_hook_active") is True,
-        task=_task(item),
-    )
+        raise InvalidInput("The hook's input has no session_id.", remedy=_REMEDY)
+    paths = (_path(item, "transcript_path"), _path(item, "cwd"))
+    return HookInput(session, *paths, prompt=_text(item, "prompt"), task=_task_id(item))
 
 
-def hook_output(event: str, context: str | None, system_message: str | None = None) -> str:
-    """Return what a hook prints, as one line of JSON in ASCII; ``{}`` says nothing.
+def render_hook_output(event: str, context: str | None, system_message: str | None = None) -> str:
+    """Return what a hook prints, as one line of JSON in ASCII; ``{}`` where there is nothing to say.
 
     Args:
         event: One of ``EVENTS``.
@@ -139,7 +89,7 @@ def hook_output(event: str, context: str | None, system_message: str | None = No
         system_message: Words for the user; left out at SessionEnd, where nobody sees them.
 
     Raises:
-        InvalidInput: The event is not known.
+        InvalidInput: There is no such event.
     """
     _check_event(event)
     answer: dict[str, Any] = {}
@@ -150,15 +100,16 @@ def hook_output(event: str, context: str | None, system_message: str | None = No
     return json.dumps(answer)
 
 
-def _event(item: Mapping[str, Any], named: str | None) -> str:
-    told = _text(item, "hook_event_name")
-    if named is not None and told is not None and told != named:
-        raise InvalidInput(f"The hook {named} was told of {told[:40]!r}.", remedy="Mend the plugin's hooks.json.")
-    event = told if told is not None else named
-    if event is None:
-        raise InvalidInput("The hook's input has no hook_event_name.", remedy=_CHECK)
-    _check_event(event)
-    return event
+def _parse_object(text: str) -> Mapping[str, Any]:
+    if len(text) > LONGEST_INPUT:
+        raise InvalidInput(f"The hook's input is longer than {LONGEST_INPUT} characters.", remedy=_REMEDY)
+    try:
+        item = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput("The hook's input is not JSON.", remedy=_REMEDY) from None
+    if not isinstance(item, dict):
+        raise InvalidInput("The hook's input is not a JSON object.", remedy=_REMEDY)
+    return item
 
 
 def _check_event(event: str) -> None:
@@ -169,7 +120,7 @@ def _check_event(event: str) -> None:
 def _text(item: Mapping[str, Any], name: str) -> str | None:
     value = item.get(name)
     if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"The hook's input has no text as {name}.", remedy=_CHECK)
+        raise InvalidInput(f"In the hook's input {name} is not text.", remedy=_REMEDY)
     return value
 
 
@@ -178,20 +129,18 @@ def _path(item: Mapping[str, Any], name: str) -> Path | None:
     if not text:
         return None
     if "\0" in text:
-        raise InvalidInput(f"The hook's input has no path as {name}.", remedy=_CHECK)
+        raise InvalidInput(f"In the hook's input {name} is not a path.", remedy=_REMEDY)
     try:
         return Path(text).expanduser()
     except RuntimeError:  # a user without a home
         return Path(text)
 
 
-def _task(item: Mapping[str, Any]) -> HookTask | None:
+def _task_id(item: Mapping[str, Any]) -> str | None:
     number = item.get("task_id")
-    told = str(number) if isinstance(number, int) and not isinstance(number, bool) else _text(item, "task_id")
-    if not told:
-        return None
-    subject, description = _text(item, "task_subject") or "", _text(item, "task_description") or ""
-    return HookTask(told, subject, description, _text(item, "teammate_name"))
+    if isinstance(number, int) and not isinstance(number, bool):
+        return str(number)
+    return _text(item, "task_id") or None
 
 
 def _cut(text: str) -> str:
