@@ -16,7 +16,7 @@ from pathlib import Path
 from time import thread_time
 
 import perdure
-from perdure.interfaces.hooks.transcript_tail import read_since
+from perdure.interfaces.hooks.transcript_tail import read_new_messages
 from perdure.knowledge.authorities.symbols import defines
 from perdure.knowledge.extraction.claims import claims
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
@@ -163,9 +163,9 @@ def transcripts() -> list[Row]:
         path = Path(folder) / "transcript.jsonl"
         line = '{"type": "user", "message": {"role": "user", "content": "%s"}, "timestamp": "2026-10-01T10:00:00Z"}\n'
         path.write_text(line % ("word " * 200) * 20_000, "utf-8")
-        whole = _once(lambda: read_since(path, None))
-        mark = read_since(path, None)[1]
-        again = seconds(lambda: read_since(path, mark))
+        whole = _once(lambda: read_new_messages(path, None))
+        mark = read_new_messages(path, None)[1]
+        again = seconds(lambda: read_new_messages(path, mark))
     return [Row("20,000 lines of a transcript, nothing new (floor: read whole)", again, "s", 0.05, floor=whole)]
 
 

@@ -97,7 +97,7 @@ def test_a_persons_bytes_are_never_altered(above, below, marked):
     data = before + (OTHER.encode() if marked else b"") + after
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return
-    result = digest_file.merged(data, PART, "MEMORY.md")
+    result = digest_file.merge(data, PART, "MEMORY.md")
     if marked:
         begin = b"\xef\xbb\xbf" if not before and data.startswith(b"\xef\xbb\xbf") else before
         assert result.startswith(begin)
@@ -105,7 +105,7 @@ def test_a_persons_bytes_are_never_altered(above, below, marked):
         assert result.replace(PART.encode(), OTHER.encode()) == data
     else:
         assert result.startswith(data)
-    assert digest_file.merged(result, PART, "MEMORY.md") == result
+    assert digest_file.merge(result, PART, "MEMORY.md") == result
 
 
 @pytest.mark.parametrize(

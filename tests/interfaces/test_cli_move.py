@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from conftest import ENV, WORDS_ONLY, opened, places, servers, tables
 from perdure.interfaces.cli import app as cli
 from perdure.interfaces.cli.call import without_password
-from perdure.interfaces.files.exchange import reading
+from perdure.interfaces.files.export_files import export_reader
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no local server")
 
@@ -159,4 +159,4 @@ def test_without_pyarrow_the_error_names_the_extra(folder, monkeypatch):
     monkeypatch.delitem(sys.modules, "perdure.interfaces.files.parquet", raising=False)
     (folder / "x.parquet").write_bytes(b"PAR1")
     with pytest.raises(StoreError, match=r"perdure\[parquet\]"):
-        reading(str(folder / "x.parquet"))
+        export_reader(str(folder / "x.parquet"))

@@ -16,7 +16,7 @@ import pytest
 
 import perdure
 from conftest import ENV
-from perdure.interfaces.files.project import project_namespace, resolved
+from perdure.interfaces.files.project import project_namespace, resolve_namespace
 from perdure.interfaces.hooks.agent_hooks import answer_hook
 from perdure.interfaces.hooks.hook_input import EVENTS
 from perdure.memory import Memory
@@ -404,7 +404,7 @@ def test_a_project_is_the_folder_with_its_repository_or_what_the_agent_says(tmp_
 def test_the_server_and_the_command_line_use_the_same_one(project, monkeypatch):
     monkeypatch.chdir(project.folder)
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
-    assert (resolved("."), resolved("other"), resolved(None)) == ("shop", "other", None)
+    assert (resolve_namespace("."), resolve_namespace("other"), resolve_namespace(None)) == ("shop", "other", None)
     servers = json.loads((Path(__file__).parents[2] / "plugin" / ".mcp.json").read_text("utf-8"))["mcpServers"]
     assert servers["perdure"]["args"] == ["mcp", "--namespace", "."]
     remember(project, None, FACT, 0.9)

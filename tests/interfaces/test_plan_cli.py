@@ -89,7 +89,7 @@ def test_a_plan_of_one_namespace(place):
 
 def test_a_file_that_is_there_stays_unless_forced(place):
     Path("plan.json").write_text("mine")
-    assert "there already" in run("plan", "sweep", "-o", "plan.json", code=1)["message"]
+    assert "already exists" in run("plan", "sweep", "-o", "plan.json", code=1)["message"]
     assert Path("plan.json").read_text() == "mine"
     run("plan", "sweep", "-o", "plan.json", "--force")
     assert run("apply", "plan.json")["applied"]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import opened
-from perdure.interfaces.hooks.transcript_tail import Mark, read_since
+from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
 from perdure.records.errors import InvalidInput, NotFound
 
 BEGIN = datetime(2026, 1, 5, 10, tzinfo=UTC)
@@ -118,7 +118,7 @@ def told(messages):
 def test_only_what_was_said_counts(path):
     lines = Transcript().session_lines()
     path.write_text("".join(lines), "utf-8")
-    messages, mark = read_since(path, None)
+    messages, mark = read_new_messages(path, None)
     assert told(messages) == WORDS
     assert (mark.bytes, mark.lines) == (path.stat().st_size, len(lines))
     numbers = [n for n, line in enumerate(lines, 1) if "SAID" in line]
@@ -137,47 +137,47 @@ def test_however_the_file_grows_each_message_is_read_once(path, cuts):
     mark, read = None, []
     for cut in [*cuts, len(data)]:
         path.write_bytes(data[:cut])
-        messages, mark = read_since(path, mark if mark is None else Mark.of(mark.to_text()))
+        messages, mark = read_new_messages(path, mark if mark is None else Mark.from_text(mark.to_text()))
         read += messages
         assert mark.bytes <= cut
     assert told(read) == WORDS
-    assert read_since(path, mark) == ([], mark)
+    assert read_new_messages(path, mark) == ([], mark)
 
 
 def test_a_half_written_line_is_left_for_the_next_time(path):
     first, second = (Transcript().line("user", words) for words in ("one", "two"))
     path.write_text(first + second[:-1])
-    messages, mark = read_since(path, None)
+    messages, mark = read_new_messages(path, None)
     assert [m.content for m in messages] == ["one"]
     assert mark.bytes == len(first)
     path.write_text(first + second)
-    assert [m.content for m in read_since(path, mark)[0]] == ["two"]
+    assert [m.content for m in read_new_messages(path, mark)[0]] == ["two"]
 
 
 def test_a_file_that_was_written_anew_is_read_from_its_beginning(path):
     made = Transcript()
     lines = [made.line("user", f"said {i}") for i in range(20)]
     path.write_text("".join(lines))
-    messages, mark = read_since(path, None)
+    messages, mark = read_new_messages(path, None)
     assert len(messages) == 20
 
     path.write_text("".join(lines[:5]))  # shorter
-    assert len(read_since(path, mark)[0]) == 5
+    assert len(read_new_messages(path, mark)[0]) == 5
     path.write_text("".join([made.line("user", "another beginning"), *lines]))  # longer, begins otherwise
-    assert len(read_since(path, mark)[0]) == 21
+    assert len(read_new_messages(path, mark)[0]) == 21
     rewound = [*lines[:10], *(made.line("user", f"other {i}") for i in range(15))]  # the same beginning only
     path.write_text("".join(rewound))
-    assert len(read_since(path, mark)[0]) == 25
+    assert len(read_new_messages(path, mark)[0]) == 25
     path.write_text("")
-    assert read_since(path, mark) == ([], read_since(path, None)[1])
+    assert read_new_messages(path, mark) == ([], read_new_messages(path, None)[1])
 
 
 def test_taking_in_twice_adds_nothing(path, tmp_path):
     path.write_text("".join(Transcript().session_lines()), "utf-8")
-    messages, mark = read_since(path, None)
+    messages, mark = read_new_messages(path, None)
     with opened(tmp_path / "agent.db") as memory:
         assert memory.ingest(messages).added == 5
-        again = read_since(path, Mark(mark.bytes, mark.lines, "0" * 32))[0]
+        again = read_new_messages(path, Mark(mark.bytes, mark.lines, "0" * 32))[0]
         assert memory.ingest(again).added == 0
         assert len(memory.list()) == 5
 
@@ -194,7 +194,7 @@ def test_lines_that_cannot_be_read_do_not_stop_the_others(path):
     ]
     odd = made.line("user", "x", timestamp="yesterday").encode() + made.line("user", "a\0b").encode()
     path.write_bytes(b"".join([made.line("user", "one").encode(), *bad, odd, made.line("user", "two").encode()]))
-    messages, mark = read_since(path, None)
+    messages, mark = read_new_messages(path, None)
     assert [m.content for m in messages] == ["one", "two"]
     assert mark.lines == 10
 
@@ -205,7 +205,7 @@ def test_a_line_too_long_to_be_read_is_passed_over(path, monkeypatch):
     made = Transcript()
     long = made.line("user", "x" * 5000)
     path.write_text(made.line("user", "one") + long + made.line("user", "two") + long[:-1])
-    messages, mark = read_since(path, None)
+    messages, mark = read_new_messages(path, None)
     assert [m.content for m in messages] == ["one", "two"]
     assert mark.bytes == path.stat().st_size - len(long) + 1
 
@@ -215,7 +215,7 @@ def test_a_long_transcript_is_read_in_parts(path):
     path.write_text("".join(made.line("user", f"said {i}") for i in range(100)))
     mark, sizes = None, []
     while sizes[-1:] != [0]:
-        messages, mark = read_since(path, mark, most=5000)
+        messages, mark = read_new_messages(path, mark, most=5000)
         sizes.append(len(messages))
     assert sum(sizes) == 100
     assert max(sizes) < 20
@@ -223,17 +223,17 @@ def test_a_long_transcript_is_read_in_parts(path):
 
 def test_what_is_no_transcript_is_told(path, tmp_path):
     with pytest.raises(NotFound):
-        read_since(path, None)
-    with pytest.raises(InvalidInput, match="no file"):
-        read_since(tmp_path, None)
+        read_new_messages(path, None)
+    with pytest.raises(InvalidInput, match="not a file"):
+        read_new_messages(tmp_path, None)
     with pytest.raises(InvalidInput, match="no path"):
-        read_since(tmp_path / "a\0b", None)
+        read_new_messages(tmp_path / "a\0b", None)
     if sys.platform != "win32":
         os.mkfifo(path)
-        with pytest.raises(InvalidInput, match="no file"):
-            read_since(path, None)
+        with pytest.raises(InvalidInput, match="not a file"):
+            read_new_messages(path, None)
 
 
 @pytest.mark.parametrize("text", ["", "x", "1:2", "-1:2:a", "1:b:c", "1:2:3:4", "²:1:a", "9" * 30 + ":1:a"])
 def test_a_mark_that_cannot_be_read_is_none(text):
-    assert Mark.of(text) is None
+    assert Mark.from_text(text) is None

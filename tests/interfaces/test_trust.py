@@ -269,7 +269,7 @@ def test_harmless_keys_count_and_protected_ones_are_the_users_own(home):
     )
     Path("perdure.toml").write_text('preset = "facts"\n[tiers]\nhot_hours = 12.0\n[gates]\nloss_share = 1.0\n')
     policy = load()
-    assert (policy.preset, policy.knowledge.learn, policy.tiers.hot_hours) == ("knowledge", "rules", 12.0)
+    assert (policy.preset, policy.knowledge.learn, policy.tiers.hot_hours) == ("facts", "rules", 12.0)
     assert (policy.gates.loss_share, policy.embedder.model) == (0.05, "none")
     assert policy.gates.golden == str(home / "home" / "perdure" / "golden.toml")
     run("trust")
@@ -280,7 +280,7 @@ def test_without_protected_keys_nothing_is_said_and_nothing_needs_trust(home):
     Path("perdure.toml").write_text('preset = "facts"\n')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert perdure.load_policy().preset == "knowledge"
+        assert perdure.load_policy().preset == "facts"
     assert "sets no protected key" in run("trust").stdout
     assert json.loads(run("trust", "--list", "--json").stdout) == {"trusted": []}
 

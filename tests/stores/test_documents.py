@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import perdure
 from conftest import logical, on_two_servers_too, opened, tables
 from perdure.compose import store_at
-from perdure.interfaces.files.exchange import reading, write
+from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.operations.import_export import imported
 from perdure.operations.transfer import exported
 from perdure.records.document import Document, Shelf
@@ -176,8 +176,8 @@ def test_documents_are_copied_exported_and_imported(path, elsewhere, tmp_path):
     copied, read = elsewhere(), elsewhere()
     assert perdure.copy(path, copied).parts["document"] == len(Shelf) + 1
     with store_at(path) as source, store_at(read) as target:
-        write(str(tmp_path / "all.jsonl"), exported(source))
-        imported(reading(str(tmp_path / "all.jsonl")), target)
+        write_export(str(tmp_path / "all.jsonl"), exported(source))
+        imported(export_reader(str(tmp_path / "all.jsonl")), target)
     assert logical(copied)["document"] == logical(read)["document"] == logical(path)["document"]
     assert len(logical(path)["document"]) == len(Shelf) + 1
     with opened(copied) as memory:

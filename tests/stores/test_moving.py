@@ -18,7 +18,7 @@ import pytest
 import perdure
 from conftest import START, WORDS_ONLY, Clock, HashEmbedder, finished, logical, opened, places, python, servers, tables
 from perdure.compose import store_at
-from perdure.interfaces.files.exchange import reading, write
+from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
 from perdure.operations.import_export import imported
 from perdure.operations.transfer import exported, pages, tally
@@ -421,13 +421,13 @@ def test_a_copy_that_is_killed_again_and_again_ends_whole(way):
 
 def export_to(place, file, **more):
     with store_at(place) as store:
-        write(str(file), exported(store, **more))
+        write_export(str(file), exported(store, **more))
     return str(file)
 
 
 def import_from(file, place, *, partial=False, **more):
     with store_at(place) as store:
-        return imported(reading(str(file), partial=partial), store, partial=partial, **more)
+        return imported(export_reader(str(file), partial=partial), store, partial=partial, **more)
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
@@ -454,7 +454,7 @@ def test_parquet_has_columns_to_query_by(way, tmp_path):
 
 def test_an_export_names_one_namespace_and_an_import_takes_one(way, tmp_path):
     source, target = way
-    lines = list(reading(export_to(source, tmp_path / "one.jsonl", namespace="team/a b"))())
+    lines = list(export_reader(export_to(source, tmp_path / "one.jsonl", namespace="team/a b"))())
     assert {line["namespace"] for line in lines[1:-1]} == {"team/a b"}
     import_from(export_to(source, tmp_path / "all.jsonl"), target, namespace="default")
     assert {n for n, _ in parts(target)} == {"default"}
@@ -464,7 +464,7 @@ def test_an_export_names_one_namespace_and_an_import_takes_one(way, tmp_path):
 
 def test_an_import_that_was_interrupted_goes_on(way, tmp_path):
     source, target = way
-    lines = list(reading(export_to(source, tmp_path / "a.jsonl"))())
+    lines = list(export_reader(export_to(source, tmp_path / "a.jsonl"))())
 
     def torn() -> Iterator[dict]:
         yield from lines[:70]
@@ -509,7 +509,7 @@ def test_a_file_that_was_cut_short_is_refused_unless_its_part_is_wanted(origins,
 def test_a_parquet_file_that_was_cut_short_is_refused(origins, at, tmp_path):
     data = Path(export_to(origins("sqlite")[0], tmp_path / "a.parquet")).read_bytes()
     (tmp_path / "cut.parquet").write_bytes(data[:-100])
-    with pytest.raises(InvalidInput, match="no sound Parquet"):
+    with pytest.raises(InvalidInput, match="not a valid Parquet"):
         import_from(tmp_path / "cut.parquet", at("sqlite")())
 
 
@@ -605,7 +605,7 @@ def test_numbers_are_the_same_however_they_are_kept():
 STREAM = """
 import resource, sys
 from perdure.compose import copy, store_at
-from perdure.interfaces.files.exchange import write
+from perdure.interfaces.files.export_files import write_export
 from perdure.operations.import_export import imported
 from perdure.operations.transfer import HEAD, TAIL, exported
 from perdure.rules.transfer import TallyCounter
@@ -634,7 +634,7 @@ def lines(count):
 def round(count, folder):
     with store_at(f"{folder}/a{count}.db") as store:
         assert imported(lambda: lines(count), store).parts["memory"] == count
-        write(f"{folder}/a{count}.jsonl.gz", exported(store))
+        write_export(f"{folder}/a{count}.jsonl.gz", exported(store))
     assert copy(f"{folder}/a{count}.db", f"{folder}/c{count}.db").parts["memory"] == count
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

@@ -13,7 +13,7 @@ from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.commands import Step, run_verb
 from perdure.interfaces.cli.options import LARGEST_INPUT, Zone, text_or_input
 from perdure.interfaces.files import digest_file
-from perdure.interfaces.files.readers import Format, files, read
+from perdure.interfaces.files.conversation_files import Format, find_files, read_messages
 from perdure.interfaces.views import Request, view_of
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.report import Operation
@@ -36,9 +36,9 @@ def ingest(
     **arguments: Any,
 ) -> Exit:
     """Store conversations and notes. The same file twice adds nothing; all is checked before any is stored."""
-    found = files(paths)
+    found = find_files(paths)
     session = arguments.get("session")
-    messages = [m for path in found for m in read(path, format=format, session=session, zone=zone)]
+    messages = [m for path in found for m in read_messages(path, format=format, session=session, zone=zone)]
     arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
     return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
 

@@ -14,7 +14,7 @@ from typer.main import get_command
 from perdure.interfaces.cli.call import Body, Call, Exit
 from perdure.interfaces.cli.options import COMMON
 from perdure.interfaces.cli.renamed import current_options
-from perdure.interfaces.files.project import resolved
+from perdure.interfaces.files.project import resolve_namespace
 
 
 class LazyCommand(TyperCommand):
@@ -87,4 +87,4 @@ def call_of(context: typer.Context, after: dict[str, Any]) -> Call:
     before = context.obj or {}
     chosen = {name: before.get(name) if value is None else value for name, value in after.items()}
     store = chosen["store"] if chosen["store"] is not None else os.environ.get("PERDURE_STORE") or None
-    return Call(store, chosen["policy"], resolved(chosen["namespace"]), bool(chosen["as_json"]))
+    return Call(store, chosen["policy"], resolve_namespace(chosen["namespace"]), bool(chosen["as_json"]))

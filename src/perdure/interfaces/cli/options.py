@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from perdure.interfaces.files.reading import Placed
+from perdure.interfaces.files.source_lines import SetZone
 from perdure.records.errors import InvalidInput
 
 LARGEST_INPUT = 16 * 1024 * 1024
@@ -55,7 +55,7 @@ def text_or_input(text: str) -> str:
         ) from None
 
 
-def zone_of(name: str) -> Placed:
+def zone_of(name: str) -> SetZone:
     """Return what gives a zone to a time that has none: ``UTC``, ``local``, or a name such as Europe/Berlin."""
     if name.lower() == "local":
         return datetime.astimezone
@@ -71,7 +71,7 @@ def zone_of(name: str) -> Placed:
 
 
 Zone = Annotated[
-    Placed | None,
+    SetZone | None,
     typer.Option(
         "--zone",
         parser=zone_of,

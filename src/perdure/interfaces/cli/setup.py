@@ -46,14 +46,14 @@ class MissingExtra(PerdureError):  # noqa: N818  # reads as the statement it mak
 def policy_show(call: Call) -> None:
     """Print every key of the policy in force as TOML, with its meaning, default and bounds."""
     from perdure.compose import load_policy, policy_file  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.files.policy_text import described, toml  # noqa: PLC0415  # start-up time
+    from perdure.interfaces.files.policy_text import policy_data, render_toml  # noqa: PLC0415  # start-up time
 
     path = Path(call.policy) if call.policy is not None else policy_file()
     with short_warnings():
         policy = load_policy(call.policy)
     call.answer(
-        {"file": None if path is None else str(path), "version": policy.version, **described(policy)},
-        Document(toml(policy, path)),
+        {"file": None if path is None else str(path), "version": policy.version, **policy_data(policy)},
+        Document(render_toml(policy, path)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from perdure.interfaces.cli.call import Call, short_warnings, without_password
-from perdure.interfaces.files.exchange import STDIO, reading, write
+from perdure.interfaces.files.export_files import STDIO, export_reader, write_export
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Foreign, Line
 from perdure.interfaces.views.values import counted
@@ -38,7 +38,7 @@ def export(
             if told is not None:
                 told(done, total)
 
-        write(file, exported(store, namespace=call.namespace, progress=count), force=force)
+        write_export(file, exported(store, namespace=call.namespace, progress=count), force=force)
     seconds = round(time.perf_counter() - begun, 3)
     if file == STDIO:
         print(f"Exported {counted(rows, 'row')}.", file=sys.stderr)
@@ -61,7 +61,7 @@ def import_(
     from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
     from perdure.operations.import_export import imported  # noqa: PLC0415  # start-up time
 
-    lines = reading(file, partial=partial)
+    lines = export_reader(file, partial=partial)
     begun = time.perf_counter()
     with short_warnings(), store_at(call.prepared_store()) as store, progress("Importing") as told:
         done = imported(lines, store, namespace=call.namespace, partial=partial, twice=file != STDIO, progress=told)

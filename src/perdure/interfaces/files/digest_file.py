@@ -42,7 +42,7 @@ def write(path: str | os.PathLike[str], text: str) -> bool:
         DiskFull: There is no room. Nothing was written.
     """
     before = _read(Path(path))
-    after = merged(before.data, text, str(path))
+    after = merge(before.data, text, str(path))
     if before.status is not None and after == before.data:
         return False
     _replace(before, after)
@@ -52,24 +52,24 @@ def write(path: str | os.PathLike[str], text: str) -> bool:
 def check(path: str | os.PathLike[str], text: str) -> bool:
     """Return whether a file holds this digest already, that is, whether ``write`` would leave it unchanged."""
     before = _read(Path(path))
-    return before.status is not None and merged(before.data, text, str(path)) == before.data
+    return before.status is not None and merge(before.data, text, str(path)) == before.data
 
 
-def merged(data: bytes, text: str, name: str) -> bytes:
+def merge(data: bytes, text: str, name: str) -> bytes:
     """Return a file's bytes with the digest in them, in the file's own line ends."""
     if b"\x00" in data or data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidInput(f"{name} is no UTF-8 text.", remedy="Name another file, or convert this one to UTF-8.")
+        raise InvalidInput(f"{name} is not UTF-8 text.", remedy="Name another file, or convert this one to UTF-8.")
     part = text.encode("utf-8")
     lines = _lines(data)
     begins, ends = _places(lines, BEGIN), _places(lines, END)
     if not begins and not ends:
-        return _appended(data, _with_ends(part, lines[0] if lines else b"\n"))
+        return _append(data, _with_line_ends(part, lines[0] if lines else b"\n"))
     if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
         raise InvalidInput(
-            f"The markers in {name} are damaged: {_told(begins, BEGIN)}, {_told(ends, END)}. Nothing was written.",
+            f"The markers in {name} are damaged: {_at(begins, BEGIN)}, {_at(ends, END)}. Nothing was written.",
             remedy="Leave one begin line and below it one end line, or remove them all.",
         )
-    part = _with_ends(part, lines[begins[0]])
+    part = _with_line_ends(part, lines[begins[0]])
     if begins[0] == 0 and data.startswith(_BOM):
         part = _BOM + part
     if not lines[ends[0]].endswith(b"\n"):
@@ -88,16 +88,16 @@ def _places(lines: list[bytes], marker: bytes) -> list[int]:
     return [at for at, line in enumerate(lines) if line.removeprefix(_BOM).strip() == marker]
 
 
-def _told(places: list[int], marker: bytes) -> str:
+def _at(places: list[int], marker: bytes) -> str:
     where = ", ".join(str(at + 1) for at in places)
     return f"{marker.decode()} is on {'line ' + where if places else 'no line'}"
 
 
-def _with_ends(part: bytes, like: bytes) -> bytes:
+def _with_line_ends(part: bytes, like: bytes) -> bytes:
     return part.replace(b"\n", b"\r\n") if like.endswith(b"\r\n") else part
 
 
-def _appended(data: bytes, part: bytes) -> bytes:
+def _append(data: bytes, part: bytes) -> bytes:
     if not data.removeprefix(_BOM):
         return data + part
     end = b"\r\n" if b"\r\n" in part else b"\n"
@@ -113,49 +113,49 @@ def _read(path: Path) -> _Before:
             return _Before(real, b"", None)
         status = real.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise InvalidInput(f"{path} is no ordinary file.", remedy="Name a file, for example MEMORY.md.")
+            raise InvalidInput(f"{path} is not an ordinary file.", remedy="Name a file, for example MEMORY.md.")
         return _Before(real, real.read_bytes(), status)
     except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError before Python 3.13
-        raise _refused(path, error) from error
+        raise _write_error(path, error) from error
 
 
 def _replace(before: _Before, after: bytes) -> None:
     path = before.path
     if before.status is not None and not os.access(path, os.W_OK):
         raise InvalidInput(f"{path} is read-only.", remedy="Make it writable, or name another file.")
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         try:
-            _write_whole(beside, after, before.status)
-            _still_as_read(before)
-            os.replace(beside, path)  # noqa: PTH105  # the call that is atomic, by its name
+            _write_whole(temporary, after, before.status)
+            _check_unchanged(before)
+            os.replace(temporary, path)  # noqa: PTH105  # the call that is atomic, by its name
         except BaseException:
             with suppress(OSError):
-                beside.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
             raise
         _flush_folder(path.parent)
     except OSError as error:
-        raise _refused(path, error) from error
+        raise _write_error(path, error) from error
 
 
-def _write_whole(beside: Path, data: bytes, like: os.stat_result | None) -> None:
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+def _write_whole(temporary: Path, data: bytes, like: os.stat_result | None) -> None:
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     with os.fdopen(handle, "wb") as file:
         if like is not None:
-            beside.chmod(stat.S_IMODE(like.st_mode))
+            temporary.chmod(stat.S_IMODE(like.st_mode))
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
-def _still_as_read(before: _Before) -> None:
+def _check_unchanged(before: _Before) -> None:
     """Refuse if a person saved the file while the digest was made."""
     now = before.path.stat() if before.path.exists() else None
     if (now and (now.st_ino, now.st_mtime_ns, now.st_size)) != (
         before.status and (before.status.st_ino, before.status.st_mtime_ns, before.status.st_size)
     ):
         raise ConflictError(
-            f"{before.path} was changed meanwhile; nothing was written.", remedy="Run the command again."
+            f"{before.path} was changed in the meantime; nothing was written.", remedy="Run the command again."
         )
 
 
@@ -171,13 +171,13 @@ def _flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _refused(path: Path, error: OSError | RuntimeError) -> PerdureError:
+def _write_error(path: Path, error: OSError | RuntimeError) -> PerdureError:
     number = getattr(error, "errno", None)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return DiskFull(f"There is no room to write {path}; it is as it was.", remedy="Free some space.")
     if number == errno.ENOENT:
         return InvalidInput(f"The folder {path.parent} does not exist.", remedy="Create it, or name another place.")
-    told = getattr(error, "strerror", None) or str(error)
+    reason = getattr(error, "strerror", None) or str(error)
     return InvalidInput(
-        f"{path} cannot be written ({told}); it is as it was.", remedy="Check the path and permissions."
+        f"{path} cannot be written ({reason}); it is as it was.", remedy="Check the path and permissions."
     )

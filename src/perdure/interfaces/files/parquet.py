@@ -19,7 +19,7 @@ except ImportError as missing:
 
 ROWS: Final = 5000
 LARGE: Final = 8_000_000
-"""A row group has so many rows, or so many characters: it is in memory at once."""
+"""Rows, and characters, of a row group at most: it is in memory at once."""
 
 _HEAD: Final = "perdure.head"
 _TAIL: Final = "perdure.tail"
@@ -27,7 +27,7 @@ _NAMED: Final = ("namespace", "part", "id", "text", "kind", "tier", "status")
 SCHEMA: Final = pa.schema(
     [*((name, pa.string()) for name in _NAMED), ("created_at", pa.timestamp("ms", tz="UTC")), ("data", pa.string())]
 )
-_encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def write_parquet(out: IO[bytes], lines: Iterable[Line]) -> None:
@@ -49,29 +49,29 @@ def write_parquet(out: IO[bytes], lines: Iterable[Line]) -> None:
                 group, size = [], 0
         if group:
             writer.write_table(pa.Table.from_pylist(group, SCHEMA))
-        writer.add_key_value_metadata({_HEAD: _encoded(head), _TAIL: _encoded(tail)})
+        writer.add_key_value_metadata({_HEAD: _to_json(head), _TAIL: _to_json(tail)})
 
 
 def read_parquet(path: str) -> Iterator[Line]:
     """Yield the lines of an export again.
 
     Raises:
-        InvalidInput: That is no sound Parquet file, or no export.
+        InvalidInput: It is not a valid Parquet file, or not an export.
     """
     try:
         with pq.ParquetFile(path) as file:
-            told = file.metadata.metadata or {}
-            yield json.loads(told.get(_HEAD.encode(), b"{}"))
+            own = file.metadata.metadata or {}
+            yield json.loads(own.get(_HEAD.encode(), b"{}"))
             for batch in file.iter_batches(batch_size=1000, columns=["namespace", "part", "data"]):
                 for row in batch.to_pylist():
                     yield {"part": row["part"], "namespace": row["namespace"], **json.loads(row["data"])}
-            yield json.loads(told.get(_TAIL.encode(), b"{}"))
+            yield json.loads(own.get(_TAIL.encode(), b"{}"))
     except (pa.ArrowException, KeyError, OSError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise InvalidInput(f"{path} is no sound Parquet export ({reason}).", remedy="Export again.") from error
+        raise InvalidInput(f"{path} is not a valid Parquet export ({reason}).", remedy="Export again.") from error
 
 
 def _cells(line: Line) -> dict[str, Any]:
     data = {k: v for k, v in line.items() if k not in {"namespace", "part"}}
     named = {name: line.get(name) for name in _NAMED}
-    return {**named, "created_at": line.get("created_ms", line.get("at_ms")), "data": _encoded(data)}
+    return {**named, "created_at": line.get("created_ms", line.get("at_ms")), "data": _to_json(data)}

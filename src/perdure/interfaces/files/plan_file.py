@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from perdure.records.errors import DiskFull, InvalidInput, NotFound
+from perdure.interfaces.files.atomic_file import atomic_file, check_target
+from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Plan
 
 FORMAT: Final = 1
@@ -32,8 +31,7 @@ def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
         DiskFull: It could not be written.
     """
     file = Path(path)
-    if file.exists() and not force:
-        raise InvalidInput(f"{path} is there already.", remedy="Name another file, or add --force.")
+    check_target(file, force=force)
     whole = [plan.to_json() for plan in plans]
     summary = [_summary(plan) for plan in plans]
     text = json.dumps(
@@ -41,18 +39,8 @@ def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
         ensure_ascii=False,
         indent=1,
     )
-    growing = file.with_name(f"{file.name}.part")
-    try:
-        with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(text.encode())
-            out.flush()
-            os.fsync(out.fileno())
-        growing.replace(file)
-    except OSError as error:
-        raise DiskFull(f"{path} could not be written ({error.strerror}).", remedy="Check the folder.") from error
-    finally:
-        with suppress(OSError):
-            growing.unlink()
+    with atomic_file(file) as out:
+        out.write(text.encode())
 
 
 def read(path: str) -> list[Plan]:
@@ -60,27 +48,30 @@ def read(path: str) -> list[Plan]:
 
     Raises:
         NotFound: There is no such file.
-        InvalidInput: It is no file of plans, or it is not as it was written.
+        InvalidInput: It is not a file of plans, or it was edited.
     """
-    file = Path(path)
-    if not file.is_file():
-        raise NotFound(f"There is no file {path}.", remedy="Check the path.")
-    try:
-        if file.stat().st_size > LONGEST:
-            raise InvalidInput(f"{path} is larger than 1 GiB.", remedy=_REMEDY)
-        data = json.loads(file.read_bytes())
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path} is no plan: it is no sound JSON.", remedy=_REMEDY) from error
+    data = _read_json(Path(path))
     if not isinstance(data, dict) or data.get("perdure_plan") != FORMAT or not isinstance(data.get("plans"), list):
-        raise InvalidInput(f"{path} is no plan of this version.", remedy=_REMEDY)
+        raise InvalidInput(f"{path} is not a plan of this version.", remedy=_REMEDY)
     if set(data) != _KEYS or data["digest"] != _digest(data["plans"]):
         raise InvalidInput(f"{path} was edited or damaged: its digest does not fit.", remedy=_REMEDY)
     plans = [Plan.from_dict(plan) for plan in data["plans"]]
     if data["summary"] != [_summary(plan) for plan in plans]:
         raise InvalidInput(f"{path} was edited: its summary does not fit.", remedy=_REMEDY)
     return plans
+
+
+def _read_json(file: Path) -> Any:
+    if not file.is_file():
+        raise NotFound(f"There is no file {file}.", remedy="Check the path.")
+    try:
+        if file.stat().st_size > LONGEST:
+            raise InvalidInput(f"{file} is larger than 1 GiB.", remedy=_REMEDY)
+        return json.loads(file.read_bytes())
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{file} is not a plan: it is not valid JSON.", remedy=_REMEDY) from error
 
 
 def _summary(plan: Plan) -> dict[str, Any]:

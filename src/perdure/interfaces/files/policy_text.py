@@ -10,11 +10,11 @@ from typing import Any
 from perdure.records.policy import Policy, sections
 
 
-def toml(policy: Policy, path: Path | None) -> str:
+def render_toml(policy: Policy, path: Path | None) -> str:
     """Return a policy as a TOML file that means the same, with a comment for every key."""
-    told = "the defaults" if path is None else json.dumps(str(path))
+    source = "the defaults" if path is None else json.dumps(str(path))
     lines = [
-        f"# The policy in force: {told}, version {policy.version}.",
+        f"# The policy in force: {source}, version {policy.version}.",
         f"preset = {_value(policy.preset)}",
     ]
     for name, kind in sections().items():
@@ -27,8 +27,8 @@ def toml(policy: Policy, path: Path | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def described(policy: Policy) -> dict[str, Any]:
-    """Return a policy as plain data: its values, and beside them what each key means."""
+def policy_data(policy: Policy) -> dict[str, Any]:
+    """Return a policy as plain data: of each key the value, default, bounds and meaning."""
     keys = {
         f"{name}.{key.name}": {
             "value": _own(policy, name, key.name),

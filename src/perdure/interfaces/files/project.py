@@ -29,14 +29,14 @@ def project_namespace(folder: Path | None, environment: Mapping[str, str] | None
         folder: The working folder; None for this process's.
         environment: Variables; this process's if None.
     """
-    told = (os.environ if environment is None else environment).get(VARIABLE)
-    start = Path(told) if told else folder or Path.cwd()
-    top = start if told else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
+    named = (os.environ if environment is None else environment).get(VARIABLE)
+    start = Path(named) if named else folder or Path.cwd()
+    top = start if named else next((p for p in (start, *start.parents) if (p / ".git").exists()), start)
     name = _NO_START.sub("", _NOT_ALLOWED.sub("-", top.name))[:_LONGEST].strip()
     return name or "default"
 
 
-def resolved(namespace: str | None) -> str | None:
+def resolve_namespace(namespace: str | None) -> str | None:
     """Return a namespace as it was given, with ``.`` resolved to the project's."""
     return project_namespace(None) if namespace == HERE else namespace
 

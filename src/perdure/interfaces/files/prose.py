@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from perdure.interfaces.files.reading import LONGEST, Line, Source
+from perdure.interfaces.files.source_lines import LONGEST, Line, Source
 from perdure.records.message import Message
 
 _TURN: Final = re.compile(r"([^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019-]+){0,3}):[ \t]+(\S.*)")
@@ -24,7 +24,7 @@ _SHARE: Final = 2 / 3
 """A list of ``key: value`` has as many names as lines; among more than a few turns, names come back."""
 
 
-def looks_spoken(lines: Sequence[Line]) -> bool:
+def looks_like_dialogue(lines: Sequence[Line]) -> bool:
     """Return whether most lines have the form ``Name: words`` and the names come back, as in a conversation."""
     filled = [line.text for line in lines if line.text.strip()]
     names = [found.group(1) for text in filled if (found := _TURN.fullmatch(text.strip()))]
@@ -48,12 +48,10 @@ class _Block:
         self.lines.append(line.text if text is None else text)
         self.size += len(self.lines[-1]) + 1
         if self.size > LONGEST:
-            raise self.source.refused(
-                self.first, "begins a paragraph of more than 16 MiB.", "Divide it by blank lines."
-            )
+            raise self.source.error(self.first, "begins a paragraph of more than 16 MiB.", "Divide it by blank lines.")
 
     def take(self, path: str = "", speaker: str | None = None) -> Iterator[Message]:
-        """Yield the message, if there is one, and begin anew."""
+        """Yield the message, if there is one, and start the next one."""
         words = "\n".join(self.lines).strip("\n")
         lines, self.lines, self.size = self.lines, [], 0
         if words.strip():
@@ -61,7 +59,7 @@ class _Block:
             yield self.source.message(self.first, f"{path}{joint}{words}", speaker=speaker)
 
 
-def text(lines: Iterable[Line], source: Source, *, speakers: bool) -> Iterator[Message]:
+def read_text(lines: Iterable[Line], source: Source, *, speakers: bool) -> Iterator[Message]:
     """Yield the paragraphs of plain text, or the turns of a conversation whose lines begin with a name."""
     block = _Block(source)
     speaker: str | None = None
@@ -80,7 +78,7 @@ def text(lines: Iterable[Line], source: Source, *, speakers: bool) -> Iterator[M
     yield from block.take(speaker=speaker)
 
 
-def markdown(lines: Iterable[Line], source: Source) -> Iterator[Message]:
+def read_markdown(lines: Iterable[Line], source: Source) -> Iterator[Message]:
     """Yield paragraphs, list items and code blocks, each under the headings above it.
 
     A digest that Perdure wrote into the file is left out: its memories are known.

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.interfaces.files.reading import Line, Source
+from perdure.interfaces.files.source_lines import Line, Source
 from perdure.records.message import Message
 
-_NOT_SAID: Final = (
+_WRITTEN_BY_AGENT: Final = (
     "<command-name>",
     "<command-message>",
     "<local-command-",
@@ -45,20 +45,20 @@ def is_claude_code(text: str) -> bool:
 
 def messages(lines: Iterable[Line], source: Source, *, claude: bool) -> Iterator[Message]:
     """Yield the messages of JSON lines; lines that say nothing are left out."""
-    take = _claude if claude else _plain
+    take = _parse_claude if claude else _parse_plain
     known: dict[tuple[str | None, str], bytes] = {}
     for line in lines:
         if not line.text.strip():
             continue
-        item = _item(line, source, claude=claude)
+        item = _parse_line(line, source, claude=claude)
         if item is None:
             return
         message = take(item, line.number, source)
         if message is not None:
-            yield _own_key(message, known)
+            yield _drop_repeated_key(message, known)
 
 
-def _item(line: Line, source: Source, *, claude: bool) -> dict[str, Any] | None:
+def _parse_line(line: Line, source: Source, *, claude: bool) -> dict[str, Any] | None:
     """Return a line's object; None for the last line of a transcript that is just being written."""
     try:
         item = json.loads(line.text)
@@ -67,14 +67,14 @@ def _item(line: Line, source: Source, *, claude: bool) -> dict[str, Any] | None:
             return None
         if line.number == 1 and line.text.lstrip().startswith("["):
             fault = "begins a JSON list; JSONL has one object on each line."
-            raise source.refused(line.number, fault, "Convert it, for example with `jq -c '.[]' FILE`.") from None
-        told = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
-        raise source.refused(
-            line.number, f"is no JSON ({told}).", "Mend the line, or name the format with --format."
+            raise source.error(line.number, fault, "Convert it, for example with `jq -c '.[]' FILE`.") from None
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
+        raise source.error(
+            line.number, f"is not JSON ({reason}).", "Fix the line, or name the format with --format."
         ) from None
     if not isinstance(item, dict):
         fault = f"holds {_noun(item)}; an object with 'content' is expected."
-        raise source.refused(line.number, fault, "Mend the line, or name the format with --format.")
+        raise source.error(line.number, fault, "Fix the line, or name the format with --format.")
     return item
 
 
@@ -82,11 +82,11 @@ def _noun(value: Any) -> str:
     return {list: "a list", str: "text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
 
 
-def _plain(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
+def _parse_plain(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
     content = item.get("content", item.get("text"))
     if content is None and "content" not in item and "text" not in item:
-        raise source.refused(number, "has no 'content' and no 'text'.", "Give each message one of the two.")
-    words = _words(content, number, source)
+        raise source.error(number, "has no 'content' and no 'text'.", "Give each message one of the two.")
+    words = _content_text(content, number, source)
     if not words.strip():
         return None
     return source.message(
@@ -94,7 +94,7 @@ def _plain(item: Mapping[str, Any], number: int, source: Source) -> Message | No
         words,
         role=_label(item, ("role",), number, source) or "user",
         speaker=_label(item, ("speaker",), number, source),
-        at=_moment(item, number, source),
+        at=_parse_time(item, number, source),
         session=_label(item, ("session", "session_id", "sessionId"), number, source),
         key=_label(item, ("id", "uuid"), number, source),
     )
@@ -104,27 +104,27 @@ _ASIDE: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain
 """Lines that nobody said to anybody here: a subagent's talk is between two programs."""
 
 
-def _claude(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
+def _parse_claude(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
     said = item.get("message")
     if item.get("type") not in ("user", "assistant") or not isinstance(said, dict):
         return None
     if any(item.get(flag) for flag in _ASIDE) or said.get("model") == _MADE_UP:
         return None
-    words = _without_added(_words(said.get("content"), number, source)).strip()
-    if not words or words.startswith(_NOT_SAID):
+    words = _remove_added(_content_text(said.get("content"), number, source)).strip()
+    if not words or words.startswith(_WRITTEN_BY_AGENT):
         return None
     return source.message(
         number,
         words,
         role=_label(said, ("role",), number, source) or str(item["type"]),
-        at=_moment(item, number, source),
+        at=_parse_time(item, number, source),
         session=_label(item, ("sessionId",), number, source),
         key=_label(item, ("uuid",), number, source),
         place=_label(item, ("cwd",), number, source),
     )
 
 
-def _without_added(text: str) -> str:
+def _remove_added(text: str) -> str:
     """Leave out what was added to a user's words. No pattern: openings without an end must stay cheap."""
     for tag in _ADDED:
         begin, end = f"<{tag}>", f"</{tag}>"
@@ -137,14 +137,14 @@ def _without_added(text: str) -> str:
     return text
 
 
-def _words(content: Any, number: int, source: Source) -> str:
+def _content_text(content: Any, number: int, source: Source) -> str:
     """Return the words of a message's content: text, or the text blocks of a list. Tools and thinking are left out."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise source.refused(number, f"has {_noun(content)} as content.", "Write text, or a list of blocks.")
+        raise source.error(number, f"has {_noun(content)} as content.", "Write text, or a list of blocks.")
     blocks = [block if isinstance(block, str) else _block(block) for block in content]
     return "\n\n".join(block for block in blocks if block.strip())
 
@@ -160,31 +160,31 @@ def _label(item: Mapping[str, Any], names: tuple[str, ...], number: int, source:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if value is not None and not isinstance(value, str):
-            raise source.refused(number, f"has {_noun(value)} as {name!r}.", "Write text.")
+            raise source.error(number, f"has {_noun(value)} as {name!r}.", "Write text.")
         if value is not None and value.strip():
             return value
     return None
 
 
-def _moment(item: Mapping[str, Any], number: int, source: Source) -> datetime | None:
+def _parse_time(item: Mapping[str, Any], number: int, source: Source) -> datetime | None:
     """Return when a message was said: ISO 8601, or seconds or milliseconds since 1970."""
     value = next((item[name] for name in ("timestamp", "at", "created_at") if item.get(name) not in (None, "")), None)
     if value is None:
         return None
     try:
-        moment = _read_moment(value)
+        moment = _read_time(value)
     except (ValueError, TypeError, OverflowError, OSError):
         fault = f"has the time {str(value)[:60]!r}."
-        raise source.refused(number, fault, "Write ISO 8601 with a zone, or seconds since 1970.") from None
+        raise source.error(number, fault, "Write ISO 8601 with a zone, or seconds since 1970.") from None
     if moment.tzinfo is None:
         if source.zone is None:
             fault = f"has a time without a zone ({str(value)[:60]!r})."
-            raise source.refused(number, fault, "Say which zone it is with --zone, for example --zone UTC.")
+            raise source.error(number, fault, "Say which zone it is with --zone, for example --zone UTC.")
         moment = source.zone(moment)
     return moment
 
 
-def _read_moment(value: Any) -> datetime:
+def _read_time(value: Any) -> datetime:
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value.strip())
@@ -195,7 +195,7 @@ def _read_moment(value: Any) -> datetime:
     return datetime.fromtimestamp(value / 1000 if abs(value) >= _SECONDS_END else value, tz=UTC)
 
 
-def _own_key(message: Message, known: dict[tuple[str | None, str], bytes]) -> Message:
+def _drop_repeated_key(message: Message, known: dict[tuple[str | None, str], bytes]) -> Message:
     """Drop an id that the file has given to other words before: it names a conversation, say, and no message."""
     if message.key is None:
         return message

@@ -1,7 +1,7 @@
 """What each hook of a coding agent does: its input is read, its transcript is ingested, memories are shown.
 
 A hook must not get in the agent's way: whatever goes wrong is written to standard error, and the exit code is 0. This
-module loads neither the command line nor, beside a prompt, any model: the agent waits for it.
+module loads neither the command line nor, for UserPromptSubmit, any model: the agent waits for it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.interfaces.files.project import policy_to_find, project_namespace, resolved
+from perdure.interfaces.files.project import policy_to_find, project_namespace, resolve_namespace
 from perdure.interfaces.hooks.hook_input import EVENTS, LONGEST_INPUT, HookInput, parse_hook_input, render_hook_output
-from perdure.interfaces.hooks.transcript_tail import Mark, read_since
+from perdure.interfaces.hooks.transcript_tail import Mark, read_new_messages
 from perdure.records.errors import NotFound, PerdureError
 from perdure.rules.escaping import terminal_line
 from perdure.rules.validation.values import checked_namespace, checked_text
@@ -51,7 +51,7 @@ def answer_hook(
         text: The hook's standard input.
         open_memory: Opens the store, with an embedder or without.
         namespace: Where; the project's if None.
-        meaning: Search by meaning beside a prompt, which takes a second longer.
+        meaning: Search semantically for UserPromptSubmit, which takes a second longer.
         notices: For the user, shown when a session starts; may be filled while the store is opened.
 
     Raises:
@@ -122,10 +122,10 @@ def _ingest_transcript(memory: Memory, session: str, transcript: Path | None, pl
     if transcript is None:
         return
     known = memory.agent.known(session, place)
-    mark = Mark.of(known.mark) if known is not None and known.mark else None
+    mark = Mark.from_text(known.mark) if known is not None and known.mark else None
     while True:
         try:
-            messages, after = read_since(transcript, mark, most=_BYTES_AT_ONCE)
+            messages, after = read_new_messages(transcript, mark, most=_BYTES_AT_ONCE)
         except NotFound:
             return
         if after == mark:
@@ -158,7 +158,7 @@ def run(
                 event,
                 given,
                 lambda with_embedder: _open_memory(store, policy, with_embedder=with_embedder),
-                resolved(namespace),
+                resolve_namespace(namespace),
                 meaning=meaning,
                 notices=notices,
             )
@@ -210,6 +210,8 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--store", help="the file, or postgresql://...")
     parser.add_argument("--policy", help="the policy, a TOML file")
     parser.add_argument("--namespace", "-n", help="default: the name of the project's folder")
-    parser.add_argument("--meaning", action="store_true", help="search by meaning beside a prompt, not by words only")
+    parser.add_argument(
+        "--meaning", action="store_true", help="search semantically for UserPromptSubmit, not by keywords only"
+    )
     given = parser.parse_args(words)
     run(given.event, given.store, given.policy, given.namespace, meaning=given.meaning)

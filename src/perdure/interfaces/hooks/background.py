@@ -1,4 +1,4 @@
-"""Upkeep beside a server: a thread that looks now and then whether something is due, and never gets in its way."""
+"""Maintenance in the background of a server: a thread that checks regularly whether something is due."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:  # numpy and SQLite load with the first call, not with the lis
     from perdure.memory import Memory
 
 FIRST_SECONDS: Final = 30.0
-"""A client's first calls come at once after the store is opened; upkeep waits until they are through."""
+"""A client's first calls come at once after the store is opened; maintenance waits until they are done."""
 
 PAUSE_SECONDS: Final = 60.0
 LAST_SECONDS: Final = 3.0
-"""At the end a run may take so long to finish its namespace; what it has written is whole in any case."""
+"""How long a run may take to finish its namespace when the server ends; what is written is complete in any case."""
 
 _log = logging.getLogger(__name__)
 
 
 class Background:
-    """Does a memory's upkeep by its policy's schedule, in a thread of its own.
+    """Runs a memory's maintenance by its policy's schedule, in a thread of its own.
 
     Args:
         first: Seconds before the first look.
@@ -62,7 +62,7 @@ class Background:
                 return  # another process keeps it, or nobody may
             except PerdureError as error:
                 if not self._stopped.is_set():
-                    _log.warning("Upkeep could not run: %s", error)
+                    _log.warning("Maintenance could not run: %s", error)
             except Exception:  # noqa: BLE001  # whatever it is, the server must go on
-                if not self._stopped.is_set():  # a store that is being closed is no news
-                    _log.exception("Upkeep failed unexpectedly; it is tried again.")
+                if not self._stopped.is_set():  # the store is being closed
+                    _log.exception("Maintenance failed unexpectedly; it is tried again.")

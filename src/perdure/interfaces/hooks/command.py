@@ -17,10 +17,13 @@ def hook(
     call: Call,
     event: Annotated[Event, typer.Argument(metavar="EVENT", help=f"One of {', '.join(EVENTS)}.")],
     meaning: Annotated[
-        bool, typer.Option("--meaning", help="Search by meaning beside a prompt, not by words only; a second slower.")
+        bool,
+        typer.Option(
+            "--meaning", help="Search semantically for UserPromptSubmit, not by keywords only; a second slower."
+        ),
     ] = False,
 ) -> None:
-    """Answer a hook of Claude Code: its JSON comes on standard input. It never fails: faults go to standard error.
+    """Answer a hook of Claude Code, which sends JSON on standard input. The exit code is always 0, also after an error.
 
     The namespace is the project's (the name of its folder) unless --namespace names another.
     """

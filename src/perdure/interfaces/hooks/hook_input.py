@@ -68,10 +68,7 @@ def parse_hook_input(text: str, event: str) -> HookInput:
             type than it should have.
     """
     item = _parse_object(text)
-    _check_event(event)
-    named = _text(item, "hook_event_name")
-    if named not in (None, event):
-        raise InvalidInput(f"The hook {event} got an input of {named[:40]!r}.", remedy="Fix the plugin's hooks.json.")
+    _check_event(event, _text(item, "hook_event_name"))
     session = _text(item, "session_id")
     if session is None or not session.strip():
         raise InvalidInput("The hook's input has no session_id.", remedy=_REMEDY)
@@ -112,7 +109,10 @@ def _parse_object(text: str) -> Mapping[str, Any]:
     return item
 
 
-def _check_event(event: str) -> None:
+def _check_event(event: str, named: str | None = None) -> None:
+    """Refuse an event that nobody handles, and an input of another one."""
+    if named not in (None, event):
+        raise InvalidInput(f"The hook {event} got an input of {named[:40]!r}.", remedy="Fix the plugin's hooks.json.")
     if event not in EVENTS:
         raise InvalidInput(f"There is no hook for {event[:40]!r}.", remedy=f"Name one of {', '.join(EVENTS)}.")
 

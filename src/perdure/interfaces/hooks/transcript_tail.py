@@ -1,7 +1,7 @@
 """What is new in a Claude Code transcript since the last time: a mark in the file, and the messages behind it.
 
 A transcript grows by whole lines. The mark says how far it was read and how the file looked there, so that a file that
-was written anew, or another one of that name, is read from its beginning. Reading a message twice does no harm: each
+was rewritten, or another one of that name, is read from its beginning. Reading a message twice does no harm: each
 carries its own id, and taking in the same id adds nothing.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from perdure.interfaces.files import transcripts
-from perdure.interfaces.files.reading import LONGEST, Line, Source
+from perdure.interfaces.files.source_lines import LONGEST, Line, Source
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.message import Message
 
@@ -47,8 +47,8 @@ class Mark:
         return f"{self.bytes}:{self.lines}:{self.fingerprint}"
 
     @staticmethod
-    def of(text: str) -> Mark | None:
-        """Return a mark that was kept; None where it cannot be read, so that the file is read anew."""
+    def from_text(text: str) -> Mark | None:
+        """Return a mark that was kept; None where it cannot be read, so that the file is read from its beginning."""
         parts = text.split(":")
         numbers = parts[: _PARTS - 1]
         if len(parts) != _PARTS or not all(n.isascii() and n.isdigit() and len(n) < 20 for n in numbers):  # noqa: PLR2004  # 64 bits
@@ -56,7 +56,7 @@ class Mark:
         return Mark(int(parts[0]), int(parts[1]), parts[2])
 
 
-def read_since(path: Path, mark: Mark | None, *, most: int = _MOST) -> tuple[list[Message], Mark]:
+def read_new_messages(path: Path, mark: Mark | None, *, most: int = _MOST) -> tuple[list[Message], Mark]:
     """Return what was said since a mark, oldest first, and the new mark.
 
     Only the user's and the agent's words count: tool calls and their results, thinking, reminders, injected context,
@@ -70,38 +70,42 @@ def read_since(path: Path, mark: Mark | None, *, most: int = _MOST) -> tuple[lis
 
     Raises:
         NotFound: There is no such file (yet).
-        InvalidInput: It is no file, or cannot be read.
+        InvalidInput: It is not a file, or cannot be read.
     """
     try:
-        with _opened(path) as file:
-            start = mark if mark is not None and _is_there(file, mark) else Mark(0, 0, "")
-            file.seek(start.bytes)
-            said: list[Message] = []
-            at, number = start.bytes, start.lines
-            for raw, size in _whole_lines(file, most):
-                at, number = at + size, number + 1
-                said += _message(raw, number, path)
-            return said, Mark(at, number, _fingerprint(file, at))
+        with _open(path) as file:
+            start = mark if mark is not None and _matches(file, mark) else Mark(0, 0, "")
+            return _read_from(file, start, most, path)
     except OSError as error:
         raise InvalidInput(
             f"{path} cannot be read ({error.strerror}).", remedy="Check the path and permissions."
         ) from error
 
 
-def _opened(path: Path) -> BinaryIO:
+def _read_from(file: BinaryIO, start: Mark, most: int, path: Path) -> tuple[list[Message], Mark]:
+    file.seek(start.bytes)
+    messages: list[Message] = []
+    at, number = start.bytes, start.lines
+    for raw, size in _whole_lines(file, most):
+        at, number = at + size, number + 1
+        messages += _parse_line(raw, number, path)
+    return messages, Mark(at, number, _fingerprint(file, at))
+
+
+def _open(path: Path) -> BinaryIO:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
-            raise InvalidInput(f"{path} is no file.", remedy="Name a transcript.")
+            raise InvalidInput(f"{path} is not a file.", remedy="Name a transcript.")
         return path.open("rb")
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {path}.", remedy="Check the path.") from error
     except ValueError as error:  # a NUL in the path
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput("The transcript's path is no path.", remedy="Check the path.") from error
+        raise InvalidInput("The transcript's path is not valid.", remedy="Check the path.") from error
 
 
-def _is_there(file: BinaryIO, mark: Mark) -> bool:
+def _matches(file: BinaryIO, mark: Mark) -> bool:
     """Whether the file still is what the mark was made in."""
     return os.fstat(file.fileno()).st_size >= mark.bytes and _fingerprint(file, mark.bytes) == mark.fingerprint
 
@@ -131,7 +135,7 @@ def _whole_lines(file: BinaryIO, most: int) -> Iterator[tuple[bytes | None, int]
         yield (None if long else raw), size
 
 
-def _message(raw: bytes | None, number: int, path: Path) -> list[Message]:
+def _parse_line(raw: bytes | None, number: int, path: Path) -> list[Message]:
     """Return the message of a line, or nothing."""
     if raw is None:
         return []

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from perdure.interfaces.files.project import policy_to_find, resolved
+from perdure.interfaces.files.project import policy_to_find, resolve_namespace
 from perdure.interfaces.hooks.background import Background
 from perdure.records.errors import StoreError
 
@@ -186,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.host,
         given.port,
         given.profile,
-        namespace=resolved(given.namespace) or "default",
+        namespace=resolve_namespace(given.namespace) or "default",
         allowed_hosts=given.allowed_host,
     )
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from perdure.records.errors import DiskFull, InvalidInput, NotFound, StoreError
+from perdure.interfaces.files.atomic_file import atomic_file, check_target
+from perdure.records.errors import InvalidInput, NotFound, StoreError
 from perdure.records.transfer import Line
 
 STDIO: Final = "-"
@@ -21,10 +20,10 @@ LONGEST: Final = 256 * 1024 * 1024
 """The longest line that is read, in bytes."""
 
 _AGAIN: Final = "Export again, or take what is there with --partial."
-_encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def write(path: str, lines: Iterable[Line], *, force: bool = False) -> None:
+def write_export(path: str, lines: Iterable[Line], *, force: bool = False) -> None:
     """Write an export; the file appears under its name only when it is whole, readable by its owner alone.
 
     Args:
@@ -37,20 +36,19 @@ def write(path: str, lines: Iterable[Line], *, force: bool = False) -> None:
         sys.stdout.buffer.flush()
         return
     if not path.endswith((".jsonl", ".json", ".jsonl.gz", ".json.gz", PARQUET)):
-        raise InvalidInput(f"{path} names no known format.", remedy="End it with .jsonl, .jsonl.gz or .parquet.")
-    if Path(path).exists() and not force:
-        raise InvalidInput(f"{path} is there already.", remedy="Name another file, or add --force.")
+        raise InvalidInput(f"{path} has no known suffix.", remedy="End it with .jsonl, .jsonl.gz or .parquet.")
+    check_target(Path(path), force=force)
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import write_parquet  # noqa: PLC0415  # an extra, and slow to load
 
         put: Callable[[Any, Iterable[Line]], None] = write_parquet
     else:
         put = _write_gzip if path.endswith(".gz") else _write_lines
-    with _appearing(Path(path)) as out:
+    with atomic_file(Path(path)) as out:
         put(out, lines)
 
 
-def reading(path: str, *, partial: bool = False) -> Callable[[], Iterator[Line]]:
+def export_reader(path: str, *, partial: bool = False) -> Callable[[], Iterator[Line]]:
     """Return what reads an export from the beginning each time it is called.
 
     Args:
@@ -68,26 +66,9 @@ def reading(path: str, *, partial: bool = False) -> Callable[[], Iterator[Line]]
     return lambda: _file_lines(path, partial=partial)
 
 
-@contextmanager
-def _appearing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that gets its name when the block ends well, and is removed when it does not."""
-    growing = path.with_name(f"{path.name}.part")
-    try:
-        with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        growing.replace(path)
-    except OSError as error:
-        raise DiskFull(f"{path} could not be written ({error.strerror}).", remedy="Check the folder.") from error
-    finally:
-        with suppress(OSError):
-            growing.unlink()
-
-
 def _write_lines(out: Any, lines: Iterable[Line]) -> None:
     for line in lines:
-        out.write(_encoded(line).encode() + b"\n")
+        out.write(_to_json(line).encode() + b"\n")
 
 
 def _write_gzip(out: IO[bytes], lines: Iterable[Line]) -> None:
@@ -102,7 +83,7 @@ def _file_lines(path: str, *, partial: bool) -> Iterator[Line]:
     except EOFError:
         return  # a compressed file that was cut short: its last lines are missing, which is found by the reader
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise InvalidInput(f"{path} is no sound gzip file ({error}).", remedy="Export again.") from error
+        raise InvalidInput(f"{path} is not a valid gzip file ({error}).", remedy="Export again.") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror}).", remedy="Check its permissions.") from error
 
@@ -116,11 +97,11 @@ def _lines(file: Any, name: str, *, partial: bool) -> Iterator[Line]:
         except ValueError as error:
             if raw.endswith(b"\n") or number == 1:
                 raise InvalidInput(
-                    f"{name}, line {number}, is no JSON.", remedy="`perdure export` makes what is read here."
+                    f"{name}, line {number}, is not JSON.", remedy="`perdure export` makes what is read here."
                 ) from error
             if not partial:
                 raise InvalidInput(f"{name} was cut short in line {number}.", remedy=_AGAIN) from error
             return
         if not isinstance(line, dict):
-            raise InvalidInput(f"{name}, line {number}, is no object.", remedy="Export again.")
+            raise InvalidInput(f"{name}, line {number}, is not a JSON object.", remedy="Export again.")
         yield line

@@ -1,4 +1,4 @@
-"""What the readers of all formats share: a line, where it comes from, and how a line is refused."""
+"""What the readers of all formats share: a line, where it comes from, and how a line is error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from perdure.records.errors import InvalidInput
 from perdure.records.message import Message
 
-Placed = Callable[[datetime], datetime]
+SetZone = Callable[[datetime], datetime]
 """Gives a zone to a time that has none."""
 
 LONGEST: Final = 16 * 1024 * 1024
@@ -19,7 +19,7 @@ LONGEST: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file, without its end; ``whole`` says whether it had one."""
+    """One line of a file without its line end; ``whole`` says whether it had one."""
 
     number: int
     text: str
@@ -32,9 +32,9 @@ class Source:
 
     name: str
     session: str | None = None
-    zone: Placed | None = None
+    zone: SetZone | None = None
 
-    def refused(self, line: int, fault: str, remedy: str) -> InvalidInput:
+    def error(self, line: int, fault: str, remedy: str) -> InvalidInput:
         """Return the error for a line."""
         return InvalidInput(f"{self.name}, line {line}, {fault}", remedy=remedy)
 
@@ -53,14 +53,14 @@ class Source:
         """Return a message read at a line, or refuse text that no store can hold."""
         for text in (content, role, speaker, session, key, place):
             self._check(line, text)
-        told = f"{self.name}:{line}" + (f" in {place}" if place else "")
+        where = f"{self.name}:{line}" + (f" in {place}" if place else "")
         return Message(
             content=content,
             role=role,
             speaker=speaker,
             at=at,
             session=session or self.session,
-            source=told[-1000:],
+            source=where[-1000:],
             key=key,
         )
 
@@ -68,10 +68,10 @@ class Source:
         if text is None:
             return
         if "\x00" in text:
-            raise self.refused(line, "holds a NUL character.", "Remove it.")
+            raise self.error(line, "holds a NUL character.", "Remove it.")
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise self.refused(
-                line, "holds half of a surrogate pair, which is no valid text.", "Remove that \\ud8.. escape."
+            raise self.error(
+                line, "holds half of a surrogate pair, which is not valid text.", "Remove that \\ud8.. escape."
             ) from None

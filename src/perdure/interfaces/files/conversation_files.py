@@ -1,4 +1,4 @@
-"""Conversation files to messages: which files, which format, and lines read one by one with an end to their length."""
+"""Reads messages from conversation files: finds the files, detects their format, and reads one line at a time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from perdure.interfaces.files import prose, transcripts
-from perdure.interfaces.files.reading import LONGEST, Line, Placed, Source
+from perdure.interfaces.files.source_lines import LONGEST, Line, SetZone, Source
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.message import Message
 
 STANDARD_INPUT: Final = "-"
 _SUFFIXES: Final = (".jsonl", ".md", ".txt")
-_LOOKED_AT: Final = 200
+_SAMPLE: Final = 200
 
 
 class Format(StrEnum):
@@ -42,25 +42,25 @@ _BY_SUFFIX: Final = {
 }
 
 
-def files(paths: Sequence[str]) -> list[str]:
+def find_files(paths: Sequence[str]) -> list[str]:
     """Return the files that paths stand for, each once: a folder stands for all ``*.jsonl``, ``*.md``, ``*.txt`` in it.
 
     Raises:
-        NotFound: There is no such file, or a folder holds none.
+        NotFound: There is no such file, or a folder has none.
     """
     found: list[str] = []
     for path in paths:
         if path == STANDARD_INPUT or not Path(path).is_dir():
             found.append(path)
             continue
-        inside = list(_inside(path))
+        inside = list(_files_in(path))
         if not inside:
-            raise NotFound(f"The folder {path} holds no *.jsonl, *.md or *.txt file.", remedy="Name the files.")
+            raise NotFound(f"The folder {path} has no *.jsonl, *.md or *.txt file.", remedy="Name the files.")
         found += inside
     return list(dict.fromkeys(found))
 
 
-def _inside(folder: str) -> Iterator[str]:
+def _files_in(folder: str) -> Iterator[str]:
     """Yield the files of a folder and its folders in order; hidden ones are left out, links to folders not followed."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -69,12 +69,12 @@ def _inside(folder: str) -> Iterator[str]:
                 yield str(Path(place) / name)
 
 
-def read(
+def read_messages(
     path: str,
     *,
     format: Format = Format.AUTO,  # noqa: A002  # the option's name
     session: str | None = None,
-    zone: Placed | None = None,
+    zone: SetZone | None = None,
 ) -> Iterator[Message]:
     """Yield the messages of a file, line by line.
 
@@ -91,26 +91,28 @@ def read(
     name = "standard input" if path == STANDARD_INPUT else path
     default = None if path == STANDARD_INPUT else Path(path).stem
     source = Source(name, session or default, zone)
-    with _opened(path) as stream:
-        lines = _lines(stream, source)
-        first = list(islice(lines, _LOOKED_AT))
-        chosen = detected(first, Path(path).suffix.lower()) if format is Format.AUTO else format
-        rest = chain(first, lines)
-        if chosen is Format.MARKDOWN:
-            yield from prose.markdown(rest, source)
-        elif chosen is Format.TEXT:
-            yield from prose.text(rest, source, speakers=prose.looks_spoken(first))
-        else:
-            yield from transcripts.messages(rest, source, claude=chosen is Format.CLAUDE_CODE)
+    with _open(path) as stream:
+        lines = _read_lines(stream, source)
+        first = list(islice(lines, _SAMPLE))
+        chosen = detect_format(first, Path(path).suffix.lower()) if format is Format.AUTO else format
+        yield from _parse(chosen, first, chain(first, lines), source)
 
 
-def detected(first: Sequence[Line], suffix: str) -> Format:
-    """Return the format that a file's first lines and its suffix tell."""
-    told = _BY_SUFFIX.get(suffix)
-    if told in (Format.MARKDOWN, Format.TEXT):
-        return told
+def _parse(format: Format, first: Sequence[Line], lines: Iterator[Line], source: Source) -> Iterator[Message]:  # noqa: A002  # as above
+    if format is Format.MARKDOWN:
+        return prose.read_markdown(lines, source)
+    if format is Format.TEXT:
+        return prose.read_text(lines, source, speakers=prose.looks_like_dialogue(first))
+    return transcripts.messages(lines, source, claude=format is Format.CLAUDE_CODE)
+
+
+def detect_format(first: Sequence[Line], suffix: str) -> Format:
+    """Return the format that a file's suffix and its first lines indicate."""
+    by_suffix = _BY_SUFFIX.get(suffix)
+    if by_suffix in (Format.MARKDOWN, Format.TEXT):
+        return by_suffix
     filled = [line.text for line in first if line.text.strip()]
-    if told is None and not (filled and _is_object(filled[0])):
+    if by_suffix is None and not (filled and _is_object(filled[0])):
         looks = any(text.startswith(("# ", "## ", "- ", "* ", "```")) for text in filled)
         return Format.MARKDOWN if looks else Format.TEXT
     if any(transcripts.is_claude_code(text) for text in filled[:5]):
@@ -126,7 +128,7 @@ def _is_object(text: str) -> bool:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def _open(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD_INPUT:
         yield sys.stdin.buffer
         return
@@ -147,7 +149,7 @@ def _unreadable(path: str, error: OSError | ValueError) -> PerdureError:
     )
 
 
-def _lines(stream: BinaryIO, source: Source) -> Iterator[Line]:
+def _read_lines(stream: BinaryIO, source: Source) -> Iterator[Line]:
     """Yield the lines of a stream, decoded and without their ends; only one of them is in memory at a time."""
     start, number = 0, 0
     while True:
@@ -159,16 +161,22 @@ def _lines(stream: BinaryIO, source: Source) -> Iterator[Line]:
             return
         number += 1
         if len(raw) > LONGEST:
-            raise source.refused(number, "is longer than 16 MiB.", "Split it, or leave it out.")
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise source.refused(
-                number,
-                f"is no valid UTF-8 at its byte {error.start + 1} (byte {start + error.start + 1} of the file).",
-                "Convert the file, for example with `iconv -f latin1 -t utf-8`.",
-            ) from None
+            raise source.error(number, "is longer than 16 MiB.", "Split it, or leave it out.")
+        text = _decode(raw, number, start, source)
         start += len(raw)
         if number == 1:
             text = text.removeprefix("\ufeff")
         yield Line(number, text.removesuffix("\n").removesuffix("\r"), whole=text.endswith("\n"))
+
+
+def _decode(raw: bytes, number: int, start: int, source: Source) -> str:
+    """Decode a line that begins at a byte of the file."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start + 1
+        raise source.error(
+            number,
+            f"is not valid UTF-8 at its byte {at} (byte {start + at} of the file).",
+            "Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+        ) from None

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.interfaces.cli.options import zone_of
-from perdure.interfaces.files import readers, reading
-from perdure.interfaces.files.readers import Format, files, read
+from perdure.interfaces.files import conversation_files, source_lines
+from perdure.interfaces.files.conversation_files import Format, find_files, read_messages
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 
 
@@ -23,7 +23,7 @@ def made(tmp_path):
     def make(content, name="chat.jsonl", **how):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return list(read(str(path), **how))
+        return list(read_messages(str(path), **how))
 
     return make
 
@@ -92,10 +92,10 @@ def test_a_zone_is_given_to_times_that_name_none(made):
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("{", "is no JSON"),
-        ("tea", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
-        ("1" * 5000, "is no JSON"),
+        ("{", "is not JSON"),
+        ("tea", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("1" * 5000, "is not JSON"),
         ("[1]", "holds a list"),
         ("null", "holds null"),
         ("3", "holds a number"),
@@ -301,7 +301,7 @@ def test_an_empty_file_holds_no_messages(made):
 
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b'{"content": "a"}\n')))
-    found = list(read("-"))
+    found = list(read_messages("-"))
     assert (found[0].content, found[0].session, found[0].source) == ("a", None, "standard input:1")
 
 
@@ -312,29 +312,29 @@ def test_files_and_folders(tmp_path):
         path.touch()
     folder = str(tmp_path)
     expected = [str(tmp_path / name) for name in ("a.jsonl", "b.md", "sub/c.TXT")]
-    assert files([folder]) == expected
-    assert files([expected[1], folder, "-"]) == [expected[1], expected[0], expected[2], "-"]
+    assert find_files([folder]) == expected
+    assert find_files([expected[1], folder, "-"]) == [expected[1], expected[0], expected[2], "-"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match="holds no"):
-        files([str(tmp_path / "empty")])
+    with pytest.raises(NotFound, match="has no"):
+        find_files([str(tmp_path / "empty")])
 
 
 def test_a_missing_file_is_not_found(tmp_path):
     with pytest.raises(NotFound):
-        list(read(str(tmp_path / "gone.md")))
+        list(read_messages(str(tmp_path / "gone.md")))
     with pytest.raises(InvalidInput):
-        list(read(str(tmp_path)))
+        list(read_messages(str(tmp_path)))
     with pytest.raises(PerdureError):
-        list(read("a\x00b"))
+        list(read_messages("a\x00b"))
 
 
 def test_invalid_utf8_is_refused_with_its_place(made):
-    with pytest.raises(InvalidInput, match=r"line 2, is no valid UTF-8 at its byte 3 \(byte 6 of the file\)"):
+    with pytest.raises(InvalidInput, match=r"line 2, is not valid UTF-8 at its byte 3 \(byte 6 of the file\)"):
         made(b"ok\nca\xe9\n", "a.txt")
 
 
 def test_lines_and_blocks_have_an_end(made, monkeypatch):
-    for module in (readers, reading):
+    for module in (conversation_files, source_lines):
         monkeypatch.setattr(module, "LONGEST", 1000)
     monkeypatch.setattr("perdure.interfaces.files.prose.LONGEST", 1000)
     with pytest.raises(InvalidInput, match=r"line 2, is longer than 16 MiB"):
@@ -347,7 +347,7 @@ def test_lines_and_blocks_have_an_end(made, monkeypatch):
 def test_a_long_file_is_read_line_by_line(tmp_path):
     path = tmp_path / "long.jsonl"
     path.write_text('{"content": "a"}\n' * 1000 + "broken\n", "utf-8")
-    messages = read(str(path))
+    messages = read_messages(str(path))
     assert [next(messages).content for _ in range(1000)] == ["a"] * 1000
     with pytest.raises(InvalidInput, match="line 1001"):
         next(messages)
@@ -378,7 +378,7 @@ def test_arbitrary_bytes_give_messages_or_a_typed_error(tmp_path_factory, data, 
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(data)
     try:
-        found = list(read(str(path), format=format))
+        found = list(read_messages(str(path), format=format))
     except PerdureError:
         return
     assert all(m.content.strip() and "\x00" not in m.content for m in found)
