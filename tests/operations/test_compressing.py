@@ -187,7 +187,7 @@ def test_a_form_that_the_guard_refuses_is_not_restored_either(opening):
     memory.fit(tokens=5, dry_run=False)
     one = memory.get(identity)
     assert one.form in (Form.KEYWORDS, Form.EMBEDDING, Form.SUMMARY)
-    with pytest.raises(InvalidInput, match="shorter"):
+    with pytest.raises(InvalidInput, match="one of full"):
         memory.restore(identity, level="embedding" if one.form is not Form.EMBEDDING else "nothing")
 
 

@@ -128,7 +128,7 @@ def _day_60(memory, clock):
 def _day_70(memory, clock):
     until(clock, 70)
     validated = memory.get(the_fact(memory).id).state.validated_ms
-    (summary,) = memory.summarize().made
+    (summary,) = memory.summarize(dry_run=False).made
     assert summary.entity == "gai-media"
     assert summary.key_facts["delivery_day_preference"]["value"] == "Friday"
     made = memory.get(summary.id)
@@ -136,7 +136,7 @@ def _day_70(memory, clock):
     fact = the_fact(memory)
     assert fact.base == pytest.approx(0.90)
     assert memory.get(fact.id).state.validated_ms == validated  # to be summed up is no validation
-    assert memory.summarize().made == ()
+    assert memory.summarize(dry_run=False).made == ()
 
 
 def _day_150(memory, clock):
@@ -187,5 +187,5 @@ def _day_155(memory, clock):
     shown = [h.memory.id for h in memory.recall("When does Gai Media want deliveries?").hits]
     assert fact.id in shown
     assert before.id not in shown
-    (summary,) = memory.summarize().made  # a fact under it has changed
+    (summary,) = memory.summarize(dry_run=False).made  # a fact under it has changed
     assert "Thursday" in memory.get(summary.id).content

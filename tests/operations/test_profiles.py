@@ -40,7 +40,7 @@ def told(memory, clock, sessions, messages=3, days=7):
 @pytest.mark.parametrize(("sessions", "messages", "due"), [(2, 3, False), (3, 3, True), (1, 19, False), (1, 20, True)])
 def test_three_sessions_or_twenty_messages_make_a_summary(memory, clock, sessions, messages, due):
     told(memory, clock, sessions, messages)
-    assert bool(memory.summarize().made) == due
+    assert bool(memory.summarize(dry_run=False).made) == due
 
 
 @pytest.mark.behaviour("WH19")
@@ -48,12 +48,12 @@ def test_an_open_conflict_is_told_with_all_its_values_or_not_at_all(memory, cloc
     told(memory, clock, 3)
     for budget in ("$500", "$700"):
         say(memory, clock, f"Gai Media's budget is {budget}.", "s3")
-    (made,) = memory.summarize().made
+    (made,) = memory.summarize(dry_run=False).made
     assert "Contested: budget: $700 or $500." in made.text
     assert made.text.count("$500") - made.text.count("budget is $500") == 1  # nowhere as if it were known
     assert (made.key_facts["budget"]["value"], made.key_facts["budget"]["contested_by"]) == ("$700", ["$500"])
     say(memory, clock, "Actually, Gai Media's budget is $700.", "s4")
-    (after,) = memory.summarize().made
+    (after,) = memory.summarize(dry_run=False).made
     assert "budget: $700" in after.text
     assert "contested_by" not in after.key_facts["budget"]
 
@@ -61,7 +61,7 @@ def test_an_open_conflict_is_told_with_all_its_values_or_not_at_all(memory, cloc
 @pytest.mark.behaviour("002-stage-7-output")
 def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
     told(memory, clock, 4)
-    (made,) = memory.summarize().made
+    (made,) = memory.summarize(dry_run=False).made
     head = "Gai Media, as of 2026-01-29: delivery day preference: Friday (perhaps). "
     assert made.text.startswith(head)  # 28 days: 0.7 x e^-0.28 is 0.53
     assert "Spoken of in 4 sessions, every 7 days, last on 2026-01-22." in made.text
@@ -82,7 +82,7 @@ def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
 @pytest.mark.parametrize("sessions", [3, 9, 30])
 def test_it_is_never_longer_than_half_of_what_it_stands_for(memory, clock, sessions):
     told(memory, clock, sessions)
-    (made,) = memory.summarize().made
+    (made,) = memory.summarize(dry_run=False).made
     whole = sum(count_tokens(memory.get(i).content) for i in made.sources)
     assert 0 < count_tokens(made.text) <= whole / 2
 
@@ -93,7 +93,7 @@ def test_its_sentences_end_once_and_no_figure_in_it_ages(memory, clock, end):
     told(memory, clock, 3, messages=6)
     say(memory, clock, "Remember, Gai Media prefers Friday deliveries.", "s8")
     say(memory, clock, f"Another word from Gai Media on deliveries{end}", "s9")
-    (made,) = memory.summarize().made
+    (made,) = memory.summarize(dry_run=False).made
     assert "(sure, said 2 times)" in made.text  # 0.7 and 0.15 more, said today
     assert f"deliveries{end}" in made.text
     assert ".." not in made.text.replace("...", "")
@@ -106,18 +106,18 @@ def test_its_sentences_end_once_and_no_figure_in_it_ages(memory, clock, end):
 def test_how_sure_a_fact_is_is_said_in_a_word_as_of_a_day(memory, clock, days, word):
     told(memory, clock, 3, days=0)  # 0.7, as it was said once
     clock.passes(days=days)
-    (made,) = memory.summarize().made
+    (made,) = memory.summarize(dry_run=False).made
     assert f"as of {clock().date().isoformat()}: delivery day preference: Friday ({word})" in made.text
 
 
 @pytest.mark.behaviour("002-stage-7-supersedes")
 def test_it_is_made_anew_when_a_fact_changes_and_takes_the_place_of_the_earlier_one(memory, clock):
     told(memory, clock, 3)
-    (first,) = memory.summarize().made
+    (first,) = memory.summarize(dry_run=False).made
     say(memory, clock, "Gai Media called.", "s9")
-    assert memory.summarize().made == ()
+    assert memory.summarize(dry_run=False).made == ()
     memory.correct(memory.facts("Gai Media")[0].id, "Thursday")
-    (second,) = memory.summarize().made
+    (second,) = memory.summarize(dry_run=False).made
     assert "Thursday" in second.text
     assert "Friday" not in second.key_facts["delivery_day_preference"]["value"]
     assert memory.get(first.id) is None
@@ -128,15 +128,15 @@ def test_it_is_made_anew_when_a_fact_changes_and_takes_the_place_of_the_earlier_
 @pytest.mark.behaviour("002-stage-7-boost")
 def test_confirmed_facts_are_surer_for_it_once_for_each_confirmation(memory, clock):
     told(memory, clock, 3)
-    memory.summarize()
+    memory.summarize(dry_run=False)
     assert memory.facts("Gai Media")[0].base == 0.7  # said once
     say(memory, clock, "Remember, Gai Media prefers Friday deliveries!", "s8")
     say(memory, clock, "Remember, Gai Media's payment terms are NET30.", "s8")
-    assert memory.summarize().made
+    assert memory.summarize(dry_run=False).made
     (friday,) = (f for f in memory.facts("Gai Media") if f.value == "Friday")
     assert (friday.confirmations, friday.base) == (2, pytest.approx(0.9))  # 0.85 and 0.05
     say(memory, clock, "Remember, Gai Media's phone number is 555-1234.", "s8")
-    assert memory.summarize().made
+    assert memory.summarize(dry_run=False).made
     (friday,) = (f for f in memory.facts("Gai Media") if f.value == "Friday")
     assert friday.base == pytest.approx(0.9)
 
@@ -147,7 +147,7 @@ def test_a_dry_run_writes_nothing_and_an_undo_takes_it_back_row_for_row(memory, 
     preview = memory.summarize(dry_run=True)
     assert [s.entity for s in preview.made] == ["gai-media"]
     assert tables(path) == before
-    done = memory.summarize()
+    done = memory.summarize(dry_run=False)
     for operation in reversed(done.operations):
         memory.undo(operation)
     after = tables(path)
@@ -164,7 +164,7 @@ def test_what_only_a_session_may_see_is_not_summed_up_for_all(memory, clock):
             scope="session",
         )
         clock.passes(days=1)
-    assert memory.summarize().made == ()
+    assert memory.summarize(dry_run=False).made == ()
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_model_may_write_it_where_it_adds_nothing(opening, clock, said, taken)
     told(memory, clock, 3)
     memory._context.model = ScriptedModel(said)
     with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
-        (made,) = memory.summarize().made
+        (made,) = memory.summarize(dry_run=False).made
     assert (
         (made.text == said.get("summary"))
         if taken

@@ -369,7 +369,7 @@ def verbs(ids, operations):
         "facts": lambda m: [m.facts(namespace="alice", past=True), m.facts("stone", namespace="alice")],
         "timeline": lambda m: m.timeline("stone", namespace="alice"),
         "answer_sheet": lambda m: m.answer_sheet("where is the key", "alice").known,
-        "summarize": lambda m: m.summarize("alice"),
+        "summarize": lambda m: m.summarize("alice", dry_run=False),
         "confirm": lambda m: m.confirm(ids[0]),
         "deny": lambda m: m.deny(ids[0], "mine now"),
         "correct": lambda m: m.correct(ids[0], "mine now"),

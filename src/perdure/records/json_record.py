@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
 class JsonRecord:
@@ -29,14 +31,14 @@ class JsonRecord:
 
 def as_json(value: Any) -> Any:
     """Return a value as plain JSON data."""
+    if type(value) in _PLAIN:  # first, because a report may hold a hundred thousand of them
+        return value
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, Mapping):
         return {key: as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [as_json(item) for item in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, datetime):
-        return value.isoformat()
+    if isinstance(value, Enum | datetime):
+        return value.value if isinstance(value, Enum) else value.isoformat()
     return JsonRecord.to_dict(value) if hasattr(value, "__dataclass_fields__") else value

@@ -60,8 +60,13 @@ class ConsolidatingVerbs:
             Threshold, Param("Minimum similarity to consider duplicates", ge=0.7, le=0.99)
         ] = 0.85,
         strategy: Annotated[
-            Literal["keep_newest", "keep_oldest", "keep_highest_importance", "merge_content"],
-            Param("Strategy for merging similar memories"),
+            Literal[
+                "keep_newest", "keep_oldest", "keep_highest_importance", "keep_highest_confidence", "merge_content"
+            ],
+            Param(
+                "Strategy for merging similar memories",
+                tool_choices=("keep_newest", "keep_oldest", "keep_highest_importance", "merge_content"),
+            ),
         ] = "keep_highest_importance",
         dry_run: Annotated[DryRun, Param("Preview without changes")] = True,
         max_groups: Annotated[int, Param("Maximum groups to process", ge=1, le=100)] = 50,

@@ -61,6 +61,7 @@ class Param:
         refers: What the text identifies; a short form of the id is accepted.
         check: Checks and returns the value, after the type is right.
         tool: Whether the MCP tool has it.
+        tool_choices: The choices that the MCP tool has, if not all.
     """
 
     help: str
@@ -77,6 +78,7 @@ class Param:
     refers: Literal["memory", "operation"] | None = None
     check: Callable[[Any], Any] | None = None
     tool: bool = True
+    tool_choices: tuple[str, ...] = ()
 
     def with_more(self, other: Param) -> Param:
         """Return what an alias says, with what is said about it in one more place."""

@@ -96,7 +96,7 @@ def _property(parameter: Parameter) -> dict[str, Any]:
     told = parameter.param
     schema = {**_TYPES[parameter.kind], "description": told.help}
     if parameter.kind == "choice":
-        schema["enum"] = list(parameter.choices)
+        schema["enum"] = list(told.tool_choices or parameter.choices)
     elif parameter.kind == "choices":
         schema["items"] = {"type": "string", "enum": list(parameter.choices)}
     bounds = {"minimum": told.ge, "maximum": told.le, "exclusiveMinimum": told.gt}

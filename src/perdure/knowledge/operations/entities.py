@@ -24,6 +24,7 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.instant import from_instant
 from perdure.records.memory import State, Status
 from perdure.records.plan import Change
 from perdure.rules.learning_hint import untaught
@@ -256,8 +257,8 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
         aliases=tuple(written for _, written in sorted(known.aliases.items())),
         memories=sum(state.status is Status.ACTIVE for state in states),
         facts=tuple(facts),
-        first_seen=min(seen, default=None),
-        last_seen=max(seen, default=None),
+        first_seen=from_instant(min(seen)) if seen else None,
+        last_seen=from_instant(max(seen)) if seen else None,
         merged=tuple(family[1:]),
         shared={form: ids for form, ids in shared.items() if ids},
     )

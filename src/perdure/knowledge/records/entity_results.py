@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Any
 
-from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
 
@@ -38,8 +38,8 @@ class EntityView(JsonRecord):
     aliases: tuple[str, ...]
     memories: int
     facts: tuple[str, ...] = ()
-    first_seen: Instant | None = None
-    last_seen: Instant | None = None
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
     merged: tuple[str, ...] = ()
     shared: Mapping[str, tuple[str, ...]] | None = None
 
