@@ -460,8 +460,6 @@ SIGNALS = [
     ("reinforce", {"memory_ids": ["x"], "boost_type": "double"}, "InvalidInput", "boost_type"),
     ("reinforce", {"memory_ids": [""]}, "InvalidInput", "id"),
     ("weaken", {"memory_ids": ["x"], "amount": -1}, "InvalidInput", "amount"),
-    ("weaken", {"memory_ids": []}, "InvalidInput", "memory_ids"),
-    ("used", {"ids": []}, "InvalidInput", "ids"),
     ("used", {"ids": ["x"], "outcome": "great"}, "InvalidInput", "outcome"),
     ("review", {"limit": 0}, "InvalidInput", "limit"),
     ("review", {"id": "nothing", "verdict": "keep"}, "NotFound", "nothing"),

@@ -133,7 +133,7 @@ def test_nothing_is_written_and_namespaces_are_apart(opening, path, clock):
     before = tables(path)
     found = memory.backtest(AFTER_A_DAY, "other")
     assert (found.recalls, found.hits, found.other.hidden) == (0, 0, 5)
-    assert memory.backtest({"preset": "tiered"}).other.preset == "retention"
+    assert memory.backtest({"preset": "tiered"}).other.preset == "tiered"
     assert tables(path) == before
     plain = json.loads(json.dumps(memory.backtest(AFTER_A_DAY).to_dict()))
     assert plain["other"]["missing"] == len(plain["lost"])

@@ -52,13 +52,13 @@ def lived(memory, clock, days, every=3):
 @pytest.mark.behaviour("002-part-3", "LE-procedures-1")
 def test_what_was_planted_is_learned(memory, clock):
     lived(memory, clock, 24)
-    told = memory.learn_procedures()
+    told = memory.procedures()
     (one,) = told.procedures
     assert (told.sessions, told.messages, told.dry_run) == (24, 144, True)
     assert (one.trigger, one.then) == (("delivery", "status"), ("invoice",))
     assert (one.support, one.sessions, one.confidence) == (8, 8, 0.8)  # seed 002: a tenth for each
     assert one.lift > 5
-    done = memory.learn_procedures(dry_run=False)
+    done = memory.procedures(dry_run=False)
     (kept,) = memory.list(kinds=["procedure"])
     assert kept.content == "When delivery, status comes up, invoice follows (8 of 8 sessions until 2026-01-25)."
     assert kept.confidence == pytest.approx(0.8)
@@ -75,7 +75,7 @@ def test_what_was_planted_is_learned(memory, clock):
 @pytest.mark.behaviour("LE-procedures-2")
 def test_confidence_is_never_above_nine_tenths(memory, clock):
     lived(memory, clock, 36)
-    (one,) = memory.learn_procedures().procedures
+    (one,) = memory.procedures().procedures
     assert (one.support, one.confidence) == (12, 0.9)
 
 
@@ -88,7 +88,7 @@ def test_three_sessions_are_enough_where_few_topics_are_talked_about(memory, clo
         at = 2 + day % 3
         said[at : at + 2] = planted or said[at : at + 2]
         talk(memory, clock, day, said)
-        found = memory.learn_procedures().procedures
+        found = memory.procedures().procedures
         assert bool(found) == (day >= 8), day
 
 
@@ -98,7 +98,7 @@ def test_where_nothing_else_is_talked_about_six_sessions_tell_it_from_an_acciden
     memory = opening(at=":memory:")
     for day in range(sessions):
         talk(memory, clock, day, [ASKED, NEXT])
-    assert len(memory.learn_procedures().procedures) == found
+    assert len(memory.procedures().procedures) == found
 
 
 @pytest.mark.behaviour("LE-procedures-16")
@@ -107,7 +107,7 @@ def test_a_policy_may_ask_for_the_sessions_alone(opening, clock, sessions, found
     memory = opening({**WORDS_ONLY, "knowledge": {"procedure_chance": 1}}, at=":memory:")
     for day in range(sessions):
         talk(memory, clock, day, [ASKED, NEXT])
-    learned = memory.learn_procedures().procedures
+    learned = memory.procedures().procedures
     assert [(p.support, round(p.confidence, 3)) for p in learned] == [(sessions, sessions / 10)] * found
 
 
@@ -129,7 +129,7 @@ def test_shuffled_conversations_teach_nothing(opening, clock):
             days = [pool[n : n + 6] for n in range(0, len(pool), 6)]
         for day, texts in enumerate(days):
             talk(memory, clock, day, texts)
-        learned += memory.learn_procedures().procedures
+        learned += memory.procedures().procedures
     assert learned == []
 
 
@@ -142,18 +142,18 @@ def test_what_comes_up_everywhere_follows_nothing(memory, clock):
         if day % 2:
             texts[2] = ASKED
         talk(memory, clock, day, texts)
-    assert memory.learn_procedures().procedures == ()
+    assert memory.procedures().procedures == ()
 
 
 @pytest.mark.behaviour("LE-procedures-6")
 def test_a_dry_run_writes_nothing_and_its_plan_can_be_applied(memory, path, clock):
     lived(memory, clock, 24)
     before = tables(path)
-    (plan,) = memory.learn_procedures().plans
+    (plan,) = memory.procedures().plans
     assert tables(path) == before
     memory.apply(plan)
     assert len(memory.list(kinds=["procedure"])) == 1
-    assert memory.learn_procedures(dry_run=False).operations == ()
+    assert memory.procedures(dry_run=False).operations == ()
 
 
 @pytest.mark.behaviour("LE-procedures-7")
@@ -162,9 +162,9 @@ def test_learning_twice_changes_nothing_and_an_undo_restores_row_for_row(opening
     memory = opening(WORDS_ONLY, embedder)
     lived(memory, clock, 24)
     before = logical(path)
-    (operation,) = memory.learn_procedures(dry_run=False).operations
+    (operation,) = memory.procedures(dry_run=False).operations
     learned = logical(path)
-    again = memory.learn_procedures(dry_run=False)
+    again = memory.procedures(dry_run=False)
     assert (again.procedures, again.unchanged, again.operations) == ((), 1, ())
     assert logical(path) == learned
     back = memory.undo(operation).operation
@@ -177,12 +177,12 @@ def test_learning_twice_changes_nothing_and_an_undo_restores_row_for_row(opening
 @pytest.mark.behaviour("LE-procedures-8")
 def test_one_that_stops_holding_is_archived_and_comes_back_when_it_holds_again(memory, path, clock):
     lived(memory, clock, 24)
-    (first,) = memory.learn_procedures(dry_run=False).procedures
+    (first,) = memory.procedures(dry_run=False).procedures
     for day in range(90, 110):  # only the delivery is asked about
         sitting(memory, clock, day, *((ASKED,) if day % 2 else ()))
     clock.now = START + timedelta(days=110)
     before = logical(path)
-    (gone,) = memory.learn_procedures(dry_run=False).procedures
+    (gone,) = memory.procedures(dry_run=False).procedures
     assert (gone.id, gone.move, gone.support, gone.sessions) == (first.id, "retired", 0, 10)
     assert gone.because == "it stopped holding: it followed in 0 of 10 recent sessions"
     assert memory.get(first.id) is None
@@ -191,11 +191,11 @@ def test_one_that_stops_holding_is_archived_and_comes_back_when_it_holds_again(m
     assert known_procedures(memory._context, "default") == []
     memory.undo(memory.history()[0].id)
     assert logical(path) == before
-    memory.learn_procedures(dry_run=False)
+    memory.procedures(dry_run=False)
     for day in range(190, 214):
         sitting(memory, clock, day, *((ASKED, NEXT) if day % 3 == 0 else ()))
     clock.now = START + timedelta(days=214)
-    (back,) = memory.learn_procedures(dry_run=False).procedures
+    (back,) = memory.procedures(dry_run=False).procedures
     assert (back.id, back.move, back.support, back.sessions) == (first.id, "back", 8, 8)
     assert memory.get(first.id).confidence == pytest.approx(0.8)
 
@@ -203,11 +203,11 @@ def test_one_that_stops_holding_is_archived_and_comes_back_when_it_holds_again(m
 @pytest.mark.behaviour("LE-procedures-9")
 def test_silence_says_nothing_against_a_procedure(memory, clock):
     lived(memory, clock, 24)
-    (first,) = memory.learn_procedures(dry_run=False).procedures
+    (first,) = memory.procedures(dry_run=False).procedures
     for day in range(100, 124):
         sitting(memory, clock, day)
     clock.now = START + timedelta(days=124)
-    told = memory.learn_procedures(dry_run=False)
+    told = memory.procedures(dry_run=False)
     assert (told.procedures, told.unchanged) == ((), 1)
     assert [p.id for p in known_procedures(memory._context, "default")] == [first.id]
 
@@ -215,15 +215,15 @@ def test_silence_says_nothing_against_a_procedure(memory, clock):
 @pytest.mark.behaviour("LE-procedures-10")
 def test_confidence_follows_recent_sessions(memory, clock):
     lived(memory, clock, 24)
-    (first,) = memory.learn_procedures(dry_run=False).procedures
+    (first,) = memory.procedures(dry_run=False).procedures
     for day in range(24, 30):
         sitting(memory, clock, day, *((ASKED, NEXT) if day % 3 == 0 else ()))
     clock.now = START + timedelta(days=30)
-    (more,) = memory.learn_procedures(dry_run=False).procedures
+    (more,) = memory.procedures(dry_run=False).procedures
     assert (more.id, more.move, more.support, more.confidence) == (first.id, "changed", 10, 0.9)
     assert memory.get(first.id).confidence == pytest.approx(0.9)
     clock.now = START + timedelta(days=60 + 12)  # the first four are no longer recent
-    (less,) = memory.learn_procedures(dry_run=False).procedures
+    (less,) = memory.procedures(dry_run=False).procedures
     assert (less.move, less.support, less.confidence) == ("changed", 6, 0.6)
 
 
@@ -231,19 +231,19 @@ def test_confidence_follows_recent_sessions(memory, clock):
 def test_what_a_person_decided_stands(memory, clock):
     """One that was archived by hand is not learned anew; one that is pinned, or was brought back, is not retired."""
     lived(memory, clock, 24)
-    (one,) = memory.learn_procedures(dry_run=False).procedures
+    (one,) = memory.procedures(dry_run=False).procedures
     memory.archive(one.id, "not useful")
-    assert memory.learn_procedures(dry_run=False).procedures == ()
+    assert memory.procedures(dry_run=False).procedures == ()
     memory.restore(one.id)
     memory.pin(one.id)
     for day in range(90, 110):
         sitting(memory, clock, day, *((ASKED,) if day % 2 else ()))
     clock.now = START + timedelta(days=110)
-    assert memory.learn_procedures(dry_run=False).procedures == ()
+    assert memory.procedures(dry_run=False).procedures == ()
     memory.unpin(one.id)
-    assert [p.move for p in memory.learn_procedures(dry_run=False).procedures] == ["retired"]
+    assert [p.move for p in memory.procedures(dry_run=False).procedures] == ["retired"]
     memory.restore(one.id)
-    assert memory.learn_procedures(dry_run=False).procedures == ()
+    assert memory.procedures(dry_run=False).procedures == ()
     assert [p.id for p in known_procedures(memory._context, "default")] == [one.id]
 
 
@@ -253,7 +253,7 @@ def test_what_assistants_say_and_what_stays_in_its_session_teaches_nothing(memor
         talk(memory, clock, day, [ASKED, NEXT], f"other {day}", role="assistant")
         talk(memory, clock, day, [ASKED, NEXT], f"private {day}", scope="session")
         sitting(memory, clock, day)
-    told = memory.learn_procedures()
+    told = memory.procedures()
     assert (told.sessions, told.procedures) == (24, ())
 
 
@@ -272,7 +272,7 @@ def test_entities_are_topics_by_their_names(memory, clock):
         named = [m for m in memory.list(session=f"day {day}", limit=10) if m.content == "How are they?"]
         name = "gai" if day % 2 else "gai-media"
         applied(memory, *(document(Shelf.MENTION, m.id, name, None, {"role": "subject"}) for m in named))
-    (one,) = memory.learn_procedures(dry_run=False).procedures
+    (one,) = memory.procedures(dry_run=False).procedures
     assert (one.trigger, one.then) == (("@gai-media",), ("anything", "overdue"))
     assert one.content.startswith("When Gai Media comes up, anything, overdue follows (8 of 8")
     known = known_procedures(memory._context, "default")
@@ -283,7 +283,7 @@ def test_entities_are_topics_by_their_names(memory, clock):
 @pytest.mark.behaviour("LE-procedures-14")
 def test_known_procedures_widen_a_question(memory, clock):
     lived(memory, clock, 24)
-    memory.learn_procedures(dry_run=False)
+    memory.procedures(dry_run=False)
     known = known_procedures(memory._context, "default")
     assert widen(query_words("Any news of our deliveries?"), known) == ("invoice",)
     assert widen(query_words("Any news of the delivery and its invoice?"), known) == ()
@@ -292,10 +292,10 @@ def test_known_procedures_widen_a_question(memory, clock):
 
 def test_namespaces_learn_apart_and_bad_arguments_are_refused(memory, clock):
     lived(memory, clock, 24)
-    assert memory.learn_procedures("elsewhere").procedures == ()
+    assert memory.procedures("elsewhere").procedures == ()
     for given in ({"namespace": ""}, {"dry_run": "no"}, {"accept_loss": 3}):
         with pytest.raises(InvalidInput):
-            memory.learn_procedures(**given)
+            memory.procedures(**given)
 
 
 @pytest.fixture
@@ -308,7 +308,7 @@ def learning(opening):
 def test_a_recall_has_room_for_what_usually_follows(learning, clock):
     memory = learning
     lived(memory, clock, 24)
-    memory.learn_procedures(dry_run=False)
+    memory.procedures(dry_run=False)
     plain = memory.recall("delivery status", limit=2, touch=False)
     assert all("procedure" not in h.parts for h in plain.hits)  # two hits have no room to spare
     hits = memory.recall("delivery status", limit=5, touch=False).hits
@@ -323,6 +323,6 @@ def test_a_procedure_takes_the_last_place_only(learning, clock):
     lived(memory, clock, 24)
     before = [h.memory.id for h in memory.recall("delivery status", limit=5, touch=False).hits]
     assert len(before) == 5
-    memory.learn_procedures(dry_run=False)
+    memory.procedures(dry_run=False)
     after = [h.memory.id for h in memory.recall("delivery status", limit=5, touch=False).hits]
     assert after[:4] == before[:4]

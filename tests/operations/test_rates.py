@@ -49,7 +49,7 @@ def test_it_learns_what_was_planted(memory, clock):
     clock.passes(days=120)
     _, fast = planted(memory, "contact", 30.0, 40, 120.0, seed=1)
     _, slow = planted(memory, "terms", 700.0, 40, 120.0, seed=2)
-    found = memory.learn_rates()
+    found = memory.rates(dry_run=False)
     contact, terms = row(found, "contact"), row(found, "terms")
     assert (contact.facts, contact.changes, terms.changes) == (40, fast, slow)
     assert contact.low < 0.916 / 30 < contact.high
@@ -70,7 +70,7 @@ def test_a_learned_rate_says_how_sure_a_fact_is(memory, clock):
     state = hit.memory.state
     days = (clock() - hit.memory.created_at).total_seconds() / 86_400
     assert hit.memory.confidence == pytest.approx(state.confidence * math.exp(-0.01 * days))
-    rate = row(memory.learn_rates(), "contact").rate
+    rate = row(memory.rates(dry_run=False), "contact").rate
     (again,) = (h for h in memory.recall("contact number", limit=50, touch=False).hits if h.memory.id == hit.memory.id)
     assert again.memory.confidence == pytest.approx(state.confidence * math.exp(-rate * days))
     assert again.memory.confidence < hit.memory.confidence
@@ -89,7 +89,7 @@ def test_a_rate_is_used_only_where_changes_and_interval_allow(opening, clock):
     assert (wide.changes, wide.in_use) == (5, False)
     assert "too wide: the upper end is 4.02 times the lower" in wide.because
     ended(memory, Status.SUPERSEDED, (ids[5], day(50)))
-    enough = row(memory.learn_rates(), "contact")
+    enough = row(memory.rates(dry_run=False), "contact")
     assert (enough.changes, enough.in_use) == (6, True)
     assert enough.exposure_days == pytest.approx(6 * 50 + 14 * 100)
     strict = {**WORDS_ONLY, "knowledge": {"rate_width": 2.0}}
@@ -105,8 +105,8 @@ def test_nothing_is_written_by_looking_and_an_undo_restores_row_for_row(memory, 
     memory.rates()
     assert tables(path) == before
     rows = logical(path)
-    (operation,) = memory.learn_rates().operations
-    assert memory.learn_rates().operations == ()  # the same is not written twice
+    (operation,) = memory.rates(dry_run=False).operations
+    assert memory.rates(dry_run=False).operations == ()  # the same is not written twice
     learned = logical(path)
     assert learned != rows
     back = memory.undo(operation).operation
@@ -120,11 +120,11 @@ def test_nothing_is_written_by_looking_and_an_undo_restores_row_for_row(memory, 
 def test_what_is_written_is_brought_up_to_date(memory, clock):
     clock.passes(days=100)
     ids = facts(memory, *((f"value {n}", "contact", day(0)) for n in range(20)))
-    first = memory.learn_rates()
+    first = memory.rates(dry_run=False)
     assert not row(first, "contact").in_use
     ended(memory, Status.SUPERSEDED, *((i, day(50)) for i in ids[:12]))
     clock.passes(days=1)
-    memory.learn_rates()
+    memory.rates(dry_run=False)
     (document,) = memory._context.store.documents.page("default", Shelf.RATE, ("", ""), 10)
     assert (document.id, document.data["changes"], document.data["in_use"]) == ("contact", 12, True)
     assert document.data["at_ms"] == to_instant(clock())
@@ -137,10 +137,10 @@ def test_a_sort_of_which_there_are_no_facts_any_more_loses_its_rate(memory, cloc
     clock.passes(days=100)
     facts(memory, ("Friday", "preference", day(0)))
     taken_back = [o.id for o in memory.history(limit=2)]
-    memory.learn_rates()
+    memory.rates(dry_run=False)
     for operation in taken_back:
         memory.undo(operation)
-    assert memory.learn_rates().rates == ()
+    assert memory.rates(dry_run=False).rates == ()
     assert memory._context.store.documents.page("default", Shelf.RATE, ("", ""), 10) == []
 
 
@@ -149,7 +149,10 @@ def test_namespaces_learn_apart(memory, clock):
     clock.passes(days=120)
     planted(memory, "contact", 10.0, 20, 120.0, seed=4, namespace="one")
     planted(memory, "contact", 300.0, 20, 120.0, seed=5, namespace="two")
-    assert row(memory.learn_rates("one"), "contact").rate > 5 * row(memory.learn_rates("two"), "contact").rate
+    assert (
+        row(memory.rates("one", dry_run=False), "contact").rate
+        > 5 * row(memory.rates("two", dry_run=False), "contact").rate
+    )
     assert memory.rates("three").rates == ()
     with pytest.raises(InvalidInput):
         memory.rates("")

@@ -146,6 +146,8 @@ def test_not_found_handling(spatial, kept, path):
         "avg_boost": 0.0,
         "reinforced": [],
         "not_found": [],
+        "operations": [],
+        "changed": False,
     }
 
 

@@ -114,7 +114,7 @@ def test_unknown_and_archived_memories_are_listed(memory, kept):
     memory.archive(gone.id, "test")
     found = memory.used(["nobody", kept.id, gone.id])
     assert (found.counted, found.not_found) == ((kept.id,), ("nobody", gone.id))
-    assert found.to_dict()["counted"] == (kept.id,)
+    assert found.to_dict()["counted"] == [kept.id]
 
 
 @pytest.mark.behaviour("SG41")

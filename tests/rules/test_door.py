@@ -140,7 +140,7 @@ def test_any_text_goes_through_the_whole_api_unchanged_or_is_refused(texts):
                 kept = memory.remember(text, kind="episode", session="s", tags=["t"])
             except InvalidInput:
                 continue
-            assert kept.content == text
+            assert kept.memory.content == text
             assert memory.get(kept.id).content == text
             stored.add(kept.id)
             memory.recall(text, inside="s", touch=False)

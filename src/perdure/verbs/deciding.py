@@ -117,9 +117,7 @@ class DecidingVerbs:
     )
     def reinforce(
         self,
-        memory_ids: Annotated[
-            Identities, Param("Memory IDs to reinforce", longest=200, least=1, argument=True, refers="memory")
-        ],
+        memory_ids: Annotated[Identities, Param("Memory IDs to reinforce")],
         boost_type: Annotated[
             Literal["additive", "multiplicative", "set_value"],
             Param("Add the amount, grow by this share, or set this value."),

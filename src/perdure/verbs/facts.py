@@ -297,8 +297,7 @@ class FactVerbs:
     def verify(
         self,
         namespace: Namespace = "default",
-        ids: Annotated[Identities, Param("Only these memories.", argument=True, most=1000, refers="memory")]
-        | None = None,
+        ids: Annotated[Identities, Param("Only these memories.", least=1, most=1000)] | None = None,
         *,
         limit: Annotated[
             Limit, Param("Facts, and citing memories, at most; the rest comes next time.", ge=1, le=1000)

@@ -10,9 +10,7 @@ from perdure.rules.validation.values import checked_namespace
 from perdure.verbs.declaration import Param
 
 Identity = Annotated[str, Param("The memory's id, or its short form.", longest=200, refers="memory")]
-Identities = Annotated[
-    Sequence[str], Param("The memories' ids.", longest=200, least=1, most=1000, argument=True, refers="memory")
-]
+Identities = Annotated[Sequence[str], Param("The memories' ids.", longest=200, argument=True, refers="memory")]
 Namespace = Annotated[str, Param("The namespace.", longest=200, check=checked_namespace)]
 Everywhere = Annotated[str, Param("Only this namespace; all if left out.", longest=200, check=checked_namespace)]
 Query = Annotated[str, Param("A question in plain words.", longest=10_000, stdin=True)]
