@@ -226,7 +226,7 @@ def test_what_is_no_transcript_is_told(path, tmp_path):
         read_new_messages(path, None)
     with pytest.raises(InvalidInput, match="not a file"):
         read_new_messages(tmp_path, None)
-    with pytest.raises(InvalidInput, match="no path"):
+    with pytest.raises(InvalidInput, match="is not valid"):
         read_new_messages(tmp_path / "a\0b", None)
     if sys.platform != "win32":
         os.mkfifo(path)

@@ -36,7 +36,7 @@ def write_export(path: str, lines: Iterable[Line], *, force: bool = False) -> No
         sys.stdout.buffer.flush()
         return
     if not path.endswith((".jsonl", ".json", ".jsonl.gz", ".json.gz", PARQUET)):
-        raise InvalidInput(f"{path} has no known suffix.", remedy="End it with .jsonl, .jsonl.gz or .parquet.")
+        raise InvalidInput(f"The format of {path} is not known.", remedy="End it with .jsonl, .jsonl.gz or .parquet.")
     check_target(Path(path), force=force)
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import write_parquet  # noqa: PLC0415  # an extra, and slow to load
