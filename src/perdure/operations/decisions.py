@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from perdure.operations.ports import Context
+from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Record, State, Status
 from perdure.records.outcome import Outcome
 from perdure.records.plan import Change
 from perdure.rules.decisions import Decisions
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import memory_items
-
-
-@dataclass(frozen=True, slots=True)
-class StateChange:
-    """What is decided about one memory.
-
-    Attributes:
-        state: As it is to be.
-        because: Why.
-        accessed: An access goes with it, of this instant; it adds nothing to importance.
-    """
-
-    state: State
-    because: str
-    accessed: bool = False
 
 
 def begin(ctx: Context, namespace: str, now: Instant) -> Decisions:
@@ -78,27 +64,12 @@ def decide(
     return outcome(ctx, decisions.record(record.id), written)
 
 
-def decide_all(
-    ctx: Context,
-    namespace: str,
-    records: Sequence[Record],
-    change: Callable[[list[State]], list[StateChange]],
-    *,
-    operation: str,
-    note: str,
-    now: Instant,
-    documents: Sequence[Change] = (),
-) -> str | None:
-    """Write decisions about memories of one namespace, and return the operation; None where nothing changes.
-
-    ``change`` gets their states as of now, accesses counted in, and returns what they are to be, in the same order.
-    """
-    decisions = begin(ctx, namespace, now)
-    decisions.admit(records)
-    for record, made in zip(records, change([decisions.states[r.id] for r in records]), strict=True):
-        decisions.change(record.id, made.state, operation, made.because, accessed=made.accessed)
-    decisions.add(documents)
-    return write(ctx, decisions, operation, note)
+def close_questions(ctx: Context, record: Record, because: str) -> list[Change]:
+    """Return the changes that close the open questions about a memory."""
+    edits = DocumentEdits(ctx.store.documents.find(record.namespace, Shelf.REVIEW, [record.id]))
+    for identity, name in edits.shelf(Shelf.REVIEW):
+        edits.put(Shelf.REVIEW, identity, name, None, because)
+    return edits.changes()
 
 
 def outcome(ctx: Context, record: Record, operation: str | None) -> Outcome:

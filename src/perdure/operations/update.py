@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from perdure.operations.decisions import begin, outcome, write
+from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.lifecycle.pinning_archiving import archive
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import store_drafts
 from perdure.operations.writing import found, retried
-from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Kind, Record, Status
@@ -105,10 +103,4 @@ def _supersede(ctx: Context, decisions: Decisions, record: Record, stands: str) 
     gone = replace(decisions.states[record.id], status=Status.SUPERSEDED, status_ms=decisions.now, held=False)
     decisions.change(record.id, gone, "replaced", f"superseded: {because}")
     link = {"kind": SUPERSEDES, "other": record.id, "weight": 1.0}
-    decisions.add([Change(Target.LINK, stands, None, link, because), *_closed_questions(ctx, record, because)])
-
-
-def _closed_questions(ctx: Context, record: Record, because: str) -> Iterator[Change]:
-    for asked in ctx.store.documents.find(record.namespace, Shelf.REVIEW, [record.id]):
-        row = {"shelf": Shelf.REVIEW, "name": asked.name, "data": dict(asked.data)}
-        yield Change(Target.DOCUMENT, record.id, row, None, because)
+    decisions.add([Change(Target.LINK, stands, None, link, because), *close_questions(ctx, record, because)])

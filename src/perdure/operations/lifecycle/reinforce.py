@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from perdure.operations.decisions import StateChange, decide_all, ids_by_namespace, read_visible
+from perdure.operations.decisions import begin, ids_by_namespace, read_visible, write
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.instant import Instant
@@ -69,18 +69,17 @@ def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, no
     done = _Done()
 
     def attempt(place: str, wanted: list[str]) -> tuple[str | None, Changes]:
-        made: list[SignalChange] = []
-
-        def change(states: list[State]) -> list[StateChange]:
-            made.extend(rule(states))
-            return [StateChange(c.state, c.because, accessed=accessed) for c in made]
-
         records = read_visible(ctx, place, wanted)
         if not records:
             return None, {}
+        decisions = begin(ctx, place, now)
+        decisions.admit(records)
+        made = dict(zip(decisions.states, rule(list(decisions.states.values())), strict=True))
+        for identity, change in made.items():
+            decisions.change(identity, change.state, operation, change.because, accessed=accessed)
         note = f"{operation} {records[0].id if len(records) == 1 else f'{len(records)} memories'}"
-        written = decide_all(ctx, place, records, change, operation=operation, note=note, now=now)
-        return written, {r.id: (_words(r), c) for r, c in zip(records, made, strict=True)}
+        written = write(ctx, decisions, operation, note)
+        return written, {r.id: (_words(r), made[r.id]) for r in records}
 
     for place, wanted in ids_by_namespace(ctx, ids).items():
         written, changes = retried(partial(attempt, place, wanted))

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from perdure.operations.decisions import StateChange, decide_all, outcome
-from perdure.operations.documents import all_documents
+from perdure.operations.decisions import begin, close_questions, outcome, read_visible, write
+from perdure.operations.documents import all_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.operations.writing import found, retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import MemoryItem, Record, State, Status
+from perdure.records.memory import MemoryItem, Record, Status
 from perdure.records.outcome import Outcome
-from perdure.records.plan import Change, Target
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.signal_results import Question
+from perdure.rules.decisions import Decisions
 from perdure.rules.lifecycle.decay import preview
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, memory_items
 from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
 
-PAGE: Final = 1000
 LONGEST: Final = 5000
 """So many ageing facts are ranked."""
 FEW: Final = 50
@@ -40,16 +39,14 @@ Answer = Literal["keep", "drop"]
 def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     """Return open questions, the highest value at risk first; memories that are hidden are not asked about.
 
-    Asked about are memories with an open review, and facts that are ageing (seed 002, stage 6), but not those of which
+    Asked about are memories with an open review, and facts that are ageing, but not those of which
     a person said: do not ask again.
     """
     now = ctx.clock()
     about = _open(ctx, namespace)
-    ids = list(about)
     asked: list[Question] = []
-    for start in range(0, len(ids), PAGE):
-        memories = memory_items(ctx.store.get(namespace, ids[start : start + PAGE]), ctx.policy, now)
-        seen = [m for m in memories if m.status is Status.ACTIVE]
+    for page in pages(about):
+        seen = _visible(ctx, namespace, page, now)
         rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
         asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
@@ -67,15 +64,14 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     policy = ctx.policy.knowledge
     before = now - int(policy.aging_days * DAY_MS)
     ids = ctx.store.unconfirmed_facts(namespace, before, policy.aging_reinforcements, LONGEST)
-    states = {i: s for i, (s, _) in ctx.store.states(namespace, ids).items() if is_aging(s, policy, now)} if ids else {}
+    states = {i: s for i, s in find_states(ctx, namespace, ids).items() if is_aging(s, policy, now)}
     sure = current_signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
     ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))
     found: list[MemoryItem] = []
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
-        told = ctx.store.documents.find(namespace, Shelf.FACT, page)
-        muted = {d.id for d in told if d.data.get("asked_not")}
+        muted = {d.id for d in ctx.store.documents.find(namespace, Shelf.FACT, page) if d.data.get("asked_not")}
         found += memory_items(ctx.store.get(namespace, [i for i in page if i not in muted]), ctx.policy, now)
         if len(found) >= most:
             break
@@ -116,8 +112,12 @@ def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
 def _rivals(ctx: Context, namespace: str, documents: Sequence[Document], now: Instant) -> dict[str, MemoryItem]:
     """Return what is believed of that which the memories contradict that are asked about."""
     ids = sorted({str(d.data["against"]) for d in documents if "against" in d.data})
-    found = memory_items(ctx.store.get(namespace, ids), ctx.policy, now) if ids else []
-    return {m.id: m for m in found if m.status is Status.ACTIVE}
+    return {m.id: m for m in _visible(ctx, namespace, ids, now)}
+
+
+def _visible(ctx: Context, namespace: str, ids: Sequence[str], now: Instant) -> list[MemoryItem]:
+    """Return those of some memories that are in view."""
+    return memory_items(read_visible(ctx, namespace, ids) if ids else [], ctx.policy, now)
 
 
 def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str, MemoryItem]) -> Question | None:
@@ -150,73 +150,38 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
         NotFound: There is no such memory, or no open question about it.
         InvalidInput: It is to be kept, but is hidden by now.
     """
-    record = found(ctx, identity)
-    _open_about(ctx, record)
-    if (learned := ctx.extension.answer(ctx, record, verdict, reason)) is not None:
-        return learned
-    return retried(lambda: _settled(ctx, identity, verdict, reason))
+
+    def attempt() -> Outcome:
+        record = found(ctx, identity)
+        told = f": {reason}" if reason else ""
+        closed = close_questions(ctx, record, f"a person answered {verdict}{told}")
+        if not closed:
+            raise NotFound(f"There is no open question about {identity}.", remedy="`review` lists the open ones.")
+        if (learned := ctx.extension.answer(ctx, record, verdict, reason)) is not None:
+            return learned
+        decisions = begin(ctx, record.namespace, ctx.clock())
+        decisions.admit([record])
+        _decide(decisions, record, verdict, told)
+        decisions.add(closed)
+        operation = "settle" if verdict == "keep" else "archive"  # what a person hides is no loss of upkeep
+        written = write(ctx, decisions, operation, f"settle {identity}: {verdict}{told}")
+        return outcome(ctx, decisions.result(identity), written)
+
+    return retried(attempt)
 
 
-def _settled(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> Outcome:
-    now = ctx.clock()
-    record = found(ctx, identity)
-    questions = _open_about(ctx, record)
-    hidden = record.state.status is not Status.ACTIVE
-    if hidden and verdict == "keep":
-        raise InvalidInput(
-            f"{identity} is {record.state.status} by now and so cannot be kept.", remedy="Restore it first."
-        )
-    decide = _validating(now) if verdict == "keep" else _archiving(now, reason)
-    told = f": {reason}" if reason else ""
-    closed = [
-        Change(
-            Target.DOCUMENT,
-            identity,
-            {"shelf": Shelf.REVIEW, "name": d.name, "data": dict(d.data)},
-            None,
-            f"a person answered {verdict}{told}",
-        )
-        for d in questions
-    ]
-    operation = decide_all(
-        ctx,
-        record.namespace,
-        [] if hidden else [record],
-        decide,
-        operation="settle" if verdict == "keep" else "archive",  # what a person hides is no loss of upkeep
-        note=f"settle {identity}: {verdict}{told}",
-        now=now,
-        documents=closed,
-    )
-    return outcome(ctx, found(ctx, identity, record.namespace), operation)
-
-
-def _open_about(ctx: Context, record: Record) -> list[Document]:
-    """Return the open questions about a memory.
-
-    Raises:
-        NotFound: There is none.
-    """
-    questions = ctx.store.documents.find(record.namespace, Shelf.REVIEW, [record.id])
-    if not questions:
-        raise NotFound(f"There is no open question about {record.id}.", remedy="`review` lists the open ones.")
-    return questions
-
-
-def _validating(now: Instant) -> Callable[[list[State]], list[StateChange]]:
-    def decide(states: list[State]) -> list[StateChange]:
-        return [
-            StateChange(o.state, f"a person said that it is right: {o.because}")
-            for o in (validate_state(s, now) for s in states)
-        ]
-
-    return decide
-
-
-def _archiving(now: Instant, reason: str | None) -> Callable[[list[State]], list[StateChange]]:
-    because = "archived: a person said that it is not right" + (f": {reason}" if reason else "")
-
-    def decide(states: list[State]) -> list[StateChange]:
-        return [StateChange(replace(s, status=Status.ARCHIVED, status_ms=now, held=False), because) for s in states]
-
-    return decide
+def _decide(decisions: Decisions, record: Record, verdict: Answer, told: str) -> None:
+    """Decide what a person's answer does to a memory: one that is hidden already stays as it is."""
+    if record.state.status is not Status.ACTIVE:
+        if verdict == "keep":
+            raise InvalidInput(
+                f"{record.id} is {record.state.status} by now and so cannot be kept.", remedy="Restore it first."
+            )
+        return
+    if verdict == "keep":
+        made = validate_state(decisions.states[record.id], decisions.now)
+        state, because = made.state, f"a person said that it is right: {made.because}"
+    else:
+        state = replace(decisions.states[record.id], status=Status.ARCHIVED, status_ms=decisions.now, held=False)
+        because = f"archived: a person said that it is not right{told}"
+    decisions.change(record.id, state, "settled", because)

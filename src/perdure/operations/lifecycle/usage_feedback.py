@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
-from perdure.operations.decisions import StateChange, decide_all, ids_by_namespace, read_visible
+from perdure.operations.decisions import begin, ids_by_namespace, read_visible, write
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
-from perdure.records.document import Document, Shelf
-from perdure.records.instant import Instant
-from perdure.records.memory import State
-from perdure.records.plan import Change, Target
+from perdure.records.document import Shelf
 from perdure.records.signal_results import Used
+from perdure.rules.decisions import Decisions
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.reinforcement import Boost, doubt_states, reinforce_states
 from perdure.rules.validation.values import checked_id
 
@@ -43,7 +43,7 @@ class _Origin:
 
 @dataclass(slots=True)
 class _Told:
-    """What has been done so far."""
+    """What has been done so far: for which memories it counted, which are not in view or told already, and how."""
 
     counted: set[str] = field(default_factory=set)
     repeated: set[str] = field(default_factory=set)
@@ -59,19 +59,13 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
     """
     if recall_id is not None:
         checked_id(recall_id, "recall_id")
-    now = ctx.clock()
     told = _Told()
     found: set[str] = set()
     for place, wanted in ids_by_namespace(ctx, ids).items():
         if outcome == "unused":
             found |= {r.id for r in read_visible(ctx, place, wanted)}
-            continue
-        origins = _origins(ctx, place, wanted, recall_id)
-        retried(
-            lambda place=place, wanted=wanted, origins=origins: _tell(  # type: ignore[misc]  # bound now
-                ctx, place, wanted, outcome, origins, now, told
-            )
-        )
+        else:
+            retried(partial(_tell, ctx, place, outcome, _origins(ctx, place, wanted, recall_id), told))
     found |= told.counted | told.repeated
     return Used(
         outcome,
@@ -95,78 +89,59 @@ def _origins(ctx: Context, place: str, ids: Sequence[str], recall_id: str | None
     return {i: found.get(i, _Origin(recall_id or "")) for i in ids}
 
 
-def _tell(
-    ctx: Context,
-    place: str,
-    ids: Sequence[str],
-    outcome: WhatCame,
-    origins: Mapping[str, _Origin],
-    now: Instant,
-    told: _Told,
-) -> None:
-    records = read_visible(ctx, place, ids)
-    earlier = {(d.id, d.name): d for d in ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records])}
-    fresh = [r for r in records if _news(earlier.get((r.id, origins[r.id].name)), outcome)]
-    if fresh:
-        documents = [_outcome(r.id, outcome, origins[r.id], earlier, now) for r in fresh]
-        if outcome == WRONG:
-            documents += _reviews(ctx, place, [r.id for r in fresh], origins, now)
-        accessed = [not origins[r.id].counted for r in fresh]
-
-        def decide(states: list[State]) -> list[StateChange]:
-            if outcome == WRONG:
-                return [StateChange(o.state, o.because) for o in doubt_states(states, ctx.policy, now)]
-            boost = Boost("additive", ctx.policy.use.boost, ctx.policy.use.strength)
-            made = reinforce_states(states, accessed, boost, ctx.policy, now)
-            return [
-                StateChange(o.state, f"helpful: {o.because}", accessed=a) for o, a in zip(made, accessed, strict=True)
-            ]
-
-        note = f"used: {len(fresh)} {outcome}"
-        operation = decide_all(
-            ctx, place, fresh, decide, operation="used", note=note, now=now, documents=tuple(documents)
-        )
-        told.operations += [operation] if operation is not None else []
+def _tell(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], told: _Told) -> None:
+    """Write down what became of memories of one namespace, those with their recalls that are in view."""
+    records = read_visible(ctx, place, list(origins))
+    edits = DocumentEdits(ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records]))
+    fresh = [r for r in records if _news(edits.get(Shelf.OUTCOME, r.id, origins[r.id].name), outcome)]
+    told.repeated |= {r.id for r in records} - {r.id for r in fresh} - told.counted
+    if not fresh:
+        return
+    decisions = begin(ctx, place, ctx.clock())
+    decisions.admit(fresh)
+    _change_signals(decisions, outcome, origins)
+    _note(edits, decisions, outcome, origins)
+    if outcome == WRONG:
+        edits.read(ctx.store.documents.find(place, Shelf.REVIEW, list(decisions.records)))
+        _ask(edits, decisions, origins)
+    decisions.add(edits.changes())
+    written = write(ctx, decisions, "used", f"used: {len(fresh)} {outcome}")
+    told.operations += [written] if written is not None else []
     told.counted |= {r.id for r in fresh}
-    told.repeated |= {r.id for r in records} - told.counted
 
 
-def _news(earlier: Document | None, outcome: WhatCame) -> bool:
+def _change_signals(decisions: Decisions, outcome: WhatCame, origins: Mapping[str, _Origin]) -> None:
+    ids, states, policy = list(decisions.states), list(decisions.states.values()), decisions.policy
+    if outcome == WRONG:
+        for identity, made in zip(ids, doubt_states(states, policy, decisions.now), strict=True):
+            decisions.change(identity, made.state, "used", made.because)
+        return
+    accessed = [not origins[i].counted for i in ids]
+    boost = Boost("additive", policy.use.boost, policy.use.strength)
+    for identity, made in zip(ids, reinforce_states(states, accessed, boost, policy, decisions.now), strict=True):
+        because, counts = f"helpful: {made.because}", not origins[identity].counted
+        decisions.change(identity, made.state, "used", because, accessed=counts)
+
+
+def _news(earlier: Mapping[str, Any] | None, outcome: WhatCame) -> bool:
     """Whether an outcome has not been told: the first word counts, and that it was wrong counts after any other."""
-    return earlier is None or (outcome == WRONG and earlier.data.get("outcome") != WRONG)
+    return earlier is None or (outcome == WRONG and earlier.get("outcome") != WRONG)
 
 
-def _outcome(
-    identity: str, outcome: WhatCame, origin: _Origin, earlier: Mapping[tuple[str, str], Document], now: Instant
-) -> Change:
-    before = earlier.get((identity, origin.name))
-    after = {"outcome": outcome, "query": origin.query, "at_ms": now}
-    return Change(
-        Target.DOCUMENT,
-        identity,
-        None if before is None else {"shelf": Shelf.OUTCOME, "name": origin.name, "data": dict(before.data)},
-        {"shelf": Shelf.OUTCOME, "name": origin.name, "data": after},
-        f"{outcome}, for the question {origin.query!r}" if origin.query else f"{outcome}, for a question not logged",
-    )
+def _note(edits: DocumentEdits, decisions: Decisions, outcome: WhatCame, origins: Mapping[str, _Origin]) -> None:
+    """Remember which question each memory answered."""
+    for i in decisions.records:
+        asked = origins[i].query
+        because = f"{outcome}, for the question {asked!r}" if asked else f"{outcome}, for a question not logged"
+        data = {"outcome": outcome, "query": asked, "at_ms": decisions.now}
+        edits.put(Shelf.OUTCOME, i, origins[i].name, data, because)
 
 
-def _reviews(
-    ctx: Context, place: str, ids: Sequence[str], origins: Mapping[str, _Origin], now: Instant
-) -> list[Change]:
+def _ask(edits: DocumentEdits, decisions: Decisions, origins: Mapping[str, _Origin]) -> None:
     """Open a review of each memory that has none of the kind."""
-    there = {d.id for d in ctx.store.documents.find(place, Shelf.REVIEW, ids) if d.name == WRONG}
-    return [
-        Change(
-            Target.DOCUMENT,
-            i,
-            None,
-            {"shelf": Shelf.REVIEW, "name": WRONG, "data": {"why": _why(origins[i]), "since_ms": now}},
-            "a person is asked whether it is right",
-        )
-        for i in ids
-        if i not in there
-    ]
-
-
-def _why(origin: _Origin) -> str:
-    return f"it was wrong as an answer to {origin.query!r}" if origin.query else "it was reported wrong"
+    for i in decisions.records:
+        if edits.get(Shelf.REVIEW, i, WRONG) is None:
+            asked = origins[i].query
+            why = f"it was wrong as an answer to {asked!r}" if asked else "it was reported wrong"
+            data = {"why": why, "since_ms": decisions.now}
+            edits.put(Shelf.REVIEW, i, WRONG, data, "a person is asked whether it is right")
