@@ -153,12 +153,7 @@ class Decisions:
     # --- the plan
 
     def plan(self, operation: str, note: str) -> Plan:
-        """Return everything that was decided; ``states`` then have their due instants.
-
-        Args:
-            operation: The verb.
-            note: One line for people.
-        """
+        """Return everything that was decided, with one line for people; ``states`` then have their due instants."""
         trajectories = self._trajectories()
         changes = trajectory_changes(
             trajectories,

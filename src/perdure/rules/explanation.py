@@ -27,14 +27,9 @@ def inverse_link(kind: str) -> str:
 def explain(
     memory: MemoryItem, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
 ) -> Explanation:
-    """Return the explanation of one memory.
+    """Return the explanation of one memory as read at an instant.
 
-    Args:
-        memory: As read at ``now``.
-        history: Its journal entries, oldest first.
-        links: (kind, other id, weight).
-        policy: The policy in force.
-        now: The instant of reading.
+    Its journal entries are given oldest first, its links as (kind, other id, weight).
     """
     state, parts = memory.state, _parts(memory.state, policy, now)
     next_move = _next(state, policy, now)

@@ -22,11 +22,7 @@ _NUMBER: Final = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def reply_schema(most: int) -> dict[str, Any]:
-    """Return the JSON Schema of an answer about some candidates.
-
-    Args:
-        most: The most entries of each list.
-    """
+    """Return the JSON Schema of an answer about some candidates, with at most so many entries in each list."""
     checked = {
         "type": "object",
         "properties": {"number": {"type": "integer"}, "keep": {"type": "boolean"}, "confidence": _NUMBER},
@@ -60,13 +56,8 @@ def apply_reply(
 
     A candidate that the answer does not speak of stays as it is; of two entries about one the first counts, and a
     number that was not asked about is passed over. What is added must stand in the text word for word, be 10 to 5,000
-    characters long, and lie apart from what is kept.
-
-    Args:
-        text: The text.
-        found: The candidates in the order in which they were numbered.
-        answer: As the schema describes it.
-        min_confidence: What is less confident is left out, 0 to 1.
+    characters long, and lie apart from what is kept. What is less confident than ``min_confidence``, 0 to 1, is left
+    out. The candidates are in the order in which they were numbered.
     """
     said: dict[int, Mapping[str, Any]] = {}
     for entry in answer["checked"]:

@@ -97,12 +97,9 @@ def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant
 
 
 def place_in_tiers(states: Sequence[State], messages: Sequence[bool], policy: Policy) -> list[State]:
-    """Return new states with the strength, the tier and the due instant that a policy gives them.
+    """Return new states, at full base values, with the strength, the tier and the due instant that a policy gives them.
 
-    Args:
-        states: As born, at full base values.
-        messages: Whether each is among the last messages of its session.
-        policy: The policy in force.
+    ``messages`` says whether each is among the last messages of its session.
     """
     if not states:
         return []
@@ -150,11 +147,7 @@ def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -
 def insertions(records: Sequence[Record], drafts: Sequence[PreparedDraft], policy: Policy, space: str) -> list[Change]:
     """Return the changes that store new memories and link them to those they nearly repeat.
 
-    Args:
-        records: The memories as the store will hold them.
-        drafts: What they were made of, in the same order.
-        policy: The policy in force.
-        space: The space of their vectors, of those that have one.
+    Drafts are in the order of the records that were made of them. ``space`` is the space of their vectors.
     """
     pairs = list(zip(records, drafts, strict=True))
     inserts = [Change(Target.MEMORY, r.id, None, _row(r, d, space), _why(r, d)) for r, d in pairs]

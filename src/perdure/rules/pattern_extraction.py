@@ -61,12 +61,8 @@ def find_candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST)
     Tier 1 are the seven patterns of memorable sentences, tried sentence by sentence; a definition keeps its whole
     sentence, and a question defines nothing. Tier 2 adds sentences without a pattern that say much of what the text is
     about and hold a name, a number, a date or an identifier: without that, the keywords of small talk are small talk.
-    Blocks of code are not searched. Time is linear in the text's length.
-
-    Args:
-        text: Any text.
-        min_confidence: Candidates below it are left out, 0..1.
-        most: How many to return; the most confident stay.
+    Blocks of code are not searched. Time is linear in the text's length. Of more than ``most`` candidates the most
+    confident stay, those below ``min_confidence`` (0 to 1) do not.
     """
     spans = [(start, end) for start, end in sentences(text) if not text.startswith("```", start)]
     found: list[NoteCandidate] = []

@@ -38,12 +38,9 @@ def believed_until(validity: Validity, state: State) -> Instant | None:
 
 
 def was_there(record: Record, validity: Validity | None, filters: Filters) -> bool:
-    """Whether a memory is an answer to a question about another time.
+    """Whether a memory, which may be hidden by now, is an answer to a question about another time.
 
-    Args:
-        record: The memory, which may be hidden by now.
-        validity: When it was true, if that is known of it.
-        filters: ``as_of`` asks when it was true, ``known_at`` when it was believed.
+    Of the filters, ``as_of`` asks when it was true, ``known_at`` when it was believed.
     """
     state, then = record.state, filters.known_at
     if then is not None and state.recorded_ms > then:

@@ -76,9 +76,7 @@ def context_line(memory: MemoryItem, remarks: Sequence[str] = (), number: int = 
 def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     """Yield what else is known about what a hit says: what overturned it, what contradicts it, that it grows old.
 
-    Args:
-        hit: The hit.
-        places: MemoryItem -> its number, of the lines before this one; others are named by their ids.
+    ``places`` has the numbers of the memories in the lines before this one; others are named by their ids.
     """
 
     def named(identity: str) -> str:

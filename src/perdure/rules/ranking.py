@@ -124,14 +124,10 @@ def diversify(
     policy: RecallPolicy,
     sources: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> list[Hit]:
-    """Return the best hits; one that repeats a better one goes behind the others.
+    """Return the best of hits, at most so many; one that repeats a better one goes behind the others.
 
-    Args:
-        hits: Best first.
-        vectors: Id -> vector, of those that have one.
-        limit: How many.
-        policy: What counts as a repetition.
-        sources: Fact -> the messages that say it: a fact and its message tell the same.
+    ``vectors`` has the vectors by id of those that have one, ``sources`` for each fact the messages that say it: a fact
+    and its message say the same.
     """
     chosen: list[Hit] = []
     later: list[Hit] = []

@@ -46,10 +46,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     A text without secrets is returned as it is. Redacting twice changes nothing more. What is found: the shapes of
     detect-secrets, further services' keys, private keys, HTTP headers, passwords in URLs and in assignments
     (``password = ...``, "the token is ..."), and card numbers with a right check digit. What looks like a placeholder
-    stays, as do hashes, UUIDs and other numbers that nothing names a secret.
-
-    Args:
-        text: Any text. Time is linear in its length.
+    stays, as do hashes, UUIDs and other numbers that nothing names a secret. Time is linear in the text's length.
     """
     found = _apart(_find_secrets(text))
     if not found:

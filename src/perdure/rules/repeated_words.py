@@ -32,12 +32,8 @@ def decide_merge(decisions: Decisions, identity: str, draft: Draft) -> None:
     """Decide what a memory takes over from a draft of the same words; nothing where it has all of that already.
 
     Tags are added, keys of metadata are replaced by new ones, the higher importance and a pin count. Whose word it is
-    stays: that somebody else says the same makes it neither more nor less trusted.
-
-    Args:
-        decisions: The operation; the memory is before it.
-        identity: The memory.
-        draft: What is remembered again.
+    stays: that somebody else says the same makes it neither more nor less trusted. The memory must be before the
+    decisions.
 
     Raises:
         InvalidInput: Together they have more tags or metadata than the policy allows.

@@ -42,14 +42,8 @@ def restates(
     """Return whether a text repeats one of those known.
 
     It does if its combined likeness, (1 - w) * cosine + w * Jaccard of the words, reaches the threshold, and the
-    meaning guard finds that the other says all that it says: "30 days" does not repeat "40 days".
-
-    Args:
-        text: The text.
-        vector: Its vector; without one nothing is alike.
-        known: What it is compared with.
-        threshold: Least combined likeness, inclusive.
-        content_weight: w, 0 to 1.
+    meaning guard finds that the other says all that it says: "30 days" does not repeat "40 days". The threshold is
+    inclusive; w is ``content_weight``, 0 to 1. Without a vector nothing is alike.
     """
     if vector is None:
         return False

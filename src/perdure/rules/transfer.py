@@ -97,12 +97,9 @@ def checked_place(part: Any, namespace: Any) -> tuple[str, str]:
 
 
 def checked_row(part: str, row: Line, dimensions: Mapping[str, int]) -> Line:
-    """Return a row of a part as it is, if a store can hold it.
+    """Return a row (column -> value) of a part as it is, if a store can hold it.
 
-    Args:
-        part: Which part.
-        row: Columns and values.
-        dimensions: Embedding space -> numbers in a vector.
+    ``dimensions`` has for each embedding space how many numbers a vector has.
 
     Raises:
         InvalidInput: A column is missing, unknown, or holds what it cannot.

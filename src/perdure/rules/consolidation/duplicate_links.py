@@ -36,12 +36,9 @@ class Marks:
         return (*self.links, *(pair for pair, _ in self.reviews))
 
     def changes(self, now: Instant, linked: Collection[Any], asked: Collection[Any]) -> list[Change]:
-        """Return the links and questions that are not there yet.
+        """Return the links that are not there yet, and the questions, open from now, that are not asked yet.
 
-        Args:
-            now: Since when the questions are open.
-            linked: Pairs of ids, in order, that are linked as similar.
-            asked: Pairs of ids, in order, that are under review.
+        ``linked`` and ``asked`` are pairs of ids, in order.
         """
         result = [
             Change(
@@ -72,14 +69,8 @@ def choose_marks(
     """Return what is linked and what is asked about, and a note where that is not all.
 
     Not marked are pairs of which one goes, those of groups that nothing was decided about, and those that can never be
-    merged (other sessions, other speakers): about them nobody needs to be asked.
-
-    Args:
-        pairs: That are alike.
-        proposals: What is done about the groups.
-        records: The groups' memories.
-        threshold: Least combined likeness of a merge.
-        policy: The table's bounds.
+    merged (other sessions, other speakers): about them nobody needs to be asked. The records are those of the groups
+    that the proposals are about.
     """
     gone = {identity for proposal in proposals for merge in proposal.merges for identity in merge.losers}
     reasons = {(min(r.a, r.b), max(r.a, r.b)): r.reason for p in proposals for r in p.refusals}

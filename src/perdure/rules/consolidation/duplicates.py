@@ -100,12 +100,8 @@ def compare_found(
 ) -> list[LikePair]:
     """Return what is known of pairs that a search by vectors has found, in order of ids.
 
-    Args:
-        ids: Of the rows that were searched, each once.
-        texts: Of the same rows.
-        found: As formulas/pairs.py found them, down to ``cosine_needed(least, content_weight)``.
-        least: Pairs with a lower combined likeness are left out.
-        content_weight: Share of the words in the combined likeness, 0 to 1.
+    ``ids`` and ``texts`` are of the rows that were searched, down to ``cosine_needed(least, content_weight)``. Pairs
+    whose combined likeness is below ``least`` are left out.
     """
     return _like_pairs(ids, texts, found.i, found.j, found.cosine, least, content_weight)
 
@@ -197,11 +193,6 @@ def split_complete(group: Sequence[str], pairs: Iterable[LikePair], threshold: f
 
     Greedy: the most similar pairs join first, and two subgroups join only if all pairs between them reach it; ties go
     by id, so the order of the input does not matter. A pair that is not given counts as unlike.
-
-    Args:
-        group: Ids.
-        pairs: The group's pairs, others are passed over.
-        threshold: Least combined likeness.
     """
     members = frozenset(group)
     near = [p for p in pairs if p.reaches(threshold) and p.a in members and p.b in members]

@@ -102,13 +102,9 @@ def restart_strength(state: State, policy: Policy, now: Instant) -> State:
 
 
 def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapping[tuple[str, str], float]) -> None:
-    """Decide a merge: the keeper gets what the others have, and they go.
+    """Decide a merge: the keeper, or the new memory that was brought in, gets what the others have, and they go.
 
-    Args:
-        decisions: What is decided in the same operation; the memories are before it.
-        merge: The decision.
-        keeper: Its keeper, or the id of the new memory that was brought in.
-        likeness: (a, b) in order of ids -> combined likeness.
+    All must be before the decisions; ``likeness`` has the combined likeness of pairs of ids, in order.
     """
     told = f"likeness {merge.similarity:.3f}, {merge.label}"
     if merge.keeper is not None:

@@ -86,11 +86,8 @@ def _lifetimes(one: Record, other: Record) -> str:
 def representative(members: Sequence[Record], strategy: MergeStrategy) -> str:
     """Return the id of the memory that stays (or, where contents are merged, that stands for the group in a report).
 
-    A pinned memory can only stay, so where there are any, one of them is chosen. Ties go to the lower id.
-
-    Args:
-        members: One or more.
-        strategy: ``merge_content`` chooses as ``keep_highest_importance`` does.
+    A pinned memory can only stay, so where there are any, one of them is chosen. Ties go to the lower id. The strategy
+    ``merge_content`` chooses as ``keep_highest_importance`` does.
     """
     rank: Callable[[Record], float] = {
         MergeStrategy.KEEP_NEWEST: lambda r: -r.state.created_ms,
@@ -137,13 +134,9 @@ class Merge:
 def merge_group(
     members: Sequence[Record], strategy: MergeStrategy, pairs: Iterable[LikePair], policy: ConsolidatePolicy
 ) -> Merge:
-    """Return what some memories become; whether they may is not asked here.
+    """Return what two or more memories, in any order, become; whether they may is not asked here.
 
-    Args:
-        members: Two or more, accesses counted into their states; the order does not matter.
-        strategy: What stays.
-        pairs: Those of the group, for its likeness; others are passed over.
-        policy: The bounds of labels.
+    Their accesses must be counted in. Pairs of others are passed over.
     """
     main = representative(members, strategy)
     # The main one first, then the newest: where two disagree about a key, the first wins.
@@ -213,11 +206,7 @@ def pairs_to_compare(records: Sequence[Record], pairs: Sequence[LikePair]) -> li
     """Return the pairs of a group that must be compared before :func:`propose_merges` can judge it, in order.
 
     Copies of one text are alike without being compared, so that a thousand of them cost no half million comparisons;
-    nor does it matter how alike two memories are that may not be merged anyway.
-
-    Args:
-        records: The group's memories.
-        pairs: What is known of them.
+    nor does it matter how alike two memories are that may not be merged anyway. Known pairs are left out.
     """
     of = {record.id: record for record in records}
     copies = _copies(records)
@@ -257,13 +246,8 @@ def propose_merges(
 ) -> Proposal:
     """Return what is to be done about one group: merges where every pair is alike enough and nothing is lost.
 
-    Args:
-        records: The group's memories, accesses counted into their states.
-        pairs: Those of the group, with what :func:`pairs_to_compare` asked for; others count as unlike.
-        threshold: Least combined likeness of every pair in a merge.
-        strategy: What stays.
-        guard: Says what a merge would lose.
-        policy: The bounds of labels.
+    The accesses of its memories must be counted in, and the pairs hold what :func:`pairs_to_compare` asked for; others
+    count as unlike.
     """
     of = {record.id: record for record in records}
     copies = _copies(records)

@@ -66,12 +66,7 @@ class SimilarityIndex:
         return len(self._given) - sum(self._given)
 
     def alike(self, threshold: float, policy: ConsolidatePolicy) -> SimilarMemories:
-        """Return all pairs that are alike.
-
-        Args:
-            threshold: Combined likeness from which on groups are formed, above the policy's ``content_weight``.
-            policy: Weights, labels, and up to how many every pair is compared.
-        """
+        """Return all pairs that are alike; the threshold, of groups, must be above the policy's ``content_weight``."""
         least = min(threshold, policy.link_at)
         same = self._same_words()
         rows = self._matrix()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -78,16 +78,7 @@ def _denials(clause: AssertionClause, found: re.Match[str]) -> Iterator[Assertio
     core, limit = _object_and_limit(named)
     for alternative in [*_OR.split(core), *(e for example in examples for e in _OR.split(example))]:
         if need := stems(alternative, _SLIGHT):
-            yield Assertion(
-                "denied",
-                "",
-                frozenset({_family(verb)}),
-                frozenset(stems(limit, _SLIGHT)),
-                clause.context,
-                clause.text,
-                objects=tuple(need),
-                names=frozenset(map(stem, names_in(f" {alternative} {limit}"))),
-            )
+            yield _assert(clause, "denied", verb, limit, need, f"{alternative} {limit}")
 
 
 def _activity(clause: AssertionClause, verb: str, before: str, rest: str) -> Iterator[Assertion]:
@@ -101,16 +92,21 @@ def _activity(clause: AssertionClause, verb: str, before: str, rest: str) -> Ite
     if core.rstrip().endswith(" one"):  # "missed the April 5 one": what was spoken of before
         objects += stems(before, _SLIGHT)
     if objects:
-        yield Assertion(
-            "done",
-            "",
-            frozenset({_family(verb)}),
-            frozenset(stems(limit, _SLIGHT)),
-            clause.context,
-            clause.text,
-            objects=tuple(objects),
-            names=frozenset(map(stem, names_in(f" {rest}"))),
-        )
+        yield _assert(clause, "done", verb, limit, objects, rest)
+
+
+def _assert(clause: AssertionClause, sort: str, verb: str, limit: str, objects: Iterable[str], words: str) -> Assertion:
+    """Return that something was done, or never was; names in the words belong to it."""
+    return Assertion(
+        sort,
+        "",
+        frozenset({_family(verb)}),
+        frozenset(stems(limit, _SLIGHT)),
+        clause.context,
+        clause.text,
+        objects=tuple(objects),
+        names=frozenset(map(stem, names_in(f" {words}"))),
+    )
 
 
 def _object_and_limit(text: str) -> tuple[str, str]:

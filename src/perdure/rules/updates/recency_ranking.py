@@ -37,10 +37,6 @@ def latest_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     Only of one person, of one measure that the question names, and only where the later message has as many of the
     question's words as the earlier one. Nothing is said to have changed: that is for update_detection.py, which
     asks for more. The same hits, with the same scores, are returned.
-
-    Args:
-        hits: Best first.
-        question: As asked.
     """
     asked = frozenset(stems(question))
     if not asked or _LOOKS_BACK.search(question):

@@ -89,12 +89,6 @@ def mark_updates(hits: Sequence[Hit], others: Sequence[Hit], limit: int, questio
     Where the question has two words of what has changed or is contested, the update stands directly before what it
     updates, and both sides of a contradiction are shown: what was no hit is brought in from ``others`` and takes the
     place of the last hit that is about nothing of the kind. No score changes, and nothing else changes places.
-
-    Args:
-        hits: The answer, best first.
-        others: The next best.
-        limit: How many there may be.
-        question: As asked.
     """
     pool = {h.memory.id: h for h in [*others, *hits]}
     found = find_updates([h.memory for h in pool.values()])
