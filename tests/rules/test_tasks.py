@@ -8,9 +8,9 @@ from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Content, Kind, Record, Scope, Status
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.duplicates import LikePair
+from perdure.rules.consolidation.duplicates import LikePair, components
 from perdure.rules.consolidation.edges import MOST_WEIGHT, EdgeUse, join_edge
-from perdure.rules.consolidation.tasks import components, open_in_task, promotable, propose_redundant, related_pairs
+from perdure.rules.consolidation.tasks import open_in_task, promotable, propose_redundant, related_pairs
 from rules.builders import START, state
 
 NOW = START + 1000

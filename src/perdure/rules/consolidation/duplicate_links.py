@@ -36,10 +36,7 @@ class Marks:
         return (*self.links, *(pair for pair, _ in self.reviews))
 
     def changes(self, now: Instant, linked: Collection[Any], asked: Collection[Any]) -> list[Change]:
-        """Return the links that are not there yet, and the questions, open from now, that are not asked yet.
-
-        ``linked`` and ``asked`` are pairs of ids, in order.
-        """
+        """Return the links that are missing and the questions that are not asked yet (both: pairs of ids, in order)."""
         result = [
             Change(
                 Target.LINK,

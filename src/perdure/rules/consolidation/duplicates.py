@@ -206,8 +206,5 @@ def split_complete(group: Sequence[str], pairs: Iterable[LikePair], threshold: f
         if one is not other and all(other <= linked[identity] for identity in one):
             one |= other
             cluster.update(dict.fromkeys(other, one))
-    made = {tuple(sorted(some)) for some in cluster.values()}
-    return Split(
-        complete=tuple(sorted(some for some in made if len(some) > 1)),
-        left=tuple(sorted(some[0] for some in made if len(some) == 1)),
-    )
+    made = sorted({tuple(sorted(some)) for some in cluster.values()})
+    return Split(tuple(some for some in made if len(some) > 1), tuple(some[0] for some in made if len(some) == 1))

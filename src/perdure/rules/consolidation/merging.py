@@ -286,18 +286,14 @@ def _guarded_parts(
     while len(members) > 1:
         main = representative(members, strategy)
         keeper = next(record for record in members if record.id == main)
-        taken, rest = [keeper], []
-        for record in members:
-            if record is keeper:
-                continue
-            if reason := merge_obstacle(keeper, record) or _loss(keeper, record, strategy, guard):
-                refusals.setdefault(record.id, MergeRefusal(main, record.id, reason))
-                rest.append(record)
-            else:
-                taken.append(record)
-        if len(taken) > 1:
-            yield taken
-        members = rest
+        others = [record for record in members if record is not keeper]
+        why = {r.id: merge_obstacle(keeper, r) or _loss(keeper, r, strategy, guard) for r in others}
+        for identity, reason in why.items():
+            if reason:
+                refusals.setdefault(identity, MergeRefusal(main, identity, reason))
+        if not all(why.values()):
+            yield [keeper, *(record for record in others if not why[record.id])]
+        members = [record for record in others if why[record.id]]
 
 
 def _loss(keeper: Record, loser: Record, strategy: MergeStrategy, guard: Guard) -> str:

@@ -33,15 +33,14 @@ def report_groups(
 ) -> tuple[ConsolidationGroup, ...]:
     """Return what becomes of each group: one entry for each merge, or one that says that nothing may be merged.
 
-    ``within`` has each group's pairs; at its end also those of groups that nothing was decided about. ``stand`` has for
-    each memory that goes the one that stands for it.
+    ``within`` has the pairs of each group; there may be more groups. ``stand`` has what stands for a memory that goes.
     """
     result, action = [], "preview" if dry_run else "merged"
     for proposal, pairs in zip(proposals, within, strict=False):
-        for merge in proposal.merges:
-            members = tuple(sorted({*merge.losers, *((merge.keeper,) if merge.keeper else ())}))
-            keeper, similarity = stand[merge.losers[0]], _seen(merge.similarity)
-            result.append(ConsolidationGroup(keeper, members, similarity, action, merge.label.value))
+        for m in proposal.merges:
+            members = tuple(sorted({*m.losers, *((m.keeper,) if m.keeper else ())}))
+            keeper, alike = stand[m.losers[0]], _seen(m.similarity)
+            result.append(ConsolidationGroup(keeper, members, alike, action, m.label.value))
         if not proposal.merges and proposal.left:
             label = (weakest_label(pairs, policy) or Label.KEEP).value
             result.append(ConsolidationGroup(proposal.left[0], proposal.left, _seen(_mean(pairs)), "kept", label))

@@ -10,7 +10,7 @@ from statistics import median
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, Scope, State, Status
 from perdure.records.policy import Policy
-from perdure.rules.consolidation.duplicates import LikePair, components
+from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.merge_plan import restart_strength
 from perdure.rules.consolidation.merging import MergeStrategy, Proposal, merge_obstacle, propose_merges
 from perdure.rules.lifecycle.signals import current_signals
@@ -62,22 +62,13 @@ def propose_redundant(
     The accesses of the task's memories must be counted in, and related pairs compared.
     """
     alike = [pair for pair in pairs if pair.reaches(policy.tasks.redundancy)]
-    joined = {i for pair in alike for i in (pair.a, pair.b)}
-    chosen = [r for r in records if r.id in joined]
-    if not chosen:
-        return []
-    sure = current_signals([r.state for r in chosen], policy, now).confidence.tolist()
-    current = {r.id: replace(r, state=replace(r.state, confidence=c)) for r, c in zip(chosen, sure, strict=True)}
+    groups = connected_groups(pairs, policy.tasks.redundancy)
+    sure = current_signals([r.state for r in records], policy, now).confidence.tolist()
+    current = {r.id: replace(r, state=replace(r.state, confidence=c)) for r, c in zip(records, sure, strict=True)}
+    keep, least = MergeStrategy.KEEP_HIGHEST_CONFIDENCE, policy.tasks.redundancy
     return [
-        propose_merges(
-            [current[i] for i in group],
-            [p for p in alike if p.a in group],
-            policy.tasks.redundancy,
-            MergeStrategy.KEEP_HIGHEST_CONFIDENCE,
-            conflict,
-            policy.consolidate,
-        )
-        for group in components(joined, ((p.a, p.b) for p in alike))
+        propose_merges([current[i] for i in group], own, least, keep, conflict, policy.consolidate)
+        for group, own in zip(groups, pairs_by_group(groups, alike), strict=True)
     ]
 
 

@@ -158,13 +158,12 @@ def form_figures(
     """
     found: dict[str, FormFigures] = {}
     for form in LADDER:
-        shown = {i: s for i, s in states.items() if s.form is form}
+        shown = [(s.tokens, measured.get((i, form.value), {})) for i, s in states.items() if s.form is form]
         if not shown:
             continue
-        data = [measured.get((i, form.value), {}) for i in shown]
-        tokens = sum(s.tokens for s in shown.values())
-        whole = sum(int(d.get("whole", s.tokens)) for d, s in zip(data, shown.values(), strict=True))
-        kept = [float(d["preservation"]) for d in data if d.get("preservation") is not None]
+        tokens = sum(size for size, _ in shown)
+        whole = sum(int(data.get("whole", size)) for size, data in shown)
+        kept = [float(data["preservation"]) for _, data in shown if data.get("preservation") is not None]
         ratio = whole / max(1, tokens)
         mean = round(sum(kept) / len(kept), 4) if kept else None
         worth = None if mean is None else round(ratio * mean, 4)

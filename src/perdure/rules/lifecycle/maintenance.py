@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, State, Status
@@ -177,16 +177,15 @@ def _changes(
     before = trajectory.before
     for after, because in steps:
         names = [n for n in State.__slots__ if getattr(before, n) != getattr(after, n)]
-        rows = [
-            {
-                **{name: getattr(state, name) for name in names},
-                "op": own,
-                **({"shown": forms[state.form]} if "form" in names else {}),
-            }
-            for state, own in ((before, op), (after, plan_id))
-        ]
-        yield Change(Target.MEMORY, trajectory.id, rows[0], rows[1], because)
+        old, new = _row(before, names, op, forms), _row(after, names, plan_id, forms)
+        yield Change(Target.MEMORY, trajectory.id, old, new, because)
         before, op = after, plan_id
+
+
+def _row(state: State, names: Sequence[str], op: str, forms: Mapping[Form, str | None]) -> dict[str, Any]:
+    """Return some fields of a state as a row, with the operation, and with the text of a form that changes."""
+    row = {name: getattr(state, name) for name in names} | {"op": op}
+    return {**row, "shown": forms[state.form]} if "form" in names else row
 
 
 def _reason_besides_moves(trajectory: Trajectory, last: State, refusal: str) -> str:

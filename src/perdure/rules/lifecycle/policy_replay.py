@@ -16,6 +16,7 @@ from perdure.records.policy import Policy
 from perdure.records.report import Operation
 from perdure.rules.insertion import place_in_tiers, with_due
 from perdure.rules.language.tokens import count_tokens
+from perdure.rules.language.words import word_set
 from perdure.rules.lifecycle.compression_forms import apply_allowed_forms, forms_reached, render_form
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
 
@@ -32,6 +33,11 @@ _BY_POLICY: Final = frozenset({"sweep", "fit", "decay", "policy"})
 """Operations that only do what a policy says; under another one they would have done something else."""
 _PLACE: Final = frozenset({"tier", "tier_ms", "tier_accesses", "status", "status_ms", "due_ms", "held"})
 _SHAPE: Final = frozenset({"form", "form_ms", "firm", "tokens"})
+_BY_USE: Final = word_set(
+    "access_count access_mass tier_accesses accessed_ms access2_ms access3_ms boosted boost_day reinforcements level "
+    "firm held"
+)
+"""Fields that are at their defaults until something happens to a memory."""
 _FOR_GOOD: Final = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED})
 _MINUTE_MS: Final = 60_000
 _NAMES: Final = frozenset(f.name for f in fields(State))
@@ -111,27 +117,10 @@ def _birth_state(row: Mapping[str, Any]) -> State | None:
 
 
 def _fresh(state: State) -> State:
-    return replace(
-        state,
-        status=Status.ACTIVE,
-        tier=Tier.WARM,
-        anchor_ms=state.created_ms,
-        access_count=0,
-        access_mass=0.0,
-        tier_accesses=0,
-        accessed_ms=None,
-        access2_ms=None,
-        access3_ms=None,
-        boosted=0.0,
-        boost_day=-1,
-        reinforcements=0,
-        level=0.0,
-        tier_ms=state.created_ms,
-        status_ms=state.created_ms,
-        strength_ms=state.created_ms,
-        firm=False,
-        held=False,
-    )
+    """Return a state as if nothing had happened to the memory since its birth."""
+    untouched: dict[str, Any] = {f.name: f.default for f in fields(State) if f.name in _BY_USE}
+    born = dict.fromkeys(("anchor_ms", "tier_ms", "status_ms", "strength_ms"), state.created_ms)
+    return replace(state, status=Status.ACTIVE, tier=Tier.WARM, **{**untouched, **born})
 
 
 def _typed_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,22 +172,15 @@ def _through(past: Past, start: State, policy: Policy, now: Instant) -> Replayed
     """Replay a memory from decision to decision."""
     transitions: list[Transition] = []
     state, since = start, 0
+    because = "decided by a person, or because it was no longer true"
     for at, wrote in (*past.events, (now, MappingProxyType({}))):
         due = sorted(a for a in past.accesses if since < a[0] <= at)
         (trajectory,) = _replay_forms({past.id: state}, {past.id: due}, {past.id: past.text}, policy, at)
         transitions += trajectory.transitions
-        state, since = trajectory.after, at
-        if wrote:
-            decided = replace(state, **wrote)
-            state = with_due([replace(decided, held=False)], policy)[0]
-            if (state.status, state.tier, state.form) != (
-                trajectory.after.status,
-                trajectory.after.tier,
-                trajectory.after.form,
-            ):
-                transitions.append(
-                    Transition(at, state, "decided", "decided by a person, or because it was no longer true")
-                )
+        before, since = trajectory.after, at
+        state = with_due([replace(before, **{**wrote, "held": False})], policy)[0] if wrote else before
+        if (state.status, state.tier, state.form) != (before.status, before.tier, before.form):
+            transitions.append(Transition(at, state, "decided", because))
     return ReplayedLife(past.id, tuple(transitions), state)
 
 
