@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from perdure.records.identifier import short_id
+
 UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -30,8 +32,8 @@ class Identifier:
 
     @property
     def short(self) -> str:
-        """What is shown of it: the last 8 characters of a UUID, which are random; another id whole."""
-        return self.id[-8:] if UUID.fullmatch(self.id) else self.id
+        """What is shown of it: of a UUID its last characters, which are random; another id whole."""
+        return short_id(self.id) if UUID.fullmatch(self.id) else self.id
 
 
 @dataclass(frozen=True, slots=True)

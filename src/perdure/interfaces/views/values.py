@@ -33,7 +33,8 @@ def view_values(result: Any, request: Request) -> Iterator[Block]:
         yield Line("Done." if result is None else cell("", result))
     else:
         yield from _record(result)
-        yield from ending(result, request)
+        end = list(ending(result, request))
+        yield from end or ([] if getattr(result, "changed", True) else [Line("Nothing changed.")])
 
 
 def _record(result: Any) -> Iterator[Block]:
@@ -62,8 +63,6 @@ def ending(result: Any, request: Request) -> Iterator[Block]:
         yield Line(f"Nothing was written; repeat it {option} to apply it.", reader="person")
         argument = "confirm=true" if confirm else "dry_run=false"
         yield Line(f"Nothing was written; repeat it with {argument} to apply it.", reader="model")
-    elif not getattr(result, "changed", True):
-        yield Line("Nothing changed.")
     yield from undo(getattr(result, "operations", (getattr(result, "operation", None),)))
 
 
