@@ -1,0 +1,68 @@
+"""Which packages of Perdure import which: the figure of the architecture page, and what the tests hold it against."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src" / "perdure"
+LAYERS = (
+    ("interfaces",),
+    ("compose",),
+    ("memory",),
+    ("verbs",),
+    ("knowledge",),
+    ("operations",),
+    ("stores", "models", "rules"),
+    ("formulas",),
+    ("records",),
+)
+"""From the top. A package may import those below its own line only."""
+
+
+def part(path: Path) -> str:
+    """Return the part of the architecture to which a file belongs."""
+    name = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return "compose" if name.startswith("compose") else name
+
+
+def imports(source: Path = SOURCE) -> set[tuple[str, str]]:
+    """Return (importing part, imported part) of all imports between parts; those for type checkers count too."""
+    found: set[tuple[str, str]] = set()
+    parts = {name for layer in LAYERS for name in layer}
+    for path in source.rglob("*.py"):
+        own = path.relative_to(source).parts[0].removesuffix(".py")
+        own = "compose" if own.startswith("compose") else own
+        for name in _imported(ast.parse(path.read_text("utf-8"))):
+            other = name.split(".")[1] if name.startswith("perdure.") else ""
+            other = "compose" if other.startswith("compose") else other
+            if own in parts and other in parts and own != other:
+                found.add((own, other))
+    return found
+
+
+def _imported(tree: ast.Module) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return names
+
+
+def upward(edges: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the imports that do not point downward. Where there are none there is no circle either."""
+    level = {name: number for number, layer in enumerate(LAYERS) for name in layer}
+    return sorted((a, b) for a, b in edges if level[a] >= level[b])
+
+
+def figure() -> str:
+    """Return the graph as a Mermaid flowchart, without arrows that a longer way implies."""
+    edges = imports()
+    shown = sorted((a, b) for a, b in edges if not any((a, c) in edges and (c, b) in edges for c in _all()))
+    return "\n".join(["```mermaid", "flowchart TD", *(f"    {a} --> {b}" for a, b in shown), "```"])
+
+
+def _all() -> list[str]:
+    return [name for layer in LAYERS for name in layer]
