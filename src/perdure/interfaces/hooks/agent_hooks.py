@@ -200,7 +200,7 @@ def _reported_warnings() -> Iterator[list[str]]:
 
 
 def _report(text: str) -> None:
-    print(f"perdure hook: {terminal_line(text)}", file=sys.stderr)
+    print(f"perdure hook: {terminal_line(' '.join(text.split()))}", file=sys.stderr)
 
 
 def main(words: Sequence[str]) -> None:
