@@ -14,7 +14,7 @@ from perdure.records.recall import Filters
 from perdure.records.report import Explanation, Stats
 from perdure.rules.explanation import explain, inverse_link
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.statistics import at_risk, percentiles
+from perdure.rules.statistics import at_risk, count_memories, percentiles
 
 SAMPLE: Final = 5000
 RISK_DAYS: Final = 30
@@ -70,31 +70,18 @@ def why(ctx: Context, identity: str) -> Explanation:
 
 def stats(ctx: Context, namespace: str | None) -> Stats:
     """Return how a store, or one namespace, is doing."""
-    now = ctx.clock()
-    tiers: dict[str, int] = {}
-    statuses: dict[str, int] = {}
-    kinds: dict[str, int] = {}
-    tally = ctx.store.tally(namespace)
-    for _, kind, tier, status, count in tally:
-        statuses[status] = statuses.get(status, 0) + count
-        if status == Status.ACTIVE:
-            tiers[tier] = tiers.get(tier, 0) + count
-            kinds[kind] = kinds.get(kind, 0) + count
-    places = sorted({row[0] for row in tally})
-    sample: list[MemoryItem] = []
-    for place in places:
-        records = ctx.store.sample_records(place, 1 + sum(tiers.values()) // SAMPLE, SAMPLE)
-        sample += memory_items(records, ctx.policy, now)
-    soon = now + RISK_DAYS * DAY_MS
+    now, tally, space = ctx.clock(), ctx.store.tally(namespace), ctx.store.space()
+    counts, places = count_memories(tally), sorted({row[0] for row in tally})
+    step, soon = 1 + counts.visible // SAMPLE, now + RISK_DAYS * DAY_MS
+    records = [r for place in places for r in ctx.store.sample_records(place, step, SAMPLE)]
     due = [r for place in places for r in ctx.store.records_due_for_archive(place, soon, SAMPLE)]
-    fading = memory_items(due, ctx.policy, now)
-    space = ctx.store.space()
+    sample, fading = memory_items(records, ctx.policy, now), memory_items(due, ctx.policy, now)
     return Stats(
         namespaces=len(places),
-        memories=sum(tiers.values()),
-        tiers=tiers,
-        statuses=statuses,
-        kinds=kinds,
+        memories=counts.visible,
+        tiers=counts.tiers,
+        statuses=counts.statuses,
+        kinds=counts.kinds,
         value_percentiles=percentiles([m.value for m in sample]),
         due_now=ctx.store.count_due(namespace, now),
         due_soon=ctx.store.count_due(namespace, now + SOON_DAYS * DAY_MS),

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from perdure.records.memory import MemoryItem
+from perdure.records.memory import MemoryItem, Status
 
 SHOWN: Final = 20
 HIGH_SHARE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCounts:
+    """How many memories there are by status, and of those in view by tier and kind."""
+
+    tiers: Mapping[str, int]
+    statuses: Mapping[str, int]
+    kinds: Mapping[str, int]
+
+    @property
+    def visible(self) -> int:
+        """How many are in view."""
+        return sum(self.tiers.values())
+
+
+def count_memories(tally: Iterable[tuple[str, str, str, str, int]]) -> MemoryCounts:
+    """Return the counts of a store's tally: (namespace, kind, tier, status, how many)."""
+    tiers, statuses, kinds = Counter[str](), Counter[str](), Counter[str]()
+    for _, kind, tier, status, count in tally:
+        statuses[status] += count
+        if status == Status.ACTIVE:
+            tiers[tier] += count
+            kinds[kind] += count
+    return MemoryCounts(dict(tiers), dict(statuses), dict(kinds))
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:

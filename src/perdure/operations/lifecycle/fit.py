@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from perdure.operations.decisions import begin, read_visible
-from perdure.operations.lifecycle.compression import documents, measures, weighed
+from perdure.operations.documents import all_ids, find_states, pages
+from perdure.operations.lifecycle.compression import put_measure, read_measures, weigh_forms
 from perdure.operations.lifecycle.gates import accepted, recall_gate
 from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS
@@ -34,7 +35,6 @@ from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_f
 from perdure.rules.lifecycle.maintenance import Budget
 from perdure.rules.lifecycle.signals import memory_items
 
-PAGE: Final = 2000
 BATCH: Final = 1000
 """So many memories change in one plan, and so in one operation to undo."""
 
@@ -167,16 +167,13 @@ class _Fit:
     def _read(self) -> None:
         """Read what is visible, without texts: accesses that wait count, and tiers are as they are by now."""
         self.pieces = {}
-        after = ""
-        while ids := self.ctx.store.all_ids(self.place, after, PAGE):
-            after = ids[-1]
-            stored = self.ctx.store.states(self.place, ids)
-            active = {i: s for i, (s, _) in stored.items() if s.status is Status.ACTIVE}
+        for ids in pages(all_ids(self.ctx, self.place)):
+            stored = find_states(self.ctx, self.place, ids)
+            active = {i: s for i, s in stored.items() if s.status is Status.ACTIVE}
             accesses = self.ctx.store.accesses(self.place, list(active), self.now)
             trajectories = settle(active, accesses, self.ctx.policy, self.now)
             records = [Record(self.place, c.id, c.after, Content("")) for c in trajectories]
-            for memory in memory_items(records, self.ctx.policy, self.now):
-                self.pieces[memory.id] = self._piece(memory)
+            self.pieces |= {m.id: self._piece(m) for m in memory_items(records, self.ctx.policy, self.now)}
 
     def _piece(self, memory: MemoryItem) -> FitItem:
         """Return a memory with what is known by now of the forms that it may take."""
@@ -212,7 +209,7 @@ class _Fit:
             choice = choose_forms(list(self.pieces.values()), self.budget, self._reach, most)
             fresh = [key for key in choice.forms.items() if key not in self.weighed]
             for batch in _batches(fresh, BATCH):
-                self.shown |= weighed(self.ctx, self.place, {key: self.shown[key] for key in batch})
+                self.shown |= weigh_forms(self.ctx, self.place, {key: self.shown[key] for key in batch})
             self.weighed |= set(fresh)
             if refused := {i for i, form in fresh if self.shown[i, form].refused}:
                 self.pieces |= {i: self._known(self.pieces[i]) for i in refused}
@@ -258,8 +255,10 @@ class _Fit:
         for identity, form in forms.items():
             self._decide(decisions, identity, form)
         taken = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
-        kept = documents(self.ctx, self.place, [i for i, _ in taken]) if taken else {}
-        decisions.add(change for i, shown in taken for change in measures(i, shown, self.now, kept))
+        edits = read_measures(self.ctx, self.place, [i for i, _ in taken])
+        for identity, shown in taken:
+            put_measure(edits, identity, shown, self.now)
+        decisions.add(edits.changes())
         note = f"fit: {len(forms)} {'shown shorter' if taken else 'set aside'}"
         return accepted(decisions.plan("fit", note), self.accept_loss)
 

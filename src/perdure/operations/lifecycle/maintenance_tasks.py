@@ -7,20 +7,21 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from perdure.operations.documents import write_documents
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
 from perdure.operations.lifecycle.sweep import hidden_by
 from perdure.operations.ports import Context
-from perdure.records.document import Shelf
+from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError, PerdureError, StoreReadOnly, StoreUnavailable
 from perdure.records.instant import DAY_MS, Instant
-from perdure.records.memory import Status, Tier
-from perdure.records.plan import Change, Plan, Target
+from perdure.records.memory import Tier
 from perdure.records.report import Run, Upkept
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.schedule import Data, Task, begin_run, earliness, fail_run, finish_run, next_run
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.statistics import percentiles
+from perdure.rules.statistics import count_memories, percentiles
 
 SAMPLE: Final = 1000
 SOON_DAYS: Final = 30
@@ -150,14 +151,10 @@ class _Turns:
 
     def _written(self, place: str, task: Task, before: Data | None, after: Data, note: str) -> bool:
         """Write a task's document if it is as it was read; False if another worker was faster."""
-        now = self.ctx.clock()
-        where = {"shelf": Shelf.UPKEEP, "name": ""}
-        old = None if before is None else {**where, "data": dict(before)}
-        change = Change(Target.DOCUMENT, task.value, old, {**where, "data": dict(after)}, note[:1000])
+        edits = DocumentEdits([Document(Shelf.UPKEEP, task.value, "", before)] if before is not None else ())
+        edits.put(Shelf.UPKEEP, task.value, "", after, note[:1000])
         try:
-            self.ctx.store.apply(
-                Plan(self.ctx.ids(now), "upkeep", place, now, (change,), self.ctx.policy.version, note[:1000])
-            )
+            write_documents(self.ctx, place, "upkeep", edits.changes(), note[:1000])
         except ConflictError:
             return False
         return True
@@ -165,26 +162,21 @@ class _Turns:
 
 def _report(ctx: Context, place: str) -> TaskResult:
     """Count a namespace by tier, say how much of it fades, and keep that."""
-    now = ctx.clock()
-    tiers: dict[str, int] = {}
-    statuses: dict[str, int] = {}
-    for _, _, tier, status, count in ctx.store.tally(place):
-        statuses[status] = statuses.get(status, 0) + count
-        if status == Status.ACTIVE:
-            tiers[tier] = tiers.get(tier, 0) + count
-    visible = sum(tiers.values())
-    sample = memory_items(ctx.store.sample_records(place, 1 + visible // SAMPLE, SAMPLE), ctx.policy, now)
+    now, counts = ctx.clock(), count_memories(ctx.store.tally(place))
+    step, soon = 1 + counts.visible // SAMPLE, now + SOON_DAYS * DAY_MS
+    sample = memory_items(ctx.store.sample_records(place, step, SAMPLE), ctx.policy, now)
     report = {
         "at_ms": now,
-        "memories": visible,
-        "tiers": tiers,
-        "statuses": statuses,
-        "hidden_soon": hidden_by(ctx, place, now + SOON_DAYS * DAY_MS),
+        "memories": counts.visible,
+        "tiers": counts.tiers,
+        "statuses": counts.statuses,
+        "hidden_soon": hidden_by(ctx, place, soon),
         "soon_days": SOON_DAYS,
         "importance": percentiles([m.importance for m in sample]),
         "sampled": len(sample),
     }
-    return f"{visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days", {"report": report}
+    note = f"{counts.visible} visible, {report['hidden_soon']} would be hidden in {SOON_DAYS} days"
+    return note, {"report": report}
 
 
 def _backup(ctx: Context, place: str) -> TaskResult:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from perdure.operations.lifecycle.compression import carried
+from perdure.operations.lifecycle.compression import shorten
 from perdure.operations.lifecycle.fit import bounded
 from perdure.operations.lifecycle.gates import budget_of, recall_gate, tried, why_of
 from perdure.operations.ports import Context
@@ -98,7 +98,7 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
         if namespace is None or place == namespace:
             for ids in _pages(ctx, place, until, anew=_differs(policy, ctx)):
                 trajectories, _, _ = _replayed(ctx, place, ids, until, GateRefusals())
-                trajectories, _, _ = carried(ctx, place, trajectories, until)
+                trajectories, _, _ = shorten(ctx, place, trajectories, until)
                 tally.examined += len(trajectories)
                 tally.moved += list_moves(trajectories, place)
     return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
@@ -147,7 +147,7 @@ class _Sweep:
         refusals = self._budgeted(ids)
         for left in reversed(range(TRIES + 1)):
             trajectories, ops, accesses = _replayed(self.ctx, self.place, ids, self.now, refusals)
-            trajectories, texts, measured = carried(self.ctx, self.place, trajectories, self.now)
+            trajectories, texts, measured = shorten(self.ctx, self.place, trajectories, self.now)
             own, policy = self.ctx.ids(self.now), self.ctx.policy
             changes = trajectory_changes(trajectories, ops, accesses, own, self.now, refusals=refusals, shown=texts)
             note = sweep_note(trajectories)
