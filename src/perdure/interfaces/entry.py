@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-SERVED: Final = frozenset(
+SERVER_OPTIONS: Final = frozenset(
     {"--store", "--policy", "--namespace", "--profile", "--transport", "--host", "--port", "--allowed-host"}
 )
 """Options that the server's own small parser knows; with any other the command line decides."""
-HOOKED: Final = frozenset({"--store", "--policy", "--namespace", "-n", "--meaning"})
+HOOK_OPTIONS: Final = frozenset({"--store", "--policy", "--namespace", "-n", "--meaning"})
 """The same for hooks."""
 
 
@@ -17,21 +17,26 @@ def main() -> None:
     """Run a command; `mcp` and `hook` with plain options go straight to their own, 0.2 s sooner."""
     words = sys.argv[1:]
     options = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
-    if words[:1] == ["mcp"] and options <= SERVED:
-        try:
-            from perdure.interfaces.mcp.run import main as serve  # noqa: PLC0415  # only one of the two is loaded
-
-            serve(words[1:])
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] == "perdure":
-                raise
-        else:
-            return
-    if words[:1] == ["hook"] and len(words) > 1 and options <= HOOKED:
-        from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # as above
+    if words[:1] == ["mcp"] and options <= SERVER_OPTIONS and _serve(words[1:]):
+        return
+    if words[:1] == ["hook"] and len(words) > 1 and options <= HOOK_OPTIONS:
+        from perdure.interfaces.hooks.agent_hooks import main as answer  # noqa: PLC0415  # only one of them is loaded
 
         answer(words[1:])
         return
     from perdure.interfaces.cli.app import main as command_line  # noqa: PLC0415  # as above
 
     command_line()
+
+
+def _serve(words: list[str]) -> bool:
+    """Run the MCP server; return False where it is not installed, which the command line explains."""
+    try:
+        from perdure.interfaces.mcp.run import main as serve  # noqa: PLC0415  # only one of them is loaded
+
+        serve(words)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "perdure":
+            raise
+        return False
+    return True
