@@ -15,8 +15,8 @@ HELD = [*sorted((ROOT / "tests" / "laws").glob("test_*.py")), ROOT / "tests" / "
 
 @pytest.fixture(scope="module")
 def page():
-    """docs/generate.py, which reads the page and the markers."""
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    """docs/behaviour_table.py, which reads the page and the markers."""
+    spec = importlib.util.spec_from_file_location("behaviour_table", ROOT / "docs" / "behaviour_table.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -24,11 +24,11 @@ def page():
 
 @pytest.fixture(scope="module")
 def rows(page):
-    return [row for line in page.BEHAVIOURS.read_text("utf-8").splitlines() if (row := page.behaviour_row(line))]
+    return [row for line in page.PAGE.read_text("utf-8").splitlines() if (row := page.row_of(line))]
 
 
 def test_every_behaviour_has_a_test_or_a_reason_why_not(page, rows):
-    marked = page.behaviour_tests()
+    marked = page.marked_files()
     assert {name for name, _, why in rows if name not in marked and not why} == set()
     assert marked.keys() - {name for name, _, _ in rows} == set()
 
@@ -45,4 +45,4 @@ def test_every_requirement_of_the_session_memory_specification_has_a_behaviour(r
 
 @pytest.mark.parametrize("path", HELD, ids=lambda path: path.stem)
 def test_every_law_and_every_specified_number_holds_a_behaviour(page, path):
-    assert [name for name, ids in page.behaviour_marks(path) if not ids] == []
+    assert [name for name, ids in page.marks(path) if not ids] == []

@@ -13,6 +13,7 @@ import asyncio
 import difflib
 import json
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -35,6 +36,7 @@ from golden.tour import TOURS
 
 HERE = Path(__file__).parent
 ACCEPT = "python tests/golden/record.py"
+PANEL = re.compile(r"^╭.*\n(?:│.*\n)*╰.*\n", re.MULTILINE)
 PROFILES = ("agent", "lifecycle", "full")
 
 
@@ -94,10 +96,18 @@ def _no_store() -> Any:
 
 
 def record_help() -> dict[str, str]:
-    """Return the help page of every command."""
+    """Return the help page of every command; panels that the first page has as well are left out of the others."""
     command = get_command(doors.app)
     with doors.fixed_environment(), mock.patch("typer.testing._get_command", return_value=command):
-        return {f"help/{'-'.join(path) or 'perdure'}.txt": _help(path) for path in _commands(command)}
+        pages = {path: _help(path) for path in _commands(command)}
+    common = set(PANEL.findall(pages[()]))
+    return {
+        f"help/{'-'.join(path) or 'perdure'}.txt": _own_part(pages[path], common if path else set()) for path in pages
+    }
+
+
+def _own_part(page: str, common: set[str]) -> str:
+    return PANEL.sub(lambda panel: "" if panel[0] in common else panel[0], page)
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
