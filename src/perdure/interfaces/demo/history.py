@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from perdure.interfaces.demo.script import NAMESPACE, Question, Session, SimulatedClock, questions, sessions
+from perdure.interfaces.demo.script import (
+    NAMESPACE,
+    ScriptedQuestion,
+    ScriptedSession,
+    SimulatedClock,
+    questions,
+    sessions,
+)
 from perdure.memory import Memory
 from perdure.records.recall import Recall
 from perdure.records.report import Report
@@ -15,7 +22,7 @@ AFTERWARDS = timedelta(days=30)
 
 
 @dataclass(slots=True)
-class Lived:
+class SimulatedLife:
     """What happened.
 
     Attributes:
@@ -31,7 +38,7 @@ class Lived:
 
     messages: int = 0
     sessions: int = 0
-    answers: dict[str, tuple[Question, datetime, Recall]] = field(default_factory=dict)
+    answers: dict[str, tuple[ScriptedQuestion, datetime, Recall]] = field(default_factory=dict)
     sweeps: list[tuple[datetime, Report]] = field(default_factory=list)
     tiers: list[tuple[datetime, dict[str, int]]] = field(default_factory=list)
     values: dict[str, list[tuple[datetime, float]]] = field(default_factory=dict)
@@ -49,9 +56,9 @@ FOLLOWED = {
 """Label -> words of the message whose value the plot follows."""
 
 
-def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> Lived:
+def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> SimulatedLife:
     """Play the conversation, the questions and a sweep a day; return what happened."""
-    lived = Lived()
+    lived = SimulatedLife()
     waiting = sessions()
     asking = sorted(
         ((q.at + timedelta(days=7 * week), q) for q in questions() for week in range(q.times)), key=lambda pair: pair[0]
@@ -72,7 +79,7 @@ def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> Lived:
     return lived
 
 
-def _take_in(memory: Memory, clock: SimulatedClock, session: Session, lived: Lived) -> None:
+def _take_in(memory: Memory, clock: SimulatedClock, session: ScriptedSession, lived: SimulatedLife) -> None:
     clock.now = max(clock.now, session.ended)
     added = memory.ingest(session.messages, NAMESPACE)
     lived.messages += added.added
@@ -85,12 +92,12 @@ def _take_in(memory: Memory, clock: SimulatedClock, session: Session, lived: Liv
                 lived.followed[label] = match.id
 
 
-def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: Question, lived: Lived) -> None:
+def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: ScriptedQuestion, lived: SimulatedLife) -> None:
     clock.now = max(clock.now, at)
     lived.answers[question.text] = (question, at, memory.recall(question.text, NAMESPACE, limit=3))
 
 
-def _keep_figures(memory: Memory, day: datetime, lived: Lived) -> None:
+def _keep_figures(memory: Memory, day: datetime, lived: SimulatedLife) -> None:
     lived.tiers.append((day, dict(memory.stats(NAMESPACE).tiers)))
     for label, identity in lived.followed.items():
         found = memory.get(identity, include_archived=True)

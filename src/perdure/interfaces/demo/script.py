@@ -25,7 +25,7 @@ class SimulatedClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ScriptedSession:
     """One sitting of the conversation: its messages, and when it began and ended."""
 
     name: str
@@ -35,7 +35,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ScriptedQuestion:
     """A question that someone asks during the five months.
 
     Attributes:
@@ -59,7 +59,7 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def sessions() -> list[Session]:
+def sessions() -> list[ScriptedSession]:
     """Return the conversation, session by session, in the order of time."""
     found: dict[str, list[Message]] = {}
     times: dict[str, list[datetime]] = {}
@@ -75,11 +75,13 @@ def sessions() -> list[Session]:
             "the demo conversation",
         )
         found.setdefault(item["session"], []).append(message)
-    return [Session(name, tuple(found[name]), times[name][0], times[name][-1]) for name in found]
+    return [ScriptedSession(name, tuple(found[name]), times[name][0], times[name][-1]) for name in found]
 
 
-def questions() -> list[Question]:
+def questions() -> list[ScriptedQuestion]:
     """Return the questions in the order in which they are asked first."""
     items = json.loads(_data("questions.json"))
-    asked = [Question(q["question"], q["answer_hint"], _moment(q["asked_after"]), q.get("repeat", 1)) for q in items]
+    asked = [
+        ScriptedQuestion(q["question"], q["answer_hint"], _moment(q["asked_after"]), q.get("repeat", 1)) for q in items
+    ]
     return sorted(asked, key=lambda q: q.at)

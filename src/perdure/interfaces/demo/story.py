@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from perdure import compose
-from perdure.interfaces.demo.history import FOLLOWED, Lived, live
+from perdure.interfaces.demo.history import FOLLOWED, SimulatedLife, live
 from perdure.interfaces.demo.plots import page
 from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, sessions
 from perdure.memory import Memory
@@ -95,7 +95,7 @@ def _make_room(out: Path) -> None:
         (out / name).unlink(missing_ok=True)
 
 
-def _remembered(show: Console, memory: Memory, lived: Lived) -> None:
+def _remembered(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     show.rule("1. What was remembered", align="left")
     by = memory.stats(NAMESPACE).space or "words only (the extra 'local' adds meaning)"
     show.print(
@@ -106,7 +106,7 @@ def _remembered(show: Console, memory: Memory, lived: Lived) -> None:
     show.print(f"Taken in a second time: {again.added} added, {again.skipped} skipped.")
 
 
-def _answered(show: Console, lived: Lived) -> None:
+def _answered(show: Console, lived: SimulatedLife) -> None:
     show.rule("2. What recall answered, and why", align="left")
     table = Table("Asked", "Question", "Best answers", "Best score and its parts", show_lines=True)
     for question, at, answer in lived.answers.values():
@@ -120,7 +120,7 @@ def _answered(show: Console, lived: Lived) -> None:
     show.print(table)
 
 
-def _moved(show: Console, lived: Lived) -> None:
+def _moved(show: Console, lived: SimulatedLife) -> None:
     show.rule("3. What moved when time passed", align="left")
     table = Table("Month", "Moves between tiers", "In hot, warm, cold, vault at its end")
     months: dict[str, Counter[str]] = {}
@@ -139,7 +139,7 @@ def _moved(show: Console, lived: Lived) -> None:
         show.print(f"One of {len(woken)} that came back: {woken[-1].because}.")
 
 
-def _in_view(show: Console, memory: Memory, lived: Lived, out: Path) -> None:
+def _in_view(show: Console, memory: Memory, lived: SimulatedLife, out: Path) -> None:
     show.rule(f"4. MEMORY.md within {BUDGET} tokens, after one month and at the end", align="left")
     details = memory.digest_details(NAMESPACE, BUDGET)
     (out / "MEMORY.md").write_text(details.text, "utf-8")
@@ -150,7 +150,7 @@ def _in_view(show: Console, memory: Memory, lived: Lived, out: Path) -> None:
     show.print(f"{details.tokens} tokens ({how}), {len(details.ids)} memories of {lived.messages}.")
 
 
-def _explained(show: Console, memory: Memory, lived: Lived) -> None:
+def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     show.rule("5. Why one of them is where it is", align="left")
     label = next(iter(FOLLOWED))
     identity = lived.followed[label]
@@ -162,7 +162,7 @@ def _explained(show: Console, memory: Memory, lived: Lived) -> None:
         show.print(f"  {entry.at}  {entry.operation}: {entry.because}", soft_wrap=True)
 
 
-def _undone(show: Console, memory: Memory, lived: Lived) -> None:
+def _undone(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     show.rule("6. Undo", align="left")
     day, report = next((d, r) for d, r in reversed(lived.sweeps) if r.operations)
     before = dict(memory.stats(NAMESPACE).tiers)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from perdure.interfaces.files import prose, transcripts
-from perdure.interfaces.files.source_lines import LONGEST, Line, SetZone, Source
+from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource, SetZone
 from perdure.records.errors import InvalidInput, NotFound, PerdureError
 from perdure.records.message import Message
 
@@ -90,7 +90,7 @@ def read_messages(
     """
     name = "standard input" if path == STANDARD_INPUT else path
     default = None if path == STANDARD_INPUT else Path(path).stem
-    source = Source(name, session or default, zone)
+    source = InputSource(name, session or default, zone)
     with _open(path) as stream:
         lines = _read_lines(stream, source)
         first = list(islice(lines, _SAMPLE))
@@ -98,15 +98,17 @@ def read_messages(
         yield from _parse(chosen, first, chain(first, lines), source)
 
 
-def _parse(format: Format, first: Sequence[Line], lines: Iterator[Line], source: Source) -> Iterator[Message]:  # noqa: A002  # as above
-    if format is Format.MARKDOWN:
+def _parse(
+    kind: Format, first: Sequence[InputLine], lines: Iterator[InputLine], source: InputSource
+) -> Iterator[Message]:
+    if kind is Format.MARKDOWN:
         return prose.read_markdown(lines, source)
-    if format is Format.TEXT:
+    if kind is Format.TEXT:
         return prose.read_text(lines, source, speakers=prose.looks_like_dialogue(first))
-    return transcripts.messages(lines, source, claude=format is Format.CLAUDE_CODE)
+    return transcripts.messages(lines, source, claude=kind is Format.CLAUDE_CODE)
 
 
-def detect_format(first: Sequence[Line], suffix: str) -> Format:
+def detect_format(first: Sequence[InputLine], suffix: str) -> Format:
     """Return the format that a file's suffix and its first lines indicate."""
     by_suffix = _BY_SUFFIX.get(suffix)
     if by_suffix in (Format.MARKDOWN, Format.TEXT):
@@ -149,7 +151,7 @@ def _unreadable(path: str, error: OSError | ValueError) -> PerdureError:
     )
 
 
-def _read_lines(stream: BinaryIO, source: Source) -> Iterator[Line]:
+def _read_lines(stream: BinaryIO, source: InputSource) -> Iterator[InputLine]:
     """Yield the lines of a stream, decoded and without their ends; only one of them is in memory at a time."""
     start, number = 0, 0
     while True:
@@ -166,10 +168,10 @@ def _read_lines(stream: BinaryIO, source: Source) -> Iterator[Line]:
         start += len(raw)
         if number == 1:
             text = text.removeprefix("\ufeff")
-        yield Line(number, text.removesuffix("\n").removesuffix("\r"), whole=text.endswith("\n"))
+        yield InputLine(number, text.removesuffix("\n").removesuffix("\r"), whole=text.endswith("\n"))
 
 
-def _decode(raw: bytes, number: int, start: int, source: Source) -> str:
+def _decode(raw: bytes, number: int, start: int, source: InputSource) -> str:
     """Decode a line that begins at a byte of the file."""
     try:
         return raw.decode("utf-8")

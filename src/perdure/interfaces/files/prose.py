@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from perdure.interfaces.files.source_lines import LONGEST, Line, Source
+from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource
 from perdure.records.message import Message
 
 _TURN: Final = re.compile(r"([^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019-]+){0,3}):[ \t]+(\S.*)")
@@ -24,7 +24,7 @@ _SHARE: Final = 2 / 3
 """A list of ``key: value`` has as many names as lines; among more than a few turns, names come back."""
 
 
-def looks_like_dialogue(lines: Sequence[Line]) -> bool:
+def looks_like_dialogue(lines: Sequence[InputLine]) -> bool:
     """Return whether most lines have the form ``Name: words`` and the names come back, as in a conversation."""
     filled = [line.text for line in lines if line.text.strip()]
     names = [found.group(1) for text in filled if (found := _TURN.fullmatch(text.strip()))]
@@ -36,12 +36,12 @@ def looks_like_dialogue(lines: Sequence[Line]) -> bool:
 class _Block:
     """Lines that are gathered until the message ends."""
 
-    source: Source
+    source: InputSource
     lines: list[str] = field(default_factory=list)
     first: int = 0
     size: int = 0
 
-    def add(self, line: Line, text: str | None = None) -> None:
+    def add(self, line: InputLine, text: str | None = None) -> None:
         """Add a line, or what is left of it."""
         if not self.lines:
             self.first = line.number
@@ -59,7 +59,7 @@ class _Block:
             yield self.source.message(self.first, f"{path}{joint}{words}", speaker=speaker)
 
 
-def read_text(lines: Iterable[Line], source: Source, *, speakers: bool) -> Iterator[Message]:
+def read_text(lines: Iterable[InputLine], source: InputSource, *, speakers: bool) -> Iterator[Message]:
     """Yield the paragraphs of plain text, or the turns of a conversation whose lines begin with a name."""
     block = _Block(source)
     speaker: str | None = None
@@ -78,7 +78,7 @@ def read_text(lines: Iterable[Line], source: Source, *, speakers: bool) -> Itera
     yield from block.take(speaker=speaker)
 
 
-def read_markdown(lines: Iterable[Line], source: Source) -> Iterator[Message]:
+def read_markdown(lines: Iterable[InputLine], source: InputSource) -> Iterator[Message]:
     """Yield paragraphs, list items and code blocks, each under the headings above it.
 
     A digest that Perdure wrote into the file is left out: its memories are known.
@@ -97,9 +97,9 @@ def read_markdown(lines: Iterable[Line], source: Source) -> Iterator[Message]:
     yield from reader.flush()
 
 
-def _without_front_matter(lines: Iterable[Line]) -> Iterator[Line]:
+def _without_front_matter(lines: Iterable[InputLine]) -> Iterator[InputLine]:
     """Leave out a block of YAML at the beginning; if it has no end, it is none."""
-    held: list[Line] = []
+    held: list[InputLine] = []
     open_ = True
     for line in lines:
         if not open_:
@@ -128,7 +128,7 @@ def _title(text: str) -> str:
 class _Markdown:
     """Reads Markdown line by line: the headings in force, the block being gathered, the open code fence."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: InputSource) -> None:
         self.block = _Block(source)
         self.headings: list[tuple[int, str]] = []
         self.fence = ""
@@ -139,7 +139,7 @@ class _Markdown:
         self.item = False
         yield from self.block.take(" > ".join(title for _, title in self.headings if title))
 
-    def read(self, line: Line) -> Iterator[Message]:
+    def read(self, line: InputLine) -> Iterator[Message]:
         """Take a line, and yield the message that it ends."""
         fence = _FENCE.fullmatch(line.text)
         if self.fence:
@@ -157,7 +157,7 @@ class _Markdown:
         else:
             yield from self._read_words(line)
 
-    def _read_words(self, line: Line) -> Iterator[Message]:
+    def _read_words(self, line: InputLine) -> Iterator[Message]:
         text = line.text
         heading, item = _HEADING.fullmatch(text), _ITEM.fullmatch(text)
         if not text.strip() or _COMMENT.fullmatch(text):

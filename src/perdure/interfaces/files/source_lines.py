@@ -18,7 +18,7 @@ LONGEST: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class InputLine:
     """One line of a file without its line end; ``whole`` says whether it had one."""
 
     number: int
@@ -27,7 +27,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputSource:
     """Where lines come from, and what holds for messages that do not say otherwise."""
 
     name: str

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Final
 
-from perdure.interfaces.files.source_lines import Line, Source
+from perdure.interfaces.files.source_lines import InputLine, InputSource
 from perdure.records.message import Message
 
 _WRITTEN_BY_AGENT: Final = (
@@ -43,7 +43,7 @@ def is_claude_code(text: str) -> bool:
     return "sessionId" in item or "leafUuid" in item or isinstance(item.get("message"), dict)
 
 
-def messages(lines: Iterable[Line], source: Source, *, claude: bool) -> Iterator[Message]:
+def messages(lines: Iterable[InputLine], source: InputSource, *, claude: bool) -> Iterator[Message]:
     """Yield the messages of JSON lines; lines that say nothing are left out."""
     take = _parse_claude if claude else _parse_plain
     known: dict[tuple[str | None, str], bytes] = {}
@@ -58,7 +58,7 @@ def messages(lines: Iterable[Line], source: Source, *, claude: bool) -> Iterator
             yield _drop_repeated_key(message, known)
 
 
-def _parse_line(line: Line, source: Source, *, claude: bool) -> dict[str, Any] | None:
+def _parse_line(line: InputLine, source: InputSource, *, claude: bool) -> dict[str, Any] | None:
     """Return a line's object; None for the last line of a transcript that is just being written."""
     try:
         item = json.loads(line.text)
@@ -82,7 +82,7 @@ def _noun(value: Any) -> str:
     return {list: "a list", str: "text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
 
 
-def _parse_plain(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
+def _parse_plain(item: Mapping[str, Any], number: int, source: InputSource) -> Message | None:
     content = item.get("content", item.get("text"))
     if content is None and "content" not in item and "text" not in item:
         raise source.error(number, "has no 'content' and no 'text'.", "Give each message one of the two.")
@@ -104,7 +104,7 @@ _ASIDE: Final = ("isMeta", "isCompactSummary", "isApiErrorMessage", "isSidechain
 """Lines that nobody said to anybody here: a subagent's talk is between two programs."""
 
 
-def _parse_claude(item: Mapping[str, Any], number: int, source: Source) -> Message | None:
+def _parse_claude(item: Mapping[str, Any], number: int, source: InputSource) -> Message | None:
     said = item.get("message")
     if item.get("type") not in ("user", "assistant") or not isinstance(said, dict):
         return None
@@ -137,7 +137,7 @@ def _remove_added(text: str) -> str:
     return text
 
 
-def _content_text(content: Any, number: int, source: Source) -> str:
+def _content_text(content: Any, number: int, source: InputSource) -> str:
     """Return the words of a message's content: text, or the text blocks of a list. Tools and thinking are left out."""
     if content is None:
         return ""
@@ -154,7 +154,7 @@ def _block(block: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _label(item: Mapping[str, Any], names: tuple[str, ...], number: int, source: Source) -> str | None:
+def _label(item: Mapping[str, Any], names: tuple[str, ...], number: int, source: InputSource) -> str | None:
     for name in names:
         value = item.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -166,7 +166,7 @@ def _label(item: Mapping[str, Any], names: tuple[str, ...], number: int, source:
     return None
 
 
-def _parse_time(item: Mapping[str, Any], number: int, source: Source) -> datetime | None:
+def _parse_time(item: Mapping[str, Any], number: int, source: InputSource) -> datetime | None:
     """Return when a message was said: ISO 8601, or seconds or milliseconds since 1970."""
     value = next((item[name] for name in ("timestamp", "at", "created_at") if item.get(name) not in (None, "")), None)
     if value is None:

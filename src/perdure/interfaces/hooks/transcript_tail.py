@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from perdure.interfaces.files import transcripts
-from perdure.interfaces.files.source_lines import LONGEST, Line, Source
+from perdure.interfaces.files.source_lines import LONGEST, InputLine, InputSource
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.message import Message
 
@@ -139,7 +139,7 @@ def _parse_line(raw: bytes | None, number: int, path: Path) -> list[Message]:
     """Return the message of a line, or nothing."""
     if raw is None:
         return []
-    line = Line(number, raw.decode("utf-8", "replace").rstrip("\r\n"))
+    line = InputLine(number, raw.decode("utf-8", "replace").rstrip("\r\n"))
     with suppress(InvalidInput):
-        return list(transcripts.messages([line], Source(str(path), path.stem), claude=True))
+        return list(transcripts.messages([line], InputSource(str(path), path.stem), claude=True))
     return []
