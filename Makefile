@@ -5,13 +5,22 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: demo test check bench clean
+.PHONY: demo test fast check wheel lowest bench clean
 
 demo: $(STAMP)
 	$(BIN)/perdure demo
 
 test: check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+fast: check
+	$(BIN)/python -m pytest -n $(WORKERS) -q tests/golden tests/rules tests/test_house.py tests/test_new_verb.py -k "not postgres"
+
+wheel: $(STAMP)
+	$(BIN)/python tests/packaging/check.py wheel
+
+lowest: $(STAMP)
+	$(BIN)/python tests/packaging/check.py lowest
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -1,0 +1,72 @@
+"""Checks a package as users install it: ``python tests/packaging/check.py wheel`` or ``... lowest``.
+
+``wheel`` builds the wheel and tries it in a fresh environment without extras and without the source beside it;
+``lowest`` tries the lowest version of each dependency that ``pyproject.toml`` allows.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LIFE = """
+import json, subprocess, sys
+import perdure
+assert "site-packages" in perdure.__file__, perdure.__file__
+with perdure.open("agent.db", {"embedder": {"model": "none"}}) as memory:
+    kept = memory.remember("Deploys happen on Tuesdays at 10:00.", tags=["ops"])
+    assert memory.recall("When do we deploy?").hits[0].memory.id == kept.id
+    report = memory.sweep()
+    assert report.held == ()
+    assert kept.id in memory.digest() or "Deploys" in memory.digest()
+    for operation in (*reversed(report.operations), kept.operation):
+        memory.undo(operation)
+    assert memory.get(kept.id) is None
+    assert memory.check() == []
+loaded = [name for name in sys.modules if name.split(".")[0] in ("mcp", "psycopg", "onnxruntime", "pyarrow")]
+assert loaded == [], loaded
+open("perdure.toml", "w").write('[embedder]\\nmodel = "none"\\n')
+done = subprocess.run([sys.executable, "-m", "perdure", "--store", "b.db", "--json", "remember", "Tea is at four."],
+                      capture_output=True, text=True, check=True)
+assert json.loads(done.stdout)["changed"] is True
+done = subprocess.run([sys.executable, "-m", "perdure", "--store", "b.db", "mcp"], capture_output=True, text=True)
+assert done.returncode == 1, done
+assert "perdure[mcp]" in done.stderr, done.stderr
+print("sound:", perdure.__version__)
+"""
+
+
+def lowest() -> list[str]:
+    """Return each dependency of the package at its lowest version."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    found = []
+    for requirement in declared:
+        name, version = re.match(r"([\w.-]+)>=([\w.]+)", requirement).groups()
+        marker = requirement.partition(";")[2]
+        found.append(f"{name}=={version}{';' + marker if marker else ''}")
+    return found
+
+
+def main() -> None:
+    """Run the check that is named."""
+    pinned = lowest() if sys.argv[1:] == ["lowest"] else []
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        subprocess.run([sys.executable, "-m", "venv", place / "venv"], check=True)
+        python = place / "venv" / "bin" / "python"
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, "build"], check=True)
+        subprocess.run([python, "-m", "build", "--wheel", "--outdir", place, ROOT], check=True, capture_output=True)
+        (wheel,) = place.glob("*.whl")
+        subprocess.run([*install, wheel, *pinned], check=True)
+        (place / "life").mkdir()
+        subprocess.run([python, "-c", LIFE], cwd=place / "life", check=True)
+
+
+if __name__ == "__main__":
+    main()

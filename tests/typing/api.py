@@ -1,0 +1,41 @@
+"""What a type checker knows of the public API. Checked by mypy, never run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import assert_type
+
+import perdure
+
+memory = perdure.open("agent.db", {"embedder": {"model": "none"}})
+assert_type(memory, perdure.Memory)
+
+kept = memory.remember("Deploys happen on Tuesdays.", tags=["ops"], importance=0.7, at=datetime.now(UTC))
+assert_type(kept, perdure.Outcome)
+assert_type(kept.id, str)
+assert_type(kept.operation, str | None)
+assert_type(kept.changed, bool)
+assert_type(kept.memory, perdure.MemoryItem)
+assert_type(memory.remember_many(["one", {"content": "two"}]), list[perdure.Outcome])
+
+answer = memory.recall("When do we deploy?", limit=3, kinds=["note"], touch=False)
+assert_type(answer, perdure.Recall)
+assert_type(answer.hits, tuple[perdure.Hit, ...])
+assert_type(answer.hits[0].memory, perdure.MemoryItem)
+assert_type(memory.get(kept.id), perdure.MemoryItem | None)
+assert_type(memory.list(limit=10), list[perdure.MemoryItem])
+assert_type(memory.why(kept.id), perdure.Explanation)
+
+assert_type(memory.pin(kept.id), perdure.Outcome)
+assert_type(memory.update(kept.id, "Deploys happen on Wednesdays."), perdure.Outcome)
+assert_type(memory.move(kept.id, "vault", "always needed"), perdure.Outcome)
+assert_type(memory.used([kept.id], "helpful", recall_id=answer.recall_id), perdure.Used)
+assert_type(memory.facts("Gai Media"), list[perdure.FactLine])
+assert_type(memory.review(), list[perdure.Question])
+
+report = memory.sweep(dry_run=True)
+assert_type(report, perdure.Report)
+assert_type(report.plans, tuple[perdure.Plan, ...])
+assert_type(memory.apply(report.plans[0]), perdure.ApplyResult)
+assert_type(memory.digest(budget_tokens=500), str)
+assert_type(memory.policy, perdure.Policy)
