@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.formulas.fusion import Fusion, fuse, idf
+from perdure.formulas.fusion import fuse, idf
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Hit, Query
 from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, people_named, query_words
@@ -222,12 +222,12 @@ def test_a_poor_candidate_more_does_not_change_the_scores_of_the_others(pairs):
 
 def test_noise_is_not_blown_up():
     """The best cosine counts as at least the anchor: a best of 0.1 earns a third, not all."""
-    dense, _ = fuse(np.array([0.1]), np.array([0.0]), 0.0, Fusion(cosine_anchor=0.3))
+    dense, _ = fuse(np.array([0.1]), np.array([0.0]), 0.3, 0.3)
     assert dense[0] == pytest.approx(0.7 / 3)
 
 
 def test_a_memory_without_a_vector_is_ranked_by_words():
-    dense, words = fuse(np.array([np.nan, 0.5]), np.array([4.0, 2.0]), 0.0, Fusion())
+    dense, words = fuse(np.array([np.nan, 0.5]), np.array([4.0, 2.0]), 0.3, 0.3)
     assert dense[0] == 0.0
     assert words[0] == 2 * words[1] == pytest.approx(0.3)
 

@@ -14,7 +14,7 @@ import pytest
 from perdure.formulas.confidence import ConfidenceCurve, amplifier, reinforce_confidence
 from perdure.formulas.importance import ImportanceCurve, boost
 from perdure.formulas.retention import RetentionCurve
-from perdure.formulas.value import ValueCurve, Weights, decay_mass, uniqueness
+from perdure.formulas.value import ValueCurve, decay_mass, uniqueness
 from perdure.records.memory import Kind, Scope, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle.signals import current_signals
@@ -293,14 +293,13 @@ def test_a_review_is_suggested_below_one_half():
 # --- seed 004 section 1: value
 
 
-def value(mass=0.0, unique=0.0, sure=0.0, days=0.0, confirmed=0, weights=None) -> float:
+def value(mass=0.0, unique=0.0, sure=0.0, days=0.0, confirmed=0) -> float:
     curve = ValueCurve(
         np.array([float(mass)]),
         np.array([float(unique)]),
         ConfidenceCurve(np.array([float(sure)]), np.zeros(1)),
         np.zeros(1),
         np.array([float(confirmed)]),
-        weights or Weights(),
     )
     return float(curve.value(days)[0])
 

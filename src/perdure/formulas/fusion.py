@@ -6,8 +6,6 @@ number of candidates nor the size of the store moves the scale. docs/decisions/0
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,19 +13,6 @@ from perdure.formulas.curve import Array
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """The weights of the score."""
-
-    lexical_weight: float = 0.3
-    lexical_by_coverage: float = 0.3
-    cosine_anchor: float = 0.3
-    neighbour: float = 0.2
-    answer: float = 2.0
-    session: float = 0.4
-    named: float = 0.2
 
 
 def idf(documents: Array, total: int) -> Array:
@@ -40,23 +25,21 @@ def idf(documents: Array, total: int) -> Array:
     return np.asarray(np.maximum(np.log((total - documents + 0.5) / (documents + 0.5)), 1e-6), dtype=np.float64)
 
 
-def fuse(cosine: Array | None, bm25: Array, coverage: float, weights: Fusion) -> tuple[Array, Array]:
+def fuse(cosine: Array | None, bm25: Array, share: float, anchor: float) -> tuple[Array, Array]:
     """Return the parts of meaning and of words; their sum lies between 0 and 1.
 
     Args:
         cosine: Cosine with the query, NaN where there is no vector, shape [n]; None where only words were searched.
         bm25: Lexical scores, 0 for no match, shape [n].
-        coverage: Share of the query's words, weighted by rarity, that the best memory holds: the more, the more the
-            words count.
-        weights: The weights.
+        share: Share of the words, 0 to 1.
+        anchor: The best cosine counts as at least this, so that noise is not blown up.
     """
     top = float(bm25.max(initial=0.0))
     lexical = bm25 / top if top > 0.0 else np.zeros_like(bm25)
     if cosine is None:
         return np.zeros_like(lexical), lexical
     near = np.clip(np.nan_to_num(cosine), 0.0, None)
-    dense = near / max(float(near.max(initial=0.0)), weights.cosine_anchor)
-    share = weights.lexical_weight + weights.lexical_by_coverage * coverage
+    dense = near / max(float(near.max(initial=0.0)), anchor)
     return (1.0 - share) * dense, share * lexical
 
 
@@ -68,9 +51,9 @@ def context_parts(
     *,
     answers: Bools,
     named: Bools,
-    weights: Fusion,
+    weight: float,
 ) -> dict[str, Array]:
-    """Return the parts that context adds: neighbour turns, the session, the speaker.
+    """Return the parts that context adds, each as if it counted in full: neighbour turns, the session, the speaker.
 
     Args:
         fused_score: Fused scores, shape [n].
@@ -79,14 +62,14 @@ def context_parts(
         session: Session numbers from 0, -1 for none.
         answers: Whether it answers a question asked in the previous turn by another speaker.
         named: Whether the query names its speaker.
-        weights: The weights.
+        weight: So many times the previous turn counts for an answer.
     """
-    before = np.where(previous >= 0, fused_score[previous], 0.0) * np.where(answers, weights.answer, 1.0)
+    before = np.where(previous >= 0, fused_score[previous], 0.0) * np.where(answers, weight, 1.0)
     after = np.where(following >= 0, fused_score[following], 0.0)
     best = np.zeros(int(session.max(initial=-1)) + 2)
     np.maximum.at(best, session, fused_score)  # index -1 collects those without a session
     return {
-        "neighbour": weights.neighbour * np.maximum(before, after),
-        "session": weights.session * np.where(session >= 0, best[session], 0.0),
-        "named": weights.named * named.astype(np.float64),
+        "neighbour": np.maximum(before, after),
+        "session": np.where(session >= 0, best[session], 0.0),
+        "named": named.astype(np.float64),
     }

@@ -16,16 +16,6 @@ DUPLICATE_COSINE: Final = 0.9995
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """Shares of the four parts of value; they sum to 1."""
-
-    frequency: float = 0.35
-    uniqueness: float = 0.25
-    confidence: float = 0.20
-    recency: float = 0.20
-
-
-@dataclass(frozen=True, slots=True)
 class ValueCurve:
     """Value of n memories as a function of days since the last access (or creation).
 
@@ -35,7 +25,7 @@ class ValueCurve:
         confidence: The confidence curve of the same memories.
         confidence_lag: Days that confidence is older than the last access; negative if validated since, shape [n].
         reinforcements: Shape [n].
-        weights: Shares of the parts.
+        weights: Shares of frequency, uniqueness, confidence and recency; they sum to 1.
         mass_rate: Loss per day of the access counter.
         full_mass: The counter at which frequency is 1.
         recency_rate: Loss per day of recency.
@@ -47,7 +37,7 @@ class ValueCurve:
     confidence: ConfidenceCurve
     confidence_lag: Array
     reinforcements: Array
-    weights: Weights = Weights()
+    weights: tuple[float, float, float, float] = (0.35, 0.25, 0.20, 0.20)
     mass_rate: float = 0.05
     full_mass: float = 20.0
     recency_rate: float = 0.1
@@ -74,14 +64,10 @@ class ValueCurve:
 
     def value(self, days: ArrayLike) -> Array:
         """Return value, 0 to 1, shape [n]."""
-        (frequency, confidence, recency), weight = self._falling(ages(days)), self.weights
-        return np.asarray(
-            weight.frequency * frequency
-            + weight.uniqueness * self.uniqueness
-            + weight.confidence * confidence
-            + weight.recency * recency,
-            dtype=np.float64,
-        )
+        (frequency, confidence, recency), weights = self._falling(ages(days)), self.weights
+        parts = (frequency, self.uniqueness, confidence, recency)
+        first, *others = (weight * part for weight, part in zip(weights, parts, strict=True))
+        return np.asarray(sum(others, start=first), dtype=np.float64)
 
     def _column(self) -> ValueCurve:
         """The same memories as a column, so that each can be tried at many ages at once."""

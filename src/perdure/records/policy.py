@@ -207,6 +207,10 @@ class RecallPolicy:
         100_000_000,
     )
 
+    def words_share(self, coverage: float) -> float:
+        """Return the share of words in the score, 0 to 1, where the best memory covers so much of the query."""
+        return self.lexical_weight + self.lexical_by_coverage * coverage
+
     def for_limit(self, limit: int) -> RecallPolicy:
         """Return a policy whose searches bring up at least as many as are wanted."""
         if limit <= self.candidates:

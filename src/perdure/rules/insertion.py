@@ -130,17 +130,7 @@ def with_due(states: Sequence[State], policy: Policy) -> list[State]:
 
 def new_record(prepared: PreparedDraft, state: State, namespace: str, op: str) -> Record:
     """Return a draft as the store will hold it."""
-    d = prepared.draft
-    content = Content(
-        text=d.text,
-        tags=d.tags,
-        source=d.source,
-        speaker=d.speaker,
-        session=d.session,
-        task=d.task,
-        turn=d.turn,
-        metadata=d.metadata,
-    )
+    content = Content(**{name: getattr(prepared.draft, name) for name in Content.__slots__ if name != "shown"})
     return Record(namespace, prepared.id, state, content, op)
 
 
@@ -167,19 +157,10 @@ def insertions(records: Sequence[Record], drafts: Sequence[PreparedDraft], polic
 
 
 def _row(record: Record, prepared: PreparedDraft, space: str) -> Mapping[str, Any]:
-    c = record.content
     return {
         **{name: getattr(record.state, name) for name in State.__slots__},
-        "session": c.session,
-        "turn": c.turn,
-        "speaker": c.speaker,
+        **{name: getattr(record.content, name) for name in Content.__slots__},
         "op": record.op,
-        "text": c.text,
-        "tags": c.tags,
-        "source": c.source,
-        "task": c.task,
-        "metadata": c.metadata,
-        "shown": c.shown,
         "key": prepared.draft.key,
         "space": space if prepared.vector is not None else None,
         "vector": prepared.vector,

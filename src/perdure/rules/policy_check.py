@@ -14,10 +14,10 @@ from perdure.formulas.curve import HORIZON_DAYS, Curve
 from perdure.formulas.fsrs import GOOD, PowerRetentionCurve, first_review
 from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.strength import StrengthCurve, reinforce_strength
-from perdure.formulas.value import ValueCurve, Weights
+from perdure.formulas.value import ValueCurve
 from perdure.records.errors import PolicyError
 from perdure.records.policy import PRESET_ALIASES, PRESETS, Policy, sections
-from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters
+from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters, value_weights
 
 _ROUNDING: Final = 1e-9
 
@@ -140,7 +140,7 @@ def _of_retention(policy: Policy) -> list[Check]:
 def _of_confidence_and_value(policy: Policy) -> list[Check]:
     one, archive, compression = np.ones(1), policy.archive, policy.compression
     fading = ConfidenceCurve(one, one * -math.log(policy.confidence.daily_factor))
-    shares = Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency)
+    shares = value_weights(policy)
     worst = ValueCurve(one, one * 0.0, ConfidenceCurve(one * 0.0, one), one * 0.0, one * 0.0, shares)
     shrinks = compression.rule == "triggers"
     return [

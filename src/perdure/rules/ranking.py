@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Fusion, Ints, context_parts, fuse
+from perdure.formulas.fusion import Ints, context_parts, fuse
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
@@ -40,36 +40,24 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy) -> list[Rank
     candidates = pool.candidates
     if not candidates:
         return []
-    weights = Fusion(
-        policy.lexical_weight,
-        policy.lexical_by_coverage,
-        policy.cosine_anchor,
-        policy.neighbour,
-        policy.answer,
-        policy.session,
-        policy.named,
-    )
     cosine = np.array([np.nan if c.cosine is None else c.cosine for c in candidates]) if pool.vectors else None
-    dense, lexical = fuse(cosine, np.array([c.bm25 for c in candidates]), pool.coverage, weights)
+    bm25, share = np.array([c.bm25 for c in candidates]), policy.words_share(pool.coverage)
+    dense, lexical = fuse(cosine, bm25, share, policy.cosine_anchor)
     previous, following, session = _places(candidates)
     names = people_named(query.text)
     speakers = {s for s in {c.speaker for c in candidates} if is_named(s, names)}
+    asked = [candidates[p] if p >= 0 else None for p in previous.tolist()]
     context = context_parts(
         dense + lexical,
         previous,
         following,
         session,
-        answers=np.array(
-            [
-                _answers(c, candidates[p] if p >= 0 else None)
-                for c, p in zip(candidates, previous.tolist(), strict=True)
-            ],
-            dtype=np.bool_,
-        ),
+        answers=np.array([_answers(c, before) for c, before in zip(candidates, asked, strict=True)], dtype=np.bool_),
         named=np.array([c.speaker in speakers for c in candidates], dtype=np.bool_),
-        weights=weights,
+        weight=policy.answer,
     )
-    parts = {"meaning": dense, "words": lexical, **context}
+    parts = {"meaning": dense, "words": lexical}
+    parts |= {name: getattr(policy, name) * values for name, values in context.items()}
     total = np.sum(list(parts.values()), axis=0)
     names_of, columns = tuple(parts), zip(*(values.tolist() for values in parts.values()), strict=True)
     kept = [{n: v for n, v in zip(names_of, row, strict=True) if v} for row in columns]

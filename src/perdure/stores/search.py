@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Fusion, fuse
+from perdure.formulas.fusion import fuse
 from perdure.records.memory import searchable
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Filters, Pool, Query
@@ -131,7 +131,7 @@ class Search(ABC):
         narrow: dict[int, Narrow],
         cosine: dict[int, float] | None,
         bm25: dict[int, float],
-        share: float,
+        coverage: float,
         filters: Filters,
     ) -> set[int]:
         """Add the turns before and after the best candidates, and return their rows."""
@@ -141,8 +141,8 @@ class Search(ABC):
         parts = fuse(
             None if cosine is None else np.array([cosine.get(r, np.nan) for r in rows]),
             np.array([bm25.get(r, 0.0) for r in rows]),
-            share,
-            _weights(self.policy),
+            self.policy.words_share(coverage),
+            self.policy.cosine_anchor,
         )
         order = np.argsort(-(parts[0] + parts[1]), kind="stable")[:NEIGHBOURS_OF]
         present = {(narrow[r][2], narrow[r][3]) for r in rows}
@@ -163,12 +163,4 @@ def _candidate(narrow: Narrow, cosine: float | None, bm25: float) -> Candidate:
     _, identity, session, turn, speaker, asks = narrow
     return Candidate(
         id=identity, cosine=cosine, bm25=bm25, session=session, turn=turn, speaker=speaker, asks=bool(asks)
-    )
-
-
-def _weights(policy: RecallPolicy) -> Fusion:
-    return Fusion(
-        lexical_weight=policy.lexical_weight,
-        lexical_by_coverage=policy.lexical_by_coverage,
-        cosine_anchor=policy.cosine_anchor,
     )

@@ -18,7 +18,7 @@ from perdure.formulas.fsrs import PowerRetentionCurve
 from perdure.formulas.importance import ImportanceCurve, Shape
 from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.strength import Parameters, StrengthCurve
-from perdure.formulas.value import ValueCurve, Weights
+from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
@@ -172,11 +172,15 @@ def confidence_curve(c: Columns, policy: Policy) -> tuple[ConfidenceCurve, Array
     return ConfidenceCurve(c.confidence, rate), lag
 
 
+def value_weights(policy: Policy) -> tuple[float, float, float, float]:
+    """Return the shares of frequency, uniqueness, confidence and recency in value."""
+    return policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency
+
+
 def value_curve(c: Columns, policy: Policy) -> ValueCurve:
     """Return the value curve, its age counted from the last access."""
     confidence, lag = confidence_curve(c, policy)
-    weights = Weights(policy.value.frequency, policy.value.uniqueness, policy.value.confidence, policy.value.recency)
-    return ValueCurve(c.access_mass, c.uniqueness, confidence, lag, c.reinforcements, weights)
+    return ValueCurve(c.access_mass, c.uniqueness, confidence, lag, c.reinforcements, value_weights(policy))
 
 
 def importance_curve(c: Columns, policy: Policy) -> ImportanceCurve:
