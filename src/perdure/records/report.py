@@ -13,7 +13,7 @@ from perdure.records.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class TierMove:
     """One move of one memory, made or foreseen."""
 
     id: str
@@ -50,7 +50,7 @@ class Report(Written):
 
     dry_run: bool
     examined: int
-    moved: tuple[Moved, ...]
+    moved: tuple[TierMove, ...]
     counted: int = 0
     held: tuple[Held, ...] = ()
     operations: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Pairs, Text, command
 from perdure.interfaces.views.values import counted, ending, first, tally, undo, when
 from perdure.records.consolidation_results import SessionResult
-from perdure.records.report import Ingested, Moved, Report, Stats
+from perdure.records.report import Ingested, Report, Stats, TierMove
 
 if TYPE_CHECKING:
     from perdure.records.digest import Digest
@@ -38,7 +38,7 @@ def _moves(report: Report, *, heading: bool = True) -> Iterator[Block]:
         yield Line(("Held back in ", Foreign(held.namespace), stopped), tone="warning")
 
 
-def _move(m: Moved) -> Line:
+def _move(m: TierMove) -> Line:
     because = m.because if m.because.startswith(m.move) else f"{m.move}: {m.because.removeprefix('archived: ')}"
     return Line((f"{m.at}  ", Identifier(m.id), f"  {because}"), tone="faint", item=True)
 

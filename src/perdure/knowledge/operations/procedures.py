@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.records.learning_results import Learnt, ProceduresResult
+from perdure.knowledge.records.learning_results import LearnedProcedure, ProceduresResult
 from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures
 from perdure.knowledge.rules.topics import ENTITY, TopicMessage, topics_of
 from perdure.operations.decisions import begin
@@ -237,9 +237,9 @@ def _document(verdict: ProcedureChange, identity: str, before: Document | None, 
     return Change(Target.DOCUMENT, identity, old, after, f"{verdict.move}: {verdict.because}")
 
 
-def _result(verdict: ProcedureChange, identity: str, records: Mapping[str, Record], now: Instant) -> Learnt:
+def _result(verdict: ProcedureChange, identity: str, records: Mapping[str, Record], now: Instant) -> LearnedProcedure:
     p = verdict.after
-    return Learnt(
+    return LearnedProcedure(
         id=identity,
         move=verdict.move,
         content=records[identity].content.text if verdict.before is not None else _text(p, now),

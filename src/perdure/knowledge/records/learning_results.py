@@ -105,7 +105,7 @@ class RatesResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class LearnedProcedure:
     """A procedure that was learned, changed or retired.
 
     Attributes:
@@ -151,7 +151,7 @@ class ProceduresResult(Written):
     namespace: str
     sessions: int
     messages: int
-    procedures: tuple[Learnt, ...]
+    procedures: tuple[LearnedProcedure, ...]
     unchanged: int
     dry_run: bool
     plans: tuple[Plan, ...] = ()

@@ -19,7 +19,7 @@ from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, MemoryItem, Record, State, Status
 from perdure.records.plan import Plan
-from perdure.records.report import Held, Moved, Report
+from perdure.records.report import Held, Report, TierMove
 from perdure.records.transaction_view import TransactionView
 from perdure.rules.decisions import Decisions, settle
 from perdure.rules.lifecycle.budget_fitting import (
@@ -88,7 +88,10 @@ def bounded(ctx: Context, report: Report, namespace: str | None = None, lease: L
             continue
         report = replace(
             report,
-            moved=(*report.moved, *(Moved(c.id, place, now, c.move, "fit: for want of room") for c in result.refitted)),
+            moved=(
+                *report.moved,
+                *(TierMove(c.id, place, now, c.move, "fit: for want of room") for c in result.refitted),
+            ),
             held=(*report.held, *((Held(place, (), result.held),) if result.held else ())),
             operations=(*report.operations, *result.operations),
             plans=(*report.plans, *result.plans),

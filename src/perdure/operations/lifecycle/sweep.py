@@ -20,7 +20,7 @@ from perdure.records.instant import DAY_MS, Instant
 from perdure.records.lease import Lease
 from perdure.records.memory import State
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.report import Held, Moved, Report
+from perdure.records.report import Held, Report, TierMove
 from perdure.rules.lifecycle.maintenance import (
     GateRefusals,
     count_hidden,
@@ -43,7 +43,7 @@ class _Tally:
 
     examined: int = 0
     counted: int = 0
-    moved: list[Moved] = field(default_factory=list)
+    moved: list[TierMove] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
 

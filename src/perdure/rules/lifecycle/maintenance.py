@@ -11,7 +11,7 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, State, Status
 from perdure.records.plan import Change, Target
 from perdure.records.policy import GatePolicy
-from perdure.records.report import Moved
+from perdure.records.report import TierMove
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory
 
 _PLACE: Final = ("status", "status_ms", "tier", "tier_ms", "form", "form_ms")
@@ -199,14 +199,14 @@ def _reason_besides_moves(trajectory: Trajectory, last: State, refusal: str) -> 
     return "next due instant computed anew under the policy"
 
 
-def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[Moved]:
+def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[TierMove]:
     """Return every move of some trajectories, in the order of their instants."""
-    found: list[tuple[Instant, Moved]] = []
+    found: list[tuple[Instant, TierMove]] = []
     for trajectory in trajectories:
         last = trajectory.before
         for step in trajectory.transitions:
             names = (last.form, step.state.form) if step.shrinks else (last.tier, step.state.tier)
             move = f"{names[0]} to {step.state.status if step.hides else names[1]}"
-            found.append((step.at, Moved(trajectory.id, namespace, text_of(step.at), move, step.because)))
+            found.append((step.at, TierMove(trajectory.id, namespace, text_of(step.at), move, step.because)))
             last = step.state
     return [move for _, move in sorted(found, key=lambda pair: pair[0])]
