@@ -24,15 +24,9 @@ def backup(
     begun = time.perf_counter()
     done = run(call.store, Path(file).expanduser(), overwrite=force)
     seconds = round(time.perf_counter() - begun, 3)
+    counts = {"memories": done.memories, "operations": done.operations, "bytes": done.size}
     call.answer(
-        {
-            "store": call.shown_store,
-            "file": str(done.path),
-            "memories": done.memories,
-            "operations": done.operations,
-            "bytes": done.size,
-            "seconds": seconds,
-        },
+        {"store": call.shown_store, "file": str(done.path), **counts, "seconds": seconds},
         Line((f"Backed up {counted(done.memories, 'memory')} to ", Foreign(str(done.path)), f" in {seconds:.1f} s.")),
     )
 
@@ -51,13 +45,8 @@ def restore_backup(
     done = run(Path(file).expanduser(), call.prepared_store(), overwrite=force)
     kept = None if done.kept is None else str(done.kept)
     before = () if kept is None else (" What was there before is now ", Foreign(kept), ".")
+    counts = {"memories": done.memories, "operations": done.operations}
     call.answer(
-        {
-            "store": call.shown_store,
-            "file": file,
-            "memories": done.memories,
-            "operations": done.operations,
-            "kept": kept,
-        },
+        {"store": call.shown_store, "file": file, **counts, "kept": kept},
         Line((f"Restored {counted(done.memories, 'memory')} to ", Foreign(call.shown_store), ".", *before)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -19,6 +19,9 @@ from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.report import Operation
 from perdure.verbs.declaration import VERBS
 from perdure.verbs.results import as_json
+
+if TYPE_CHECKING:
+    from perdure.memory import Memory
 
 _LONGEST_PATH: Final = 300
 
@@ -150,15 +153,20 @@ def undo(
     if operation_id is not None and (operation_id != "last" or call.namespace is None):
         return run_verb(call, VERBS["undo"], {"operation_id": operation_id})
     with call.memory(create=False) as memory:
-        newest = memory.history(namespace=call.namespace, limit=1000)
-        last = next((o for o in newest if isinstance(o, Operation) and o.is_own), None)
-        if last is None:
-            raise NotFound("There is no operation to undo.", remedy="'perdure history' lists operations.")
-        if operation_id is not None:
-            call.show(memory, VERBS["undo"], {"operation_id": last.id}, memory.undo(last.id))
-        else:
+        last = _last_operation(memory, call.namespace)
+        if operation_id is None:
             call.answer(as_json(last), *view_of([last], Request("history")))
+        else:
+            call.show(memory, VERBS["undo"], {"operation_id": last.id}, memory.undo(last.id))
     return Exit.OK
+
+
+def _last_operation(memory: Memory, namespace: str | None) -> Operation:
+    operations = memory.history(namespace=namespace, limit=1000)
+    last = next((o for o in operations if isinstance(o, Operation) and o.is_own), None)
+    if last is None:
+        raise NotFound("There is no operation to undo.", remedy="'perdure history' lists operations.")
+    return last
 
 
 STEPS: Final[Mapping[str, Step]] = {

@@ -7,8 +7,9 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -35,17 +36,14 @@ def migrate(
     ] = False,
 ) -> None:
     """Make or bring up to date the tables of a PostgreSQL server. Safe to run twice."""
-    from perdure.compose import is_server  # noqa: PLC0415  # start-up time
-    from perdure.compose import migrate as run  # noqa: PLC0415  # start-up time
+    from perdure import compose  # noqa: PLC0415  # start-up time
 
     address = url or call.store
-    if not is_server(address):
-        raise InvalidInput(
-            "There is nothing to migrate by hand: a file is brought up to date when it is opened.",
-            remedy="Name a server: `perdure migrate postgresql://user@host/database`.",
-        )
+    if not compose.is_server(address):
+        why = "There is nothing to migrate by hand: a file is brought up to date when it is opened."
+        raise InvalidInput(why, remedy="Name a server: `perdure migrate postgresql://user@host/database`.")
     steps: list[str] = []
-    done = run(address, say=steps.append, distribute=distribute)
+    done = compose.migrate(address, say=steps.append, distribute=distribute)
     lines = [Line(step) for step in steps or ["Nothing to do: the tables are up to date."]]
     call.answer({"migrations": done, "steps": steps}, *lines)
 
@@ -68,37 +66,40 @@ def maintain(
         str | None, typer.Option("--owner", metavar="NAME", help="This worker's name. Default: host and process.")
     ] = None,
     status: Annotated[
-        bool, typer.Option("--status", help="Only tell when each task last ran, how it ended, when it is next due.")
+        bool, typer.Option("--status", help="Only show when each task last ran, how it ended, when it is next due.")
     ] = False,
 ) -> Exit:
     """Run the scheduled maintenance: sweeps, decay reports, backups of the vault. Any number of workers may do so."""
     if status:
-        _tell_state(call)
+        _show_state(call)
         return Exit.OK
-    name = owner or f"{socket.gethostname()}-{os.getpid()}"
-    eager, pause, failed = once or every is not None, every or _LOOK_SECONDS, False
-    known: dict[str, int] = {}
-    with _stopping() as stopped, call.memory() as memory:
-        if not once:
-            print(f"{name} keeps {call.shown_store}, every {pause:g} s, until Ctrl-C.", file=sys.stderr)
+    name, pause = owner or f"{socket.gethostname()}-{os.getpid()}", every or _LOOK_SECONDS
+    with _stopping() as stopped, call.memory(create=True) as memory:
+        known: dict[str, int] = {}
+        run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
+        if once:
+            report = run()
+            _show_round(call, report)
+            return Exit.FAILED if report.failed else Exit.OK
+        print(f"{name} maintains {call.shown_store}, every {pause:g} s, until Ctrl-C.", file=sys.stderr)
         while not stopped.is_set():
-            try:
-                report = memory.upkeep(name, eager=eager, stop=stopped.is_set, known=known)
-            except (StoreUnavailable, StoreBusy) as error:
-                if once:
-                    raise
-                print(str(error), file=sys.stderr)
-            else:
-                failed = bool(report.failed)
-                if once or report.swept.swept or report.runs or failed:
-                    _tell(call, report)
-            if once:
-                break
+            _run_round(call, run)
             stopped.wait(pause)
-    return Exit.FAILED if once and failed else Exit.OK
+    return Exit.OK
 
 
-def _tell_state(call: Call) -> None:
+def _run_round(call: Call, run: Callable[[], Upkept]) -> None:
+    """Run one of many rounds; a store that cannot be reached may be reached in the next."""
+    try:
+        report = run()
+    except (StoreUnavailable, StoreBusy) as error:
+        print(str(error), file=sys.stderr)
+    else:
+        if report.swept.swept or report.runs or report.failed:
+            _show_round(call, report)
+
+
+def _show_state(call: Call) -> None:
     with call.memory() as memory:
         places = memory.namespaces() if call.namespace is None else [call.namespace]
         found = {place: memory.upkeep_state(place) for place in places}
@@ -129,7 +130,7 @@ def postgres(
         stopped.wait()
 
 
-def _tell(call: Call, kept: Upkept) -> None:
+def _show_round(call: Call, kept: Upkept) -> None:
     if call.as_json:
         print_json(kept.to_dict())
         sys.stdout.flush()

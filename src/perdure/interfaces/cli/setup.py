@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,28 +14,9 @@ from perdure.interfaces.cli.call import Call, print_json, short_warnings
 from perdure.interfaces.views.blocks import Document, Foreign, Line
 from perdure.records.errors import PerdureError
 
-
-class Client(StrEnum):
-    """Programs that ``mcp-config`` knows."""
-
-    CLAUDE_CODE = "claude-code"
-    CLAUDE_DESKTOP = "claude-desktop"
-    CURSOR = "cursor"
-
-
-class Transport(StrEnum):
-    """How MCP messages travel."""
-
-    STDIO = "stdio"
-    HTTP = "http"
-
-
-class Tools(StrEnum):
-    """The profiles of MCP tools."""
-
-    AGENT = "agent"
-    LIFECYCLE = "lifecycle"
-    FULL = "full"
+Client = Literal["claude-code", "claude-desktop", "cursor"]
+Transport = Literal["stdio", "http"]
+Tools = Literal["agent", "lifecycle", "full"]
 
 
 class MissingExtra(PerdureError):  # noqa: N818  # reads as the statement it makes
@@ -71,47 +53,43 @@ def policy_check(
     policy = load_policy(path)
     if named is None:
         with short_warnings():
-            load_policy()  # tells what of the folder's file does not count
-    told = "The defaults" if path is None else Foreign(str(path))
+            load_policy()  # prints what of the folder's file does not count
+    found = {"file": None if path is None else str(path), "preset": policy.preset, "version": policy.version}
+    checked = "The defaults" if path is None else Foreign(str(path))
     call.answer(
-        {
-            "file": None if path is None else str(path),
-            "preset": policy.preset,
-            "version": policy.version,
-            "sound": True,
-        },
-        Line((told, f": sound (preset {policy.preset}, version {policy.version}).")),
+        {**found, "sound": True},
+        Line((checked, f": sound (preset {policy.preset}, version {policy.version}).")),
     )
 
 
 def mcp(
     call: Call,
-    transport: Annotated[Transport, typer.Option("--transport", help="How messages travel.")] = Transport.STDIO,
+    transport: Annotated[Transport, typer.Option("--transport", help="How messages travel.")] = "stdio",
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="For http: where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="For http: where to listen.")] = 8765,
     profile: Annotated[
         Tools, typer.Option("--profile", help="agent: ten tools; lifecycle: with maintenance; full: all.")
-    ] = Tools.AGENT,
+    ] = "agent",
     allowed_host: Annotated[
         list[str] | None,
         typer.Option("--allowed-host", metavar="NAME", help="For http: a further Host header to accept."),
     ] = None,
 ) -> None:
     """Run the MCP server over the store. Clients start it themselves; see 'perdure mcp-config'."""
-    try:
+    with _extra_needed():
         from perdure.interfaces.mcp.run import run  # noqa: PLC0415  # an extra, and start-up time
 
+        place: dict[str, Any] = {"store": call.prepared_store(), "policy": call.policy, "namespace": call.place}
+        http: dict[str, Any] = {"host": host, "port": port, "allowed_hosts": allowed_host or ()}
+        run(**place, transport=transport, profile=profile, **http)
+
+
+@contextmanager
+def _extra_needed() -> Iterator[None]:
+    """Say how to install the MCP library where it is missing."""
+    try:
         with short_warnings():
-            run(
-                store=call.prepared_store(),
-                policy=call.policy,
-                transport=transport.value,
-                host=host,
-                port=port,
-                profile=profile.value,
-                namespace=call.place,
-                allowed_hosts=allowed_host or (),
-            )
+            yield
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] == "perdure":
             raise
@@ -137,8 +115,8 @@ def mcp_config(
     if call.policy is None and found is not None and not found.is_absolute():
         print(f"Note: {found} of this folder is left out; name it with --policy to have it used.", file=sys.stderr)
         found = None
-    text = snippet(client.value, store, None if found is None else str(found))
-    call.answer({"client": client.value, "store": store, "snippet": text}, Document(text))
+    text = snippet(client, store, None if found is None else str(found))
+    call.answer({"client": client, "store": store, "snippet": text}, Document(text))
 
 
 def demo(

@@ -170,6 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument(
         "--profile",
+        type=lambda name: "agent" if name == "core" else name,  # its earlier name, which clients' configurations have
         choices=("agent", "lifecycle", "full"),
         default="agent",
         help="ten tools; with those of the lifecycle; or all",
