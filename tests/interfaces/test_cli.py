@@ -10,6 +10,7 @@ import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -17,8 +18,9 @@ from typer.testing import CliRunner
 
 import perdure
 from perdure.interfaces.cli import app as cli
-from perdure.interfaces.cli import renamed
+from perdure.interfaces.cli import file_commands, renamed
 from perdure.interfaces.cli.call import Call, Exit
+from perdure.interfaces.files.conversation_files import Format
 
 SOURCE = str(Path(perdure.__file__).parents[1])
 
@@ -206,6 +208,10 @@ def test_ingest_zones(place):
     assert ran("ingest", "c.jsonl", "--zone", "Mars/Base").exit_code == Exit.USAGE
     assert data("ingest", "c.jsonl", "--zone", "UTC")["added"] == 1
     assert data("list")[0]["created_at"] == "2026-01-05T10:00:00+00:00"
+
+
+def test_the_formats_of_ingest_are_those_that_are_read():
+    assert get_args(file_commands.FormatName) == tuple(map(str, Format))
 
 
 # --- asking

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from perdure.records.memory import Form, Tier
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import DryRun, Everywhere, Identities, Identity, Reason
@@ -12,12 +11,14 @@ from perdure.verbs.parameters import DryRun, Everywhere, Identities, Identity, R
 if TYPE_CHECKING:
     from perdure.operations.lifecycle import decay, manual_tiering, pinning_archiving, reinforce, usage_feedback
     from perdure.operations.ports import Context
+    from perdure.records import memory as records
     from perdure.records.outcome import Outcome
     from perdure.records.signal_results import DecayResult, ReinforceResult, Used, WeakenResult
     from perdure.rules.lifecycle import decay as decay_rules
     from perdure.rules.lifecycle import reinforcement
     from perdure.rules.validation import inputs
 else:
+    (records,) = lazy_modules("perdure.records", "memory")
     decay, manual_tiering, pinning_archiving, reinforce, usage_feedback = lazy_modules(
         "perdure.operations.lifecycle", "decay", "manual_tiering", "pinning_archiving", "reinforce", "usage_feedback"
     )
@@ -68,7 +69,7 @@ class DecidingVerbs:
 
         If another value of a fact is believed by now, both are marked as conflicting and a person is asked.
         """
-        return pinning_archiving.restore(self._context, id, None if level is None else Form(level))
+        return pinning_archiving.restore(self._context, id, None if level is None else records.Form(level))
 
     @verb(_ABOUT)
     def move(
@@ -83,7 +84,7 @@ class DecidingVerbs:
             InvalidInput: It is archived or hidden otherwise; the text says what to do.
         """
         why = inputs.checked_reason(reason, self._context.policy)
-        return manual_tiering.move(self._context, id, Tier(tier), why)
+        return manual_tiering.move(self._context, id, records.Tier(tier), why)
 
     @verb(
         _USE,

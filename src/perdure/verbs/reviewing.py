@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from perdure.records.errors import InvalidInput
-from perdure.records.signal_results import Review
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import (
@@ -20,10 +19,12 @@ if TYPE_CHECKING:
     from perdure.knowledge.operations import feedback, predicate_synonyms
     from perdure.operations.lifecycle import review
     from perdure.operations.ports import Context
+    from perdure.records import signal_results as records
     from perdure.records.outcome import Outcome
-    from perdure.records.signal_results import Question
+    from perdure.records.signal_results import Question, Review
     from perdure.rules.validation import inputs, values
 else:
+    (records,) = lazy_modules("perdure.records", "signal_results")
     feedback, predicate_synonyms = lazy_modules("perdure.knowledge.operations", "feedback", "predicate_synonyms")
     (review,) = lazy_modules("perdure.operations.lifecycle", "review")
     inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
@@ -68,7 +69,7 @@ class ReviewingVerbs:
         if (id is None) != (verdict is None):
             raise InvalidInput("An answer needs both an id and a verdict.", remedy="Give both, or neither.")
         answered = None if id is None or verdict is None else self.answer(id, verdict, value, reason)
-        return Review(tuple(review.review(self._context, namespace, limit)), answered)
+        return records.Review(tuple(review.review(self._context, namespace, limit)), answered)
 
     def review(self, namespace: str = "default", limit: int | None = None) -> list[Question]:
         """Return open questions to a person, the highest value at risk first. Does not count as an access."""

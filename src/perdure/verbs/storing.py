@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from perdure.records.memory import Scope
-from perdure.records.message import Message
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
@@ -15,12 +13,15 @@ from perdure.verbs.parameters import Identity, MemoryKind, MemoryScope, Metadata
 if TYPE_CHECKING:
     from perdure.operations import extract, ingest, remember, update
     from perdure.operations.ports import Context, Progress
+    from perdure.records import memory as records
     from perdure.records.extraction_results import ExtractResult
+    from perdure.records.message import Message
     from perdure.records.outcome import Outcome
     from perdure.records.report import Ingested
     from perdure.rules import source_trust
     from perdure.rules.validation import inputs, values
 else:
+    (records,) = lazy_modules("perdure.records", "memory")
     extract, ingest, remember, update = lazy_modules("perdure.operations", "extract", "ingest", "remember", "update")
     (source_trust,) = lazy_modules("perdure.rules", "source_trust")
     inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
@@ -129,7 +130,13 @@ class StoringVerbs:
             InvalidInput: A message is refused; nothing was stored.
         """
         return ingest.ingest(
-            self._context, messages, namespace, session=session, scope=Scope(scope), embed=embed, progress=progress
+            self._context,
+            messages,
+            namespace,
+            session=session,
+            scope=records.Scope(scope),
+            embed=embed,
+            progress=progress,
         )
 
     @verb(

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from perdure.interfaces.cli.call import Call
 from perdure.interfaces.views.blocks import Foreign, Line
 from perdure.interfaces.views.values import counted
+from perdure.verbs.lazy import lazy_modules
+
+if TYPE_CHECKING:
+    from perdure import compose
+else:
+    (compose,) = lazy_modules("perdure", "compose")
 
 
 def backup(
@@ -19,10 +25,8 @@ def backup(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
-    from perdure.compose import backup as run  # noqa: PLC0415  # start-up time
-
     begun = time.perf_counter()
-    done = run(call.store, Path(file).expanduser(), overwrite=force)
+    done = compose.backup(call.store, Path(file).expanduser(), overwrite=force)
     seconds = round(time.perf_counter() - begun, 3)
     counts = {"memories": done.memories, "operations": done.operations, "bytes": done.size}
     call.answer(
@@ -40,9 +44,7 @@ def restore_backup(
     ] = False,
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
-    from perdure.compose import restore_backup as run  # noqa: PLC0415  # start-up time
-
-    done = run(Path(file).expanduser(), call.prepared_store(), overwrite=force)
+    done = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
     kept = None if done.kept is None else str(done.kept)
     before = () if kept is None else (" What was there before is now ", Foreign(kept), ".")
     counts = {"memories": done.memories, "operations": done.operations}

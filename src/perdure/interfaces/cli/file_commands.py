@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.commands import Step, run_verb
 from perdure.interfaces.cli.options import LARGEST_INPUT, Zone, text_or_input
-from perdure.interfaces.files import digest_file
-from perdure.interfaces.files.conversation_files import Format, find_files, read_messages
 from perdure.interfaces.views import Request, view_of
 from perdure.records.errors import InvalidInput, NotFound
-from perdure.records.report import Operation
 from perdure.verbs.declaration import VERBS
+from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.results import as_json
 
 if TYPE_CHECKING:
+    from perdure import compose
+    from perdure.interfaces.files import conversation_files, digest_file
     from perdure.memory import Memory
+    from perdure.records import report
+else:
+    (compose,) = lazy_modules("perdure", "compose")
+    conversation_files, digest_file = lazy_modules("perdure.interfaces.files", "conversation_files", "digest_file")
+    (report,) = lazy_modules("perdure.records", "report")
+FormatName = Literal["auto", "jsonl", "claude-code", "text", "markdown"]
 
 _LONGEST_PATH: Final = 300
 
@@ -31,7 +38,7 @@ def ingest(
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH...", help="Files, folders (*.jsonl, *.md, *.txt), or - for input.")
     ],
-    format: Annotated[Format, typer.Option("--format", "-f", help="How the files are written.")] = Format.AUTO,  # noqa: A002  # the option's name
+    format: Annotated[FormatName, typer.Option("--format", "-f", help="How the files are written.")] = "auto",  # noqa: A002  # the option's name
     zone: Zone = None,
     embed_later: Annotated[
         bool, typer.Option("--embed-later", help="Fast: keywords find them at once, meaning after 'perdure reembed'.")
@@ -39,9 +46,14 @@ def ingest(
     **arguments: Any,
 ) -> Exit:
     """Store conversations and notes. The same file twice adds nothing; all is checked before any is stored."""
-    found = find_files(paths)
-    session = arguments.get("session")
-    messages = [m for path in found for m in read_messages(path, format=format, session=session, zone=zone)]
+    found = conversation_files.find_files(paths)
+    read = partial(
+        conversation_files.read_messages,
+        format=conversation_files.Format(format),
+        session=arguments.get("session"),
+        zone=zone,
+    )
+    messages = [message for path in found for message in read(path)]
     arguments |= {"messages": messages, "embed": "later" if embed_later else "now"}
     return run_verb(call, VERBS["ingest"], arguments, notes={"files": len(found)})
 
@@ -112,9 +124,7 @@ def backtest(call: Call, **arguments: Any) -> Exit:
     """
     if call.policy is None:
         raise InvalidInput("There is no policy to try.", remedy="Name its file: perdure backtest --policy other.toml")
-    from perdure.compose import load_policy  # noqa: PLC0415  # start-up time
-
-    arguments["policy"] = load_policy(call.policy)
+    arguments["policy"] = compose.load_policy(call.policy)
     return run_verb(replace(call, policy=None), VERBS["backtest"], arguments)
 
 
@@ -161,9 +171,9 @@ def undo(
     return Exit.OK
 
 
-def _last_operation(memory: Memory, namespace: str | None) -> Operation:
+def _last_operation(memory: Memory, namespace: str | None) -> report.Operation:
     operations = memory.history(namespace=namespace, limit=1000)
-    last = next((o for o in operations if isinstance(o, Operation) and o.is_own), None)
+    last = next((o for o in operations if isinstance(o, report.Operation) and o.is_own), None)
     if last is None:
         raise NotFound("There is no operation to undo.", remedy="'perdure history' lists operations.")
     return last

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.commands import Step, command_of
 from perdure.interfaces.cli.lazy_command import LazyCommand
-from perdure.interfaces.files import plan_file
 from perdure.interfaces.views import Request, view_of
-from perdure.records.plan import Plan
 from perdure.verbs.declaration import VERBS, Verb
+from perdure.verbs.lazy import lazy_modules
+
+if TYPE_CHECKING:
+    from perdure.interfaces.files import plan_file
+    from perdure.records.plan import Plan
+else:
+    (plan_file,) = lazy_modules("perdure.interfaces.files", "plan_file")
 
 PlanFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the plan goes, a JSON file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,9 +19,16 @@ from perdure.interfaces.cli.call import Call, Exit, print_json
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Document, Line
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
-from perdure.records.report import Upkept
 from perdure.rules.escaping import terminal_line
+from perdure.verbs.lazy import lazy_modules
 
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from perdure import compose
+    from perdure.records.report import Upkept
+else:
+    (compose,) = lazy_modules("perdure", "compose")
 _LOOK_SECONDS = 30.0
 
 
@@ -36,8 +42,6 @@ def migrate(
     ] = False,
 ) -> None:
     """Make or bring up to date the tables of a PostgreSQL server. Safe to run twice."""
-    from perdure import compose  # noqa: PLC0415  # start-up time
-
     address = url or call.store
     if not compose.is_server(address):
         why = "There is nothing to migrate by hand: a file is brought up to date when it is opened."
@@ -73,7 +77,7 @@ def maintain(
     if status:
         _show_state(call)
         return Exit.OK
-    name, pause = owner or f"{socket.gethostname()}-{os.getpid()}", every or _LOOK_SECONDS
+    name, pause = owner or f"{platform.node()}-{os.getpid()}", every or _LOOK_SECONDS
     with _stopping() as stopped, call.memory(create=True) as memory:
         known: dict[str, int] = {}
         run = partial(memory.upkeep, name, eager=once or every is not None, stop=stopped.is_set, known=known)
@@ -119,9 +123,7 @@ def postgres(
     ] = None,
 ) -> None:
     """Run a local PostgreSQL server for trying Perdure, until Ctrl-C. Needs the extra postgres-local."""
-    from perdure.compose import local_postgres  # noqa: PLC0415  # start-up time
-
-    with _stopping() as stopped, local_postgres(Path(folder) if folder else None, port=port) as url:
+    with _stopping() as stopped, compose.local_postgres(Path(folder) if folder else None, port=port) as url:
         call.answer(
             {"url": url},
             Document(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),

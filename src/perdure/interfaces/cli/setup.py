@@ -6,13 +6,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from perdure.interfaces.cli.call import Call, print_json, short_warnings
 from perdure.interfaces.views.blocks import Document, Foreign, Line
 from perdure.records.errors import PerdureError
+from perdure.verbs.lazy import lazy_modules
+
+if TYPE_CHECKING:
+    from perdure import compose
+else:
+    (compose,) = lazy_modules("perdure", "compose")
 
 Client = Literal["claude-code", "claude-desktop", "cursor"]
 Transport = Literal["stdio", "http"]
@@ -27,12 +33,11 @@ class MissingExtra(PerdureError):  # noqa: N818  # reads as the statement it mak
 
 def policy_show(call: Call) -> None:
     """Print every key of the policy in force as TOML, with its meaning, default and bounds."""
-    from perdure.compose import load_policy, policy_file  # noqa: PLC0415  # start-up time
     from perdure.interfaces.files.policy_text import policy_data, render_toml  # noqa: PLC0415  # start-up time
 
-    path = Path(call.policy) if call.policy is not None else policy_file()
+    path = Path(call.policy) if call.policy is not None else compose.policy_file()
     with short_warnings():
-        policy = load_policy(call.policy)
+        policy = compose.load_policy(call.policy)
     call.answer(
         {"file": None if path is None else str(path), "version": policy.version, **policy_data(policy)},
         Document(render_toml(policy, path)),
@@ -46,14 +51,12 @@ def policy_check(
     ] = None,
 ) -> None:
     """Check a policy and report all its faults at once."""
-    from perdure.compose import load_policy, policy_file  # noqa: PLC0415  # start-up time
-
     named = file if file is not None else call.policy
-    path = Path(named) if named is not None else policy_file()
-    policy = load_policy(path)
+    path = Path(named) if named is not None else compose.policy_file()
+    policy = compose.load_policy(path)
     if named is None:
         with short_warnings():
-            load_policy()  # prints what of the folder's file does not count
+            compose.load_policy()  # prints what of the folder's file does not count
     found = {"file": None if path is None else str(path), "preset": policy.preset, "version": policy.version}
     checked = "The defaults" if path is None else Foreign(str(path))
     call.answer(
@@ -103,15 +106,16 @@ def mcp_config(
     call: Call, client: Annotated[Client, typer.Option("--client", "-c", help="The program to configure.")]
 ) -> None:
     """Print what to paste into a client's configuration so that it starts the MCP server over this store."""
-    from perdure.compose import file_of, is_server, policy_file  # noqa: PLC0415  # start-up time
     from perdure.interfaces.mcp.config import snippet  # noqa: PLC0415  # start-up time
 
     store = call.store
-    if not is_server(store):
-        file_of(store)
+    if not compose.is_server(store):
+        compose.file_of(store)
     if "://" not in store and store != ":memory:":
         store = str(Path(call.prepared_store()).absolute())
-    found = policy_file() if call.policy is None else Path(call.policy)  # the client starts it in another folder
+    found = (
+        compose.policy_file() if call.policy is None else Path(call.policy)
+    )  # the client starts it in another folder
     if call.policy is None and found is not None and not found.is_absolute():
         print(f"Note: {found} of this folder is left out; name it with --policy to have it used.", file=sys.stderr)
         found = None
@@ -145,7 +149,5 @@ def demo(
 
 def _demo_store(call: Call) -> str | None:
     """A server if one was asked for; files of the demonstration lie in its own folder, never in the user's store."""
-    from perdure.compose import is_server  # noqa: PLC0415  # start-up time
-
     named = call.given_store
-    return named if named is not None and (named == "postgres" or is_server(named)) else None
+    return named if named is not None and (named == "postgres" or compose.is_server(named)) else None

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from perdure.interfaces.cli.call import Call, short_warnings, without_password
-from perdure.interfaces.files.export_files import STDIO, export_reader, write_export
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import Foreign, Line
 from perdure.interfaces.views.values import counted
-from perdure.records.transfer import Moved
+from perdure.verbs.lazy import lazy_modules
+
+if TYPE_CHECKING:
+    from perdure import compose
+    from perdure.interfaces.files import export_files
+    from perdure.interfaces.views import terminal
+    from perdure.operations import import_export
+    from perdure.operations import transfer as moving
+    from perdure.records.transfer import Moved
+else:
+    (compose,) = lazy_modules("perdure", "compose")
+    (export_files,) = lazy_modules("perdure.interfaces.files", "export_files")
+    (terminal,) = lazy_modules("perdure.interfaces.views", "terminal")
+    import_export, moving = lazy_modules("perdure.operations", "import_export", "transfer")
 
 
 def export(
@@ -25,12 +37,8 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write everything that a store holds to a file, with its journal: all namespaces, or the one that -n names."""
-    from perdure.compose import store_at  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
-    from perdure.operations.transfer import exported  # noqa: PLC0415  # start-up time
-
     begun, rows = time.perf_counter(), 0
-    with short_warnings(), store_at(call.store, existing=True) as store, progress("Exporting") as told:
+    with short_warnings(), compose.store_at(call.store, existing=True) as store, terminal.progress("Exporting") as told:
 
         def count(done: int, total: int) -> None:
             nonlocal rows
@@ -38,9 +46,9 @@ def export(
             if told is not None:
                 told(done, total)
 
-        write_export(file, exported(store, namespace=call.namespace, progress=count), force=force)
+        export_files.write_export(file, moving.exported(store, namespace=call.namespace, progress=count), force=force)
     seconds = round(time.perf_counter() - begun, 3)
-    if file == STDIO:
+    if file == export_files.STDIO:
         print(f"Exported {counted(rows, 'row')}.", file=sys.stderr)
         return
     call.answer(
@@ -57,15 +65,18 @@ def import_(
     ] = False,
 ) -> None:
     """Bring an export into a store, which must hold nothing else in those namespaces. Interrupted, it goes on again."""
-    from perdure.compose import store_at  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
-    from perdure.operations.import_export import imported  # noqa: PLC0415  # start-up time
-
-    lines = export_reader(file, partial=partial)
+    lines = export_files.export_reader(file, partial=partial)
     begun = time.perf_counter()
-    with short_warnings(), store_at(call.prepared_store()) as store, progress("Importing") as told:
-        done = imported(lines, store, namespace=call.namespace, partial=partial, twice=file != STDIO, progress=told)
-    _tell(call, done, "Imported", call.shown_store, begun)
+    with short_warnings(), compose.store_at(call.prepared_store()) as store, terminal.progress("Importing") as told:
+        done = import_export.imported(
+            lines,
+            store,
+            namespace=call.namespace,
+            partial=partial,
+            twice=file != export_files.STDIO,
+            progress=told,
+        )
+    _show(call, done, "Imported", call.shown_store, begun)
 
 
 def copy(
@@ -76,16 +87,13 @@ def copy(
     ],
 ) -> None:
     """Copy a store with its journal into another, and verify every row. Interrupted, it goes on where it stopped."""
-    from perdure.compose import copy as run  # noqa: PLC0415  # start-up time
-    from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time
-
     begun = time.perf_counter()
-    with short_warnings(), progress("Copying and verifying") as told:
-        done = run(source, target, namespace=call.namespace, progress=told)
-    _tell(call, done, "Copied", without_password(target), begun)
+    with short_warnings(), terminal.progress("Copying and verifying") as told:
+        done = compose.copy(source, target, namespace=call.namespace, progress=told)
+    _show(call, done, "Copied", without_password(target), begun)
 
 
-def _tell(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
+def _show(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
     seconds = round(time.perf_counter() - begun, 3)
     rows = f"{counted(done.written, 'row')} written, {counted(sum(done.parts.values()), 'row')} verified"
     what = f"{verb} {counted(done.namespaces, 'namespace')} to "
