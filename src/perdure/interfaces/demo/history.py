@@ -58,8 +58,7 @@ FOLLOWED = {
 
 def live(memory: Memory, clock: SimulatedClock, *, budget: int) -> SimulatedLife:
     """Play the conversation, the questions and a sweep a day; return what happened."""
-    lived = SimulatedLife()
-    waiting = sessions()
+    lived, waiting = SimulatedLife(), sessions()
     asking = sorted(
         ((q.at + timedelta(days=7 * week), q) for q in questions() for week in range(q.times)), key=lambda pair: pair[0]
     )

@@ -46,19 +46,19 @@ def run(
     out.mkdir(parents=True, exist_ok=True)
     if store == POSTGRES:
         with compose.local_postgres() as url:
-            html = _told(out, url, embedder, show)
+            html = _tell_story(out, url, embedder, show)
         show.print("The server was a throw-away one. For one that stays: perdure postgres", soft_wrap=True)
         return html
     if store is None:
         _make_room(out)
     place = str(out / "northwall.db") if store is None else store
-    html = _told(out, place, embedder, show)
+    html = _tell_story(out, place, embedder, show)
     if store is None:
         show.print(f"Store: {place}. Look around: perdure --store {place} -n {NAMESPACE} stats", soft_wrap=True)
     return html
 
 
-def _told(out: Path, place: str, embedder: str | None, show: Console) -> Path:
+def _tell_story(out: Path, place: str, embedder: str | None, show: Console) -> Path:
     began = time.perf_counter()
     clock = SimulatedClock(sessions()[0].began)
     with compose.open(place, policy={}, clock=clock, embedder=embedder) as memory:
@@ -71,10 +71,9 @@ def _told(out: Path, place: str, embedder: str | None, show: Console) -> Path:
         _in_view(show, memory, lived, out)
         _explained(show, memory, lived)
         _undone(show, memory, lived)
-        html = out / "five-months.html"
         policy = memory.policy.tiers
         thresholds = {"leaves hot below": policy.hot_keep_value, "leaves warm below": policy.warm_keep_value}
-        html.write_text(page(lived.values, lived.tiers, thresholds), "utf-8")
+    (html := out / "five-months.html").write_text(page(lived.values, lived.tiers, thresholds), "utf-8")
     show.rule()
     show.print(f"{(lived.tiers[-1][0] - lived.tiers[0][0]).days} days passed in {time.perf_counter() - began:.1f} s.")
     show.print(f"Plots: {html}    MEMORY.md: {out / 'MEMORY.md'}", soft_wrap=True)
