@@ -19,7 +19,7 @@ import pytest
 
 import perdure
 from perdure.knowledge.authorities.sql import SqlAuthority
-from perdure.knowledge.records.authority import Question, SqlConfig, Standing
+from perdure.knowledge.records.authority import AuthorityQuestion, SqlConfig, Standing
 
 pytest.importorskip("sqlalchemy")
 
@@ -53,7 +53,7 @@ def authority(folder, query=DAYS, *, url="sqlite:///domain.db", seconds=1.0, var
 
 
 def asked(who, name="Gai Media", *aliases):
-    (answer,) = who.answers([Question("day", "some-id", name, aliases)])
+    (answer,) = who.answers([AuthorityQuestion("day", "some-id", name, aliases)])
     return answer
 
 
@@ -66,7 +66,7 @@ def test_it_answers_with_the_value_and_says_where_from(folder):
 def test_null_and_no_row_are_nothing_known(folder):
     assert asked(authority(folder), "Kai Media").standing is Standing.SILENT
     assert asked(authority(folder), "Nobody").standing is Standing.SILENT
-    assert authority(folder).answers([Question("phone", "x", "Gai Media")])[0].standing is Standing.SILENT
+    assert authority(folder).answers([AuthorityQuestion("phone", "x", "Gai Media")])[0].standing is Standing.SILENT
     assert authority(folder).answers([]) == []
 
 
@@ -117,7 +117,7 @@ def test_a_slow_query_is_stopped_in_time(folder):
 
 def test_a_database_that_fails_again_and_again_is_not_asked_for_ever(folder):
     begun = time.monotonic()
-    answers = authority(folder, SLOW, seconds=0.1).answers([Question("day", "x", f"n{i}") for i in range(200)])
+    answers = authority(folder, SLOW, seconds=0.1).answers([AuthorityQuestion("day", "x", f"n{i}") for i in range(200)])
     assert time.monotonic() - begun < 3.0
     assert {a.standing for a in answers} == {Standing.UNREACHABLE}
     assert "not asked after 3 failures in a row" in answers[3].evidence
@@ -127,7 +127,7 @@ def test_a_database_that_fails_again_and_again_is_not_asked_for_ever(folder):
 def test_one_slow_query_does_not_spoil_the_next(folder):
     config = SqlConfig("crm", "sqlite:///domain.db", "", 0.2, {"slow": SLOW, "day": DAYS})
     slow, fast = SqlAuthority(config, folder).answers(
-        [Question("slow", "x", "Gai Media"), Question("day", "x", "Gai Media")]
+        [AuthorityQuestion("slow", "x", "Gai Media"), AuthorityQuestion("day", "x", "Gai Media")]
     )
     assert (slow.standing, fast.values) == (Standing.UNREACHABLE, ("Thursday",))
 
@@ -241,12 +241,12 @@ def test_sqlalchemy_is_loaded_with_the_first_question_only(folder):
     code = (
         "import sys, pathlib, perdure\n"
         "from perdure.knowledge.authorities.sql import SqlAuthority\n"
-        "from perdure.knowledge.records.authority import SqlConfig, Question\n"
+        "from perdure.knowledge.records.authority import SqlConfig, AuthorityQuestion\n"
         "config = SqlConfig('crm', 'sqlite:///domain.db', predicates={'day': 'SELECT 1'})\n"
         "who = SqlAuthority(config, pathlib.Path('.'))\n"
         "assert 'sqlalchemy' not in sys.modules\n"
         "sys.modules['sqlalchemy'] = None\n"
-        "print(who.answers([Question('day', 'x', 'x')])[0].evidence)\n"
+        "print(who.answers([AuthorityQuestion('day', 'x', 'x')])[0].evidence)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path[1:], str(Path(perdure.__file__).parents[1])])}
     done = subprocess.run(
@@ -304,7 +304,7 @@ def test_a_server_stops_a_slow_query(server, tmp_path):
         replace(who._config, timeout_seconds=0.3, predicates={**who._config.predicates, "fast": DAYS}), tmp_path
     )
     begun = time.monotonic()
-    slow, fast = who.answers([Question("day", "x", "Gai Media"), Question("fast", "x", "Gai Media")])
+    slow, fast = who.answers([AuthorityQuestion("day", "x", "Gai Media"), AuthorityQuestion("fast", "x", "Gai Media")])
     assert time.monotonic() - begun < 3.0
     assert slow.evidence == "no answer within 0.3 s; the query was stopped"
     assert fast.values == ("Thursday",)

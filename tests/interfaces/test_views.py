@@ -20,11 +20,11 @@ import perdure
 from perdure.interfaces.views import Request, view_of
 from perdure.interfaces.views.blocks import (
     Command,
-    Document,
     Foreign,
     Identifier,
     Line,
     Pairs,
+    PlainText,
     Quote,
     Table,
     Undo,
@@ -285,7 +285,7 @@ def test_what_was_reinforced_is_a_table_under_the_names_of_its_json(memory):
 
 
 def test_a_verification_shows_both_values_what_needs_attention_first():
-    at, agrees, disagrees = 1_795_000_000_000, authority.Outcome.AGREES, authority.Outcome.DISAGREES
+    at, agrees, disagrees = 1_795_000_000_000, authority.Agreement.AGREES, authority.Agreement.DISAGREES
     first = authority.Verdict("a" * 8, "x|day", "crm", agrees, "Monday", ("Monday",), "row 1", at)
     second = authority.Verdict("b" * 8, "x|day", "crm", disagrees, "Friday", ("Monday",), "row 2", at)
     model = both(Verified("default", (first, second)), "verify")[1]
@@ -384,7 +384,7 @@ def test_numbers_stand_with_their_nouns(number, noun, told):
 
 
 def test_a_document_ends_its_last_line():
-    assert drawn([Document("text")]) == "text\n"
+    assert drawn([PlainText("text")]) == "text\n"
 
 
 def test_views_load_neither_rich_nor_numpy_nor_pydantic():

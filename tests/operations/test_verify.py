@@ -12,7 +12,7 @@ import pytest
 from conftest import WORDS_ONLY, Clock, HashEmbedder, logical, opened, tables
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.verify import verify
-from perdure.knowledge.records.authority import Outcome, Sight
+from perdure.knowledge.records.authority import Agreement, Sight
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind, fact_key
 from perdure.knowledge.rules.verification import Values
 from perdure.records.document import Shelf
@@ -128,7 +128,7 @@ def test_an_authority_that_agrees_validates(memory, domain, clock):
     clock.passes(days=60)
     found = memory.verify()
     (verdict,) = found.verdicts
-    assert (verdict.outcome, verdict.claimed, verdict.known) == (Outcome.AGREES, "Friday", ("FRIDAY",))
+    assert (verdict.outcome, verdict.claimed, verdict.known) == (Agreement.AGREES, "Friday", ("FRIDAY",))
     state = state_of(memory, fact)
     assert state.confidence == pytest.approx(0.72)
     assert (state.reinforcements, state.validated_ms, state.status) == (2, to_instant(clock()), Status.ACTIVE)
@@ -171,7 +171,7 @@ def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, doma
     now = to_instant(clock())
     found = memory.verify()
     (verdict,) = found.verdicts
-    assert (verdict.outcome, verdict.claimed, verdict.known) == (Outcome.DISAGREES, "Friday", ("Thursday",))
+    assert (verdict.outcome, verdict.claimed, verdict.known) == (Agreement.DISAGREES, "Friday", ("Thursday",))
     new = verdict.replaced_by
     assert found.to_dict()["verdicts"][0]["replaced_by"] == new
 
@@ -207,7 +207,7 @@ def test_a_fact_that_already_holds_the_authoritys_value_takes_over(memory, domai
     thursday = believed(memory, "gai-media", DAY, "Thursday")
     applied(memory, document(Shelf.CONFLICT, friday, thursday, None, {"strategy": "ask", "outcome": "open"}))
     found = memory.verify(ids=[friday])
-    assert {v.id: v.outcome for v in found.verdicts} == {friday: Outcome.DISAGREES, thursday: Outcome.AGREES}
+    assert {v.id: v.outcome for v in found.verdicts} == {friday: Agreement.DISAGREES, thursday: Agreement.AGREES}
     assert state_of(memory, friday).status is Status.INVALIDATED
     assert state_of(memory, thursday).reinforcements == 2
     assert ("supersedes", friday) in links(memory, thursday)
@@ -234,7 +234,7 @@ def test_what_is_no_longer_believed_is_not_asked_about(memory, domain, clock):
     memory.verify()
     clock.passes(days=1)
     again = memory.verify()
-    assert [v.outcome for v in again.verdicts] == [Outcome.AGREES]
+    assert [v.outcome for v in again.verdicts] == [Agreement.AGREES]
     assert old not in {v.id for v in again.verdicts}
     assert state_of(memory, archived).status is Status.ARCHIVED
 
@@ -253,7 +253,7 @@ def test_what_is_silent_or_ambiguous_changes_no_fact(memory, domain):
     before = {i: state_of(memory, i) for i in (silent, unclear, nobody)}
     found = {v.id: v for v in memory.verify().verdicts}
     assert {i: v.outcome for i, v in found.items()} == {
-        silent: Outcome.SILENT, unclear: Outcome.AMBIGUOUS, nobody: Outcome.SILENT,
+        silent: Agreement.SILENT, unclear: Agreement.AMBIGUOUS, nobody: Agreement.SILENT,
     }  # fmt: skip
     assert found[unclear].known == ("Monday", "Tuesday")
     assert "does not say which" in found[unclear].evidence
@@ -281,7 +281,7 @@ def test_an_authority_that_cannot_be_asked_changes_nothing_at_all(opening, domai
     before = tables(path)
     found = memory.verify()
     (verdict,) = found.verdicts
-    assert verdict.outcome is Outcome.UNREACHABLE
+    assert verdict.outcome is Agreement.UNREACHABLE
     why = {"missing": "there is no file", "table": "no such table", "slow": "the query was stopped"}[fault]
     assert why in verdict.evidence
     assert found.operations == ()
@@ -294,33 +294,33 @@ def test_one_of_several_values_is_no_contradiction_where_there_may_be_many(memor
     chess = believed(memory, "anna", "hobby", "chess", many=True)
     golf = believed(memory, "anna", "hobby", "golf", many=True)
     found = {v.id: v.outcome for v in memory.verify().verdicts}
-    assert found == {chess: Outcome.AGREES, golf: Outcome.AMBIGUOUS}
+    assert found == {chess: Agreement.AGREES, golf: Agreement.AMBIGUOUS}
     assert state_of(memory, golf).status is Status.ACTIVE
 
 
 def test_an_entity_is_asked_about_by_each_of_its_names(memory, domain):
     domain.says("GM Ltd", None, "NET30")
     fact = believed(memory, "gai-media", "payment_terms", "NET30", aliases=("GM Ltd", "Gai"))
-    assert [v.outcome for v in memory.verify(ids=[fact]).verdicts] == [Outcome.AGREES]
+    assert [v.outcome for v in memory.verify(ids=[fact]).verdicts] == [Agreement.AGREES]
 
 
 def test_a_subject_with_sql_in_its_name_is_only_a_name(memory, domain):
     domain.says("Gai Media", "Thursday")
     believed(memory, "x' or '1'='1", DAY, "Friday")
-    assert [v.outcome for v in memory.verify().verdicts] == [Outcome.SILENT]
+    assert [v.outcome for v in memory.verify().verdicts] == [Agreement.SILENT]
 
 
 def test_how_values_are_compared_is_told_from_outside(memory, domain):
     domain.says("Gai Media", None, "Paid Promptly")
     believed(memory, "gai-media", "payment_terms", "promptly paid")
-    assert [v.outcome for v in verify(memory._context, "default").verdicts] == [Outcome.DISAGREES]
+    assert [v.outcome for v in verify(memory._context, "default").verdicts] == [Agreement.DISAGREES]
     memory.undo(memory.history(limit=1)[0].id)
 
     def same(one, other):
         return sorted(one.norm.split()) == sorted(other.norm.split())
 
     found = verify(memory._context, "default", values=Values(same, value_of))
-    assert [v.outcome for v in found.verdicts] == [Outcome.AGREES]
+    assert [v.outcome for v in found.verdicts] == [Agreement.AGREES]
 
 
 # --- order of authorities
@@ -337,10 +337,10 @@ def test_the_first_authority_that_is_not_silent_decides(opening, domain, tmp_pat
     second.says("Kai Media", "Monday")
     gai, kai = (believed(memory, s, DAY, "Monday") for s in ("gai-media", "kai-media"))
     found = {v.id: (v.authority, v.outcome) for v in memory.verify().verdicts}
-    assert found == {gai: ("crm", Outcome.DISAGREES), kai: ("erp", Outcome.AGREES)}
+    assert found == {gai: ("crm", Agreement.DISAGREES), kai: ("erp", Agreement.AGREES)}
     domain.file.unlink()
     (verdict,) = memory.verify(ids=[kai]).verdicts
-    assert (verdict.authority, verdict.outcome) == ("crm", Outcome.UNREACHABLE)
+    assert (verdict.authority, verdict.outcome) == ("crm", Agreement.UNREACHABLE)
 
 
 # --- what happens meanwhile
@@ -384,7 +384,7 @@ def test_what_is_corrected_while_the_authority_is_asked_is_read_again(memory, do
 
     meddling = Meddling(memory._context.extension.resources.authorities["crm"], corrected)
     memory._context.extension.resources.authorities = {"crm": meddling}
-    assert [v.outcome for v in memory.verify().verdicts] == [Outcome.AGREES]
+    assert [v.outcome for v in memory.verify().verdicts] == [Agreement.AGREES]
     assert state_of(memory, fact).status is Status.ACTIVE
     assert fact_of(memory, fact).value.text == "Thursday"
 
@@ -450,7 +450,7 @@ def test_a_wrong_query_is_stopped_by_the_loss_budget(opening, domain, tmp_path, 
     assert "Look at the query" in stopped.value.remedy
     assert tables(path) == before
     found = memory.verify(accept_loss="the shops close on Mondays")
-    assert found.count(Outcome.DISAGREES) == 5
+    assert found.count(Agreement.DISAGREES) == 5
     assert "the shops close on Mondays" in memory.history()[0].note
 
 

@@ -17,7 +17,7 @@ import typer
 
 from perdure.interfaces.cli.call import Call, Exit, print_json
 from perdure.interfaces.views import Request, view_of
-from perdure.interfaces.views.blocks import Document, Line
+from perdure.interfaces.views.blocks import Line, PlainText
 from perdure.records.errors import InvalidInput, StoreBusy, StoreUnavailable
 from perdure.rules.escaping import terminal_line
 from perdure.verbs.lazy import lazy_modules
@@ -126,7 +126,7 @@ def postgres(
     with _stopping() as stopped, compose.local_postgres(Path(folder) if folder else None, port=port) as url:
         call.answer(
             {"url": url},
-            Document(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),
+            PlainText(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),
         )
         sys.stdout.flush()
         stopped.wait()

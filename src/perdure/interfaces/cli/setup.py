@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from perdure.interfaces.cli.call import Call, print_json, short_warnings
-from perdure.interfaces.views.blocks import Document, Foreign, Line
+from perdure.interfaces.views.blocks import Foreign, Line, PlainText
 from perdure.records.errors import PerdureError
 from perdure.verbs.lazy import lazy_modules
 
@@ -40,7 +40,7 @@ def policy_show(call: Call) -> None:
         policy = compose.load_policy(call.policy)
     call.answer(
         {"file": None if path is None else str(path), "version": policy.version, **policy_data(policy)},
-        Document(render_toml(policy, path)),
+        PlainText(render_toml(policy, path)),
     )
 
 
@@ -120,7 +120,7 @@ def mcp_config(
         print(f"Note: {found} of this folder is left out; name it with --policy to have it used.", file=sys.stderr)
         found = None
     text = snippet(client, store, None if found is None else str(found))
-    call.answer({"client": client, "store": store, "snippet": text}, Document(text))
+    call.answer({"client": client, "store": store, "snippet": text}, PlainText(text))
 
 
 def demo(

@@ -103,7 +103,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class PlainText:
     """A result that is a text, such as MEMORY.md; its rule has quoted in it what others wrote.
 
     Attributes:
@@ -122,7 +122,7 @@ class Undo:
     operations: tuple[str, ...]
 
 
-Block = Line | Table | Pairs | Quote | Document | Undo
+Block = Line | Table | Pairs | Quote | PlainText | Undo
 
 
 def command(verb: str, **arguments: Any) -> Command:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Quote, Table, Text, command
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, PlainText, Quote, Table, Text, command
 from perdure.interfaces.views.values import MOST, cell, counted, ending, joined, rest, table, tally
 from perdure.knowledge.records.answer_results import AnswerSheet
 from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, Timeline
@@ -74,7 +74,7 @@ def view_summaries(done: Summaries, request: Request) -> Iterator[Block]:
 
 def view_answer_sheet(sheet: AnswerSheet, _: Request) -> Iterator[Block]:
     """Show an answer sheet."""
-    yield Document(sheet.text)
+    yield PlainText(sheet.text)
 
 
 def view_verified(done: Verified, request: Request) -> Iterator[Block]:

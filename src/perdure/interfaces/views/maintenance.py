@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Document, Foreign, Identifier, Line, Pairs, Text, command
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, PlainText, Text, command
 from perdure.interfaces.views.values import counted, ending, first, tally, undo, when
 from perdure.records.consolidation_results import SessionResult
 from perdure.records.report import Ingested, Report, Stats, TierMove
@@ -88,13 +88,13 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
 def view_digest(made: Digest | str, request: Request) -> Iterator[Block]:
     """Show MEMORY.md, or what became of its file."""
     if isinstance(made, str):
-        yield Document(made)
+        yield PlainText(made)
         return
     how = "counted by the embedder's tokenizer" if made.exact else "estimated on the high side"
     size = f"{counted(len(made.ids), 'memory')}, {made.tokens:,} tokens ({how}), profile {made.profile}"
     file = request.notes.get("file")
     if file is None:
-        yield Document(made.text, size)
+        yield PlainText(made.text, size)
     elif "stale" in request.notes:
         stale = "stale; without --check it is written" if request.notes["stale"] else "up to date"
         yield Line((Foreign(file), f" is {stale}."))

@@ -56,7 +56,7 @@ def _quote(block: Quote) -> str:
     return "\n".join([*lines, "   (cut here; get returns the whole)"] if cut else lines)
 
 
-def _document(block: b.Document) -> str:
+def _document(block: b.PlainText) -> str:
     return block.text
 
 
@@ -70,7 +70,7 @@ _RENDER: Final[dict[type, Callable[[Any], str]]] = {
     Table: _table,
     b.Pairs: _pairs,
     Quote: _quote,
-    b.Document: _document,
+    b.PlainText: _document,
     b.Undo: _undo,
 }
 

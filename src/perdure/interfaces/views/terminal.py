@@ -81,7 +81,7 @@ def _quote(console: Console, block: Quote) -> None:
         console.print(Styled(indent + _text(warning), style="yellow"))
 
 
-def _document(console: Console, block: b.Document) -> None:
+def _document(console: Console, block: b.PlainText) -> None:
     text = terminal_text(block.text) if console.is_terminal else block.text
     console.file.write(text if text.endswith("\n") else f"{text}\n")
     if block.size:
@@ -100,7 +100,7 @@ _DRAW: Final[dict[type, Callable[[Console, Any], None]]] = {
     b.Table: _table,
     b.Pairs: _pairs,
     Quote: _quote,
-    b.Document: _document,
+    b.PlainText: _document,
     b.Undo: _undo,
 }
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from perdure.knowledge.authorities.connecting import Reader, open_reader
-from perdure.knowledge.records.authority import Answer, Question, SqlConfig, Standing
+from perdure.knowledge.records.authority import AuthorityAnswer, AuthorityQuestion, SqlConfig, Standing
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -52,7 +52,7 @@ class SqlAuthority:
         places = self._config.namespaces
         return predicate in self._config.predicates and (not places or namespace in places)
 
-    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+    def answers(self, questions: Sequence[AuthorityQuestion]) -> list[AuthorityAnswer]:
         """Return an answer to each question, over one connection that is closed afterwards; never raises.
 
         A question that takes longer than the timeout is stopped. After three failures in a row the rest is not asked.
@@ -64,7 +64,7 @@ class SqlAuthority:
             reader = open_reader(url, self._config.timeout_seconds, self._folder)
         except Exception as error:  # noqa: BLE001  # whatever a driver raises, the authority is not reached
             return [_unreachable(self._reason(error))] * len(questions)
-        found: list[Answer] = []
+        found: list[AuthorityAnswer] = []
         failures = 0
         try:
             for question in questions:
@@ -90,10 +90,10 @@ class SqlAuthority:
                 raise LookupError(f"the environment variable {self._config.url_variable} is not set")
         return make_url(text)
 
-    def _answer(self, reader: Reader, question: Question) -> Answer:
+    def _answer(self, reader: Reader, question: AuthorityQuestion) -> AuthorityAnswer:
         query = self._config.predicates.get(question.predicate)
         if query is None:
-            return Answer(Standing.SILENT, evidence=f"{self.name} does not know {question.predicate}")
+            return AuthorityAnswer(Standing.SILENT, evidence=f"{self.name} does not know {question.predicate}")
         aliases = list(dict.fromkeys((question.name, *question.aliases)))
         try:
             rows = reader.rows(query, question.name, aliases, _ROWS + 1)
@@ -102,8 +102,8 @@ class SqlAuthority:
             return _unreachable(self._reason(error))
         told = f"{self.name}: {question.predicate} of {question.name!r}"
         if not values:
-            return Answer(Standing.SILENT, evidence=f"{told} is not in it")
-        return Answer(Standing.KNOWN, values, f"{told} is {', '.join(map(repr, values))}")
+            return AuthorityAnswer(Standing.SILENT, evidence=f"{told} is not in it")
+        return AuthorityAnswer(Standing.KNOWN, values, f"{told} is {', '.join(map(repr, values))}")
 
     def _reason(self, error: Exception) -> str:
         """Return why there is no answer, in one line that holds no credentials."""
@@ -133,8 +133,8 @@ class SqlAuthority:
         return [secret for secret in found if secret]
 
 
-def _unreachable(reason: str) -> Answer:
-    return Answer(Standing.UNREACHABLE, evidence=reason)
+def _unreachable(reason: str) -> AuthorityAnswer:
+    return AuthorityAnswer(Standing.UNREACHABLE, evidence=reason)
 
 
 def _values(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:

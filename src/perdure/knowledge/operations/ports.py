@@ -8,7 +8,7 @@ from typing import Protocol
 
 from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.extraction.predicates import Predicates
-from perdure.knowledge.records.authority import Answer, Citation, Question, Sighting
+from perdure.knowledge.records.authority import AuthorityAnswer, AuthorityQuestion, Citation, Sighting
 from perdure.operations.ports import Context
 from perdure.records.vector import Vector
 
@@ -25,7 +25,7 @@ class Authority(Protocol):
         """Whether it answers for a predicate in a namespace."""
         ...
 
-    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+    def answers(self, questions: Sequence[AuthorityQuestion]) -> list[AuthorityAnswer]:
         """Return an answer to each question, within a time for each; never raises: what fails is ``unreachable``."""
         ...
 

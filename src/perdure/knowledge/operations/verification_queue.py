@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.records.authority import Citation, Question
+from perdure.knowledge.records.authority import AuthorityQuestion, Citation
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.citations import citations
 from perdure.knowledge.rules.verification import is_believed, question_of
@@ -35,7 +35,7 @@ class FactGroup:
     """
 
     facts: tuple[Fact, ...]
-    question: Question
+    question: AuthorityQuestion
     authorities: tuple[str, ...]
 
 
@@ -138,7 +138,7 @@ def _fact_groups(
     return tuple(keys), len(facts) - count
 
 
-def _questions_about(ctx: Context, place: str, facts: Sequence[Fact]) -> list[Question]:
+def _questions_about(ctx: Context, place: str, facts: Sequence[Fact]) -> list[AuthorityQuestion]:
     """Return what is asked about each fact, in its subject's names."""
     subjects = sorted({f.subject for f in facts})
     entities = {d.id: d for d in find_documents(ctx, place, Shelf.ENTITY, subjects)}

@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.verification_queue import FactGroup, VerificationBatch, select_batch
-from perdure.knowledge.records.authority import Answer, Outcome, Question, Verdict
+from perdure.knowledge.records.authority import Agreement, AuthorityAnswer, AuthorityQuestion, Verdict
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.verification_results import Cited, Verified
 from perdure.knowledge.rules.citations import worst
@@ -41,7 +41,7 @@ from perdure.rules.decisions import Decisions
 
 LIMIT: Final = 1000
 GUIDE: Final = "docs/how-to.md, Let a database decide what is true"
-_Heard = dict[tuple[str, Question], Answer]
+_Heard = dict[tuple[str, AuthorityQuestion], AuthorityAnswer]
 
 
 def verify(
@@ -190,20 +190,20 @@ class _Work:
 
     def _key(self, key: FactGroup, facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Verdict]:
         pairs = list(zip(facts, verdicts, strict=True))
-        agreeing = [f for f, v in pairs if v.outcome is Outcome.AGREES]
-        wrong = [(f, v) for f, v in pairs if v.outcome is Outcome.DISAGREES]
+        agreeing = [f for f, v in pairs if v.outcome is Agreement.AGREES]
+        wrong = [(f, v) for f, v in pairs if v.outcome is Agreement.DISAGREES]
         winner = agreeing[0] if agreeing else None
         if wrong and winner is None:
             winner = self._successor(key, *wrong[-1])
         told = []
         for fact, verdict in pairs:
             said = verdict
-            if verdict.outcome is Outcome.AGREES:
+            if verdict.outcome is Agreement.AGREES:
                 self._agree(fact, verdict)
-            elif verdict.outcome is Outcome.DISAGREES and winner is not None:
+            elif verdict.outcome is Agreement.DISAGREES and winner is not None:
                 said = replace(verdict, replaced_by=winner.id)
                 self._disagree(fact, said, winner)
-            elif verdict.outcome is not Outcome.UNREACHABLE:
+            elif verdict.outcome is not Agreement.UNREACHABLE:
                 self._check(verdict, counted=False)
             told.append(said)
         return told
@@ -267,7 +267,7 @@ class _Work:
         old = self.decisions.records[fact.id]
         draft = successor_draft(old, fact, key.question, verdict, self.ctx.policy)
         made = fact_from_authority(self.ctx.ids(verdict.at), fact, verdict, self.values)
-        agrees = replace(verdict, id=made.id, outcome=Outcome.AGREES, claimed=made.value.text)
+        agrees = replace(verdict, id=made.id, outcome=Agreement.AGREES, claimed=made.value.text)
         self.born.append(_Born(made.id, draft, made, agrees, fact.id))
         return made
 

@@ -21,7 +21,7 @@ class Standing(StrEnum):
     """It could not be asked, or did not answer in time; nothing follows from that."""
 
 
-class Outcome(StrEnum):
+class Agreement(StrEnum):
     """What came of comparing a fact with an authority."""
 
     AGREES = "agrees"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AuthorityQuestion:
     """What an authority is asked.
 
     Attributes:
@@ -52,7 +52,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AuthorityAnswer:
     """What an authority said.
 
     Attributes:
@@ -85,7 +85,7 @@ class Verdict(JsonRecord):
     id: str
     key: str
     authority: str
-    outcome: Outcome
+    outcome: Agreement
     claimed: str
     known: tuple[str, ...]
     evidence: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from perdure.knowledge.records.authority import Outcome, Sight, Sighting, Verdict
+from perdure.knowledge.records.authority import Agreement, Sight, Sighting, Verdict
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
 
@@ -51,7 +51,7 @@ class Verified(Written):
     operations: tuple[str, ...] = ()
     note: str = ""
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: Agreement) -> int:
         """Return how many facts came out so."""
         return sum(1 for v in self.verdicts if v.outcome is outcome)
 
@@ -62,6 +62,6 @@ class Verified(Written):
     @property
     def counts(self) -> dict[str, int]:
         """How many facts and citing memories came out how; what did not occur is left out."""
-        facts = {o.value: self.count(o) for o in Outcome}
+        facts = {o.value: self.count(o) for o in Agreement}
         seen = {s.value: self.seen(s) for s in Sight}
         return {name: n for name, n in {**facts, **seen}.items() if n}

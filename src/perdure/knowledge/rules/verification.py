@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from perdure.knowledge.extraction.values import same_value, value_of
-from perdure.knowledge.records.authority import Answer, Outcome, Question, Sighting, Standing, Verdict
+from perdure.knowledge.records.authority import (
+    Agreement,
+    AuthorityAnswer,
+    AuthorityQuestion,
+    Sighting,
+    Standing,
+    Verdict,
+)
 from perdure.knowledge.records.facts import Fact, Learned, Value
 from perdure.knowledge.rules.citations import worst
 from perdure.records.document import Document, Shelf
@@ -48,7 +55,7 @@ def is_believed(fact: Fact, now: Instant) -> bool:
     return fact.retired is None and (fact.valid_to is None or fact.valid_to > now)
 
 
-def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]) -> Question:
+def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]) -> AuthorityQuestion:
     """Return what is asked about a fact.
 
     Args:
@@ -59,10 +66,10 @@ def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]
     name = fact.subject if entity is None else str(entity.data.get("name") or fact.subject)
     written = [str(text) for d in aliases for text in d.data.values() if isinstance(text, str) and text]
     names = tuple(dict.fromkeys((name, *written)))[:_MOST_NAMES]
-    return Question(fact.predicate, fact.subject, name, names, fact.value.text)
+    return AuthorityQuestion(fact.predicate, fact.subject, name, names, fact.value.text)
 
 
-def deciding_answer(heard: Sequence[tuple[str, Answer]]) -> tuple[str, Answer]:
+def deciding_answer(heard: Sequence[tuple[str, AuthorityAnswer]]) -> tuple[str, AuthorityAnswer]:
     """Return the answer that counts: the first authority, in the order of the file, that is not silent.
 
     One that cannot be reached is not silent: what it would have said outranks those after it.
@@ -70,15 +77,15 @@ def deciding_answer(heard: Sequence[tuple[str, Answer]]) -> tuple[str, Answer]:
     return next((pair for pair in heard if pair[1].standing is not Standing.SILENT), heard[0])
 
 
-def verdict_of(fact: Fact, authority: str, answer: Answer, values: Values, now: Instant) -> Verdict:
+def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, values: Values, now: Instant) -> Verdict:
     """Return what comes of comparing one fact with an answer."""
     outcome, told = _compare(fact, answer, values, now)
     return Verdict(fact.id, fact.key, authority, outcome, fact.value.text, answer.values, told or answer.evidence, now)
 
 
-def _compare(fact: Fact, answer: Answer, values: Values, now: Instant) -> tuple[Outcome, str]:
+def _compare(fact: Fact, answer: AuthorityAnswer, values: Values, now: Instant) -> tuple[Agreement, str]:
     if answer.standing is not Standing.KNOWN:
-        return Outcome(answer.standing.value), ""
+        return Agreement(answer.standing.value), ""
     known: list[Value] = []
     for value in (values.of(text, now) for text in answer.values):
         if not any(values.same(value, other) for other in known):
@@ -86,10 +93,10 @@ def _compare(fact: Fact, answer: Answer, values: Values, now: Instant) -> tuple[
     agrees = any(values.same(fact.value, value) for value in known)
     if fact.many:
         told = f"{answer.evidence}; {fact.value.text!r} is not among them, which may be no contradiction"
-        return (Outcome.AGREES, "") if agrees else (Outcome.AMBIGUOUS, told)
+        return (Agreement.AGREES, "") if agrees else (Agreement.AMBIGUOUS, told)
     if len(known) > 1:
-        return Outcome.AMBIGUOUS, f"{answer.evidence}; it has {len(known)} values and does not say which"
-    return (Outcome.AGREES if agrees else Outcome.DISAGREES), ""
+        return Agreement.AMBIGUOUS, f"{answer.evidence}; it has {len(known)} values and does not say which"
+    return (Agreement.AGREES if agrees else Agreement.DISAGREES), ""
 
 
 # --- what becomes of a fact
@@ -117,7 +124,7 @@ def fact_text(name: str, predicate: str, value: str) -> str:
     return f"{name}: {predicate.replace('_', ' ')}: {value}"
 
 
-def successor_draft(old: Record, fact: Fact, question: Question, verdict: Verdict, policy: Policy) -> Draft:
+def successor_draft(old: Record, fact: Fact, question: AuthorityQuestion, verdict: Verdict, policy: Policy) -> Draft:
     """Return the memory of a fact with the authority's value: it stands where the old one stood."""
     text = fact_text(question.name, fact.predicate, verdict.known[0])
     return Draft(

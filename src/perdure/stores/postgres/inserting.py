@@ -12,7 +12,7 @@ from perdure.records.memory import Kind
 from perdure.records.plan import Change
 from perdure.stores.packing import packed, unpacked
 from perdure.stores.plans import stored_meanwhile
-from perdure.stores.postgres.postings import Document, postings
+from perdure.stores.postgres.postings import IndexedText, postings
 from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.rows import MEMORY_COLUMNS, content_digest, plain, present
 
@@ -64,7 +64,7 @@ def refuse_twins(session: PostgresSession, changes: Sequence[Change], plan_id: s
 
 
 def insert_memories(
-    session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
+    session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, IndexedText]
 ) -> None:
     """Insert memories with their words, tags and keys; their rows follow each other."""
     afters = [present(c.after) for c in changes]
@@ -93,7 +93,7 @@ def insert_memories(
 
 
 def _insert_content(
-    session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, Document]
+    session: PostgresSession, changes: Sequence[Change], rows: Mapping[str, int], documents: Mapping[str, IndexedText]
 ) -> None:
     for group in chunks(changes, lambda c: len(present(c.after)["text"]) + 200):
         afters = [present(c.after) for c in group]

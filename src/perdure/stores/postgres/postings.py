@@ -23,18 +23,18 @@ _MOST_LENGTH: Final = 0xFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class IndexedText:
     """What the index of words needs to know of one memory."""
 
     length: int
     times: Counter[str]
 
 
-def document_of(row: Row, stemmer: Stemmer) -> Document:
+def document_of(row: Row, stemmer: Stemmer) -> IndexedText:
     """Return a memory's words, from its text and its speaker."""
     stems = stemmer.stems(searchable(row["text"], row["speaker"]))
     # One more than its words, as SQLite counts the token that stands for the namespace.
-    return Document(min(len(stems) + 1, _MOST_LENGTH), Counter(map(term_of, stems)))
+    return IndexedText(min(len(stems) + 1, _MOST_LENGTH), Counter(map(term_of, stems)))
 
 
 def term_of(stem: str) -> str:
@@ -44,7 +44,7 @@ def term_of(stem: str) -> str:
     return "#" + blake2b(stem.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-def postings(first: int, documents: Sequence[Document]) -> dict[tuple[str, int], list[int]]:
+def postings(first: int, documents: Sequence[IndexedText]) -> dict[tuple[str, int], list[int]]:
     """Return (term, first row of the line) -> entries, for memories whose rows follow each other from ``first`` on.
 
     A line holds at most SPAN memories; lines of different calls never meet, because rows are given out once.

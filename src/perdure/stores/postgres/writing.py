@@ -25,7 +25,7 @@ from perdure.stores.plans import (
 )
 from perdure.stores.postgres.arrays import Halfvecs
 from perdure.stores.postgres.inserting import TYPES, chunks, insert_memories, refuse_twins, update_content
-from perdure.stores.postgres.postings import SPAN, Document, document_of
+from perdure.stores.postgres.postings import SPAN, IndexedText, document_of
 from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.rows import UPKEEP, lease_lost, present
 from perdure.stores.words import Stemmer
@@ -39,8 +39,8 @@ class AppliedBefore(Exception):  # noqa: N818  # no error: an earlier try was co
 class _Growth:
     """What a plan adds to its namespace."""
 
-    documents: dict[str, Document] = field(default_factory=dict)
-    gone: dict[str, Document] = field(default_factory=dict)
+    documents: dict[str, IndexedText] = field(default_factory=dict)
+    gone: dict[str, IndexedText] = field(default_factory=dict)
     vectors: int = 0
 
 
