@@ -31,9 +31,8 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     bound = verb.signature.bind(memory, *args, **kwargs).arguments
     arguments = dict(list(bound.items())[1:])
     faults: list[InvalidInput] = []
-    for parameter in verb.parameters:
-        if parameter.name not in arguments:
-            continue
+    given_ones = [parameter for parameter in verb.parameters if parameter.name in arguments]
+    for parameter in given_ones:
         try:
             arguments[parameter.name] = checked_value(parameter, arguments[parameter.name])
         except InvalidInput as fault:
@@ -41,8 +40,8 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     if faults:
         remedies = dict.fromkeys(fault.remedy for fault in faults)
         raise InvalidInput(" ".join(fault.message for fault in faults), remedy=" ".join(remedies))
-    for parameter in verb.parameters:
-        if parameter.param.refers is not None and arguments.get(parameter.name) is not None:
+    for parameter in given_ones:
+        if parameter.param.refers is not None and arguments[parameter.name] is not None:
             arguments[parameter.name] = _resolved(memory, parameter, arguments[parameter.name])
     return arguments
 

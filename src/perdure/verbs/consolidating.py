@@ -142,8 +142,7 @@ class ConsolidatingVerbs:
     def promote(
         self,
         session_id: SessionName,
-        threshold: Annotated[float, Param("Confidence needed; the policy's (0.8) if left out.", ge=0, le=1)]
-        | None = None,
+        threshold: Annotated[float, Param("Confidence needed; the policy's if left out.", ge=0, le=1)] | None = None,
         confirm: Annotated[bool, Param("Do it; without it this is only a preview.")] = False,
         *,
         namespace: Namespace = "default",
@@ -151,8 +150,7 @@ class ConsolidatingVerbs:
     ) -> PromotionResult:
         """Bring the most certain and most used memories of a session to long term; a preview unless confirmed.
 
-        Promoted is what is at least as likely to be true as the threshold and at least as often accessed as the
-        session's median. Connected ones also get a summary.
+        Their confidence reaches the threshold, their accesses the session's median; connected ones also get a summary.
 
         Raises:
             NotFound: No memory belongs to such a session.

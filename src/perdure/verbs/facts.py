@@ -299,9 +299,7 @@ class FactVerbs:
         namespace: Namespace = "default",
         ids: Annotated[Identities, Param("Only these memories.", least=1, most=1000)] | None = None,
         *,
-        limit: Annotated[
-            Limit, Param("Facts, and citing memories, at most; the rest comes next time.", ge=1, le=1000)
-        ] = 1000,
+        limit: Annotated[Limit, Param("Facts, and citing memories, at most; the rest comes next time.")] = 1000,
         accept_loss: AcceptLoss | None = None,
     ) -> Verified:
         """Ask the authorities of the knowledge file about facts and citations, and act on it.

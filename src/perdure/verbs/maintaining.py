@@ -128,18 +128,16 @@ class MaintainingVerbs:
     ) -> Upkept:
         """Run what the policy's schedule says is due in every namespace: sweeps, reports, backups, verifications.
 
-        Any number of workers may do so: each task of a namespace is run by one of them. Runs that were missed are
-        caught up once; one that fails is written down and tried again after ``upkeep.retry_minutes``.
+        Of several workers one runs each task. Missed runs are caught up once; a failed one is tried again later.
 
         Args:
             owner: This worker's name; no two workers may have the same.
-            eager: Sweep whatever is due now, whatever the schedule says: for a timer of one's own.
+            eager: Sweep whatever is due now, whatever the schedule says.
             stop: Asked before each run; True ends the round.
-            known: An empty dict, given again at each round, in which is kept where nothing is due for a while.
+            known: An empty dict, given again at each round: where nothing is due for a while.
         """
         name = values.checked_text(owner, "owner", longest=200)
-        tasks = maintenance_tasks
-        return tasks.upkeep(self._context, owner=name, eager=eager, stop=stop, known=known)
+        return maintenance_tasks.upkeep(self._context, owner=name, eager=eager, stop=stop, known=known)
 
     def upkeep_state(self, namespace: str = "default") -> dict[str, Mapping[str, Any]]:
         """Return task -> what is written down about it: last run, outcome, next run, and the last decay report."""

@@ -93,14 +93,8 @@ class StoringVerbs:
     ) -> list[Outcome]:
         """Store several memories; all are checked before the first is stored, and each 500 are one transaction.
 
-        Args:
-            items: Texts, or mappings of the arguments of ``remember``.
-            namespace: Where to.
-            embed: ``later`` is fast: keywords find them at once, meaning after ``reembed``.
-            progress: Called with (done, total).
-
-        Returns:
-            The outcomes in the order of the items.
+        An item is a text or a mapping of the arguments of ``remember``; the outcomes come in the order of the items.
+        ``progress`` is called with (done, total).
         """
         drafts = inputs.drafts(items, policy=self._context.policy, now=self._context.clock())
         return remember.remember(self._context, drafts, namespace, embed=embed, progress=progress)
