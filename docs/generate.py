@@ -68,8 +68,8 @@ def policy() -> str:
             )
         lines.append("")
     lines += [
-        "`tiered` keeps the numbers of its source: value alone decides, and confidence is a source's reliability that does not fade.",
-        "Why `balanced` differs from the seeds: [decision 9](decisions/0009-balanced.md).",
+        "`tiered` lets value alone decide; confidence is then the reliability of the source and does not fade.",
+        "Why `balanced` differs from the other presets: [decision 9](decisions/0009-balanced.md).",
         "",
     ]
     return "\n".join(lines)

@@ -22,7 +22,7 @@ from perdure.rules.escaping import terminal_line
 from perdure.rules.policy_check import policy_from
 
 RLM_VARIABLE: Final = "PERDURE_RLM_CONFIG"
-"""The environment variable that names seed 001's configuration file; ``~/.claude/rlm-config.json`` if not set."""
+"""The environment variable that names the file ``rlm-config.json``; ``~/.claude/rlm-config.json`` if not set."""
 
 _LONGEST_PATH: Final = 300
 """Characters of a path that an error shows."""
@@ -35,7 +35,7 @@ RLM_KEYS: Final = {
     "decay_min_confidence": ("archive", "confidence_below"),
     "decay_interval_hours": ("upkeep", "report_hours"),
 }
-"""Key of ``memory`` in that file (SPEC-03.25) -> section and key of the policy."""
+"""Key of ``memory`` in that file -> section and key of the policy."""
 
 
 class UntrustedPolicyWarning(UserWarning):
@@ -78,7 +78,7 @@ class FolderPolicy:
 def load_policy(policy: str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Policy:
     """Return a policy from a file, a dict, or wherever one is found; the defaults if there is none.
 
-    Where none is named, seed 001's ``rlm-config.json`` counts besides; a policy file's own values win over it. Of a
+    Where none is named, ``rlm-config.json`` is read as well; a policy file's own values win over it. Of a
     file that was found in the working folder protected keys count only if the user trusts it; otherwise, and where it
     does not set them, those of the file in the user's configuration folder do.
 
@@ -208,7 +208,7 @@ def _content_of_named(path: Any) -> bytes:
 
 
 def rlm_file() -> Path | None:
-    """Return where seed 001's configuration would be; None where there is no home folder."""
+    """Return where ``rlm-config.json`` would be; None where there is no home folder."""
     if named := os.environ.get(RLM_VARIABLE):
         return Path(named)
     try:
@@ -218,7 +218,7 @@ def rlm_file() -> Path | None:
 
 
 def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
-    """Return section -> key -> value of seed 001's configuration file; nothing where there is none.
+    """Return section -> key -> value of ``rlm-config.json``; nothing where there is none.
 
     Keys that it does not know are named in a warning; what other programs keep beside ``memory`` is not looked at.
 

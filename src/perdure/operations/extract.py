@@ -1,4 +1,4 @@
-"""Extracting: what is worth remembering in a text becomes notes, unless it is known already (seed 000 section 3)."""
+"""Extracting: what is worth remembering in a text becomes notes, unless it is known already."""
 
 from __future__ import annotations
 

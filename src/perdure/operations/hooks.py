@@ -40,7 +40,7 @@ DIGEST_TOKENS: Final = 2200
 HITS: Final = 8
 ASKING: Final = "Where it says ask: ask the user when it fits, then call `answer`."
 KNOWN_AGAIN: Final = 0.9
-"""From this likeness on, what a user asks to remember is known already (seed 000 section 3.4)."""
+"""From this likeness on, what a user asks to remember is known already."""
 QUIET_MS: Final = 600_000
 """A sign of life is written down when the last one is older; other news always is."""
 _PAGE: Final = 500

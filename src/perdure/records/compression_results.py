@@ -67,7 +67,7 @@ class FormFigures:
         whole: Tokens of their whole texts.
         ratio: How many times shorter, all together.
         preservation: Mean cosine between form and whole text; None if none was measured.
-        efficiency: Ratio times preservation (seed 004 section 3.3).
+        efficiency: Ratio times preservation.
     """
 
     memories: int
@@ -87,7 +87,7 @@ class CompressionReport(JsonRecord):
         visible_tokens: Tokens that recall may return now.
         forms: Form -> what it keeps.
         queries: Past recalls that were asked again.
-        precision: Mean share of today's hits that were hits then (seed 004 section 3.3).
+        precision: Mean share of today's hits that were hits then.
         recall: Mean share of the hits then that are hits today.
         f1: Their harmonic mean.
     """

@@ -30,14 +30,14 @@ def _shallow(result: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationGroup(JsonRecord):
-    """Memories that become one, or stay apart although they are alike (seed 000 section 4.5).
+    """Memories that become one, or stay apart although they are alike.
 
     Attributes:
         representative_id: The memory that stands for the others; where contents are merged, the new one's id.
         member_ids: All of them, the representative too where it is one of them.
         avg_similarity: Mean combined likeness of the pairs that were compared, 0 to 1.
         action_taken: "merged", "preview" (a dry run would merge them), or "kept" (nothing of it may be merged).
-        label: What the seed's table says of the weakest pair: merge, review, link or keep.
+        label: The label of the weakest pair: merge, review, link or keep.
     """
 
     representative_id: str
@@ -49,7 +49,7 @@ class ConsolidationGroup(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair(JsonRecord):
-    """Two memories that are alike, and what the seed's table says of them."""
+    """Two memories that are alike, and their label: merge, review, link or keep."""
 
     a: str
     b: str
@@ -68,7 +68,7 @@ class Refused(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ConsolidateResult(Written):
-    """What a consolidation did, or would do (seed 000 section 4.5).
+    """What a consolidation did, or would do.
 
     Attributes:
         groups_found: Connected groups over pairs that reach the threshold, all of them.
@@ -138,7 +138,7 @@ class EdgeChange(Written):
 
 @dataclass(frozen=True, slots=True)
 class TaskResult(Written):
-    """What became of a task's memories when it was completed (SPEC-03.01).
+    """What became of a task's memories when it was completed.
 
     Attributes:
         merged_count: Redundant memories that went into others.
@@ -186,7 +186,7 @@ class Crystal(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class PromotionResult(Written):
-    """What was, or would be, promoted from a session to long term (SPEC-03.08).
+    """What was, or would be, promoted from a session to long term.
 
     Attributes:
         promoted_count: Memories that go to long term.

@@ -1,4 +1,4 @@
-"""What extraction answers: seed 000's fields exactly, and the ids of the operations.
+"""What extraction returns: the fields that agents know from the `extract` tool, and the ids of the operations.
 
 May live here: frozen data with ``to_dict``. May not: how any of it comes about.
 """
@@ -12,7 +12,7 @@ from perdure.records.outcome import Written
 
 @dataclass(frozen=True, slots=True)
 class ExtractedMemory:
-    """A candidate that was found in a text (seed 000 section 3.5).
+    """A candidate that was found in a text.
 
     Attributes:
         content: What is, or would be, remembered.
@@ -36,7 +36,7 @@ class ExtractedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ExtractResult(Written):
-    """What was extracted from a text (seed 000 section 3.5).
+    """What was extracted from a text.
 
     Attributes:
         candidates_found: All that reached the least confidence, also those beyond ``extract.max_candidates``.

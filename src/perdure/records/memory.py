@@ -26,7 +26,7 @@ def searchable(text: str, speaker: str | None) -> str:
 
 
 class Kind(StrEnum):
-    """What sort of thing a memory is (design 2)."""
+    """What sort of thing a memory is."""
 
     NOTE = "note"
     EPISODE = "episode"
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 
 class Scope(StrEnum):
-    """Whose lifetime a memory shares (seed 001)."""
+    """Whose lifetime a memory shares."""
 
     TASK = "task"
     SESSION = "session"
@@ -44,7 +44,7 @@ class Scope(StrEnum):
 
 
 class Tier(StrEnum):
-    """How close at hand a memory is (seed 004; its ARCHIVE tier is ``vault``)."""
+    """How close at hand a memory is."""
 
     HOT = "hot"
     WARM = "warm"
@@ -63,7 +63,7 @@ class Status(StrEnum):
 
 
 class Form(StrEnum):
-    """How much of a memory's text is shown (seed 004's compression levels, from the fullest to the barest)."""
+    """How much of a memory's text is shown, from the fullest form to the barest."""
 
     FULL = "full"
     SUMMARY = "summary"
@@ -122,7 +122,7 @@ class State:
     held: bool = False
     """A gate stopped its next move; it waits for the next change of its namespace."""
     strength: float = 0.3
-    """Activation as of ``strength_ms``, 0 to 1 (seed 003)."""
+    """Activation as of ``strength_ms``, 0 to 1."""
     level: float = 0.0
     """Reinforcement energy as of ``strength_ms``."""
     strength_ms: Instant = 0
@@ -140,7 +140,7 @@ class State:
     tokens: int = 0
     """Tokens of the text that is shown."""
     decayed: float | None = None
-    """Importance as ``decay`` last wrote it down (seed 000); a record for readers, no base of anything."""
+    """Importance as ``decay`` last wrote it down; a record for readers, no base of anything."""
     decayed_ms: Instant | None = None
     """When that was."""
 
@@ -206,7 +206,7 @@ class MemoryItem(JsonRecord):
     access_count: int
     due_at: datetime | None
     aging: bool
-    """A fact that nobody has confirmed for long: it is asked about (seed 002)."""
+    """A fact that nobody has confirmed for long: it is asked about."""
     state: State
 
 

@@ -29,7 +29,7 @@ from perdure.records.policy_lifecycle import (
 
 @dataclass(frozen=True, slots=True)
 class ImportancePolicy:
-    """How much a memory matters, for ranking (seed 000)."""
+    """How much a memory matters, for ranking."""
 
     half_life_days: float = store_key(
         30.0, "Days until importance halves, before access and importance lengthen it.", 1, 365
@@ -47,11 +47,11 @@ class ImportancePolicy:
 
 @dataclass(frozen=True, slots=True)
 class ConfidencePolicy:
-    """How likely a memory is true (seeds 001 and 002)."""
+    """How likely a memory is true."""
 
     fact_rate: float = store_key(0.01, "Loss per day of a fact's confidence since its last validation.", 0, 1)
     daily_factor: float = store_key(
-        0.999, "What a long-term memory that is no fact keeps a day without access; seed: 0.95.", 0.5, 1
+        0.999, "What a long-term memory that is no fact keeps a day without access.", 0.5, 1
     )
     note: float = store_key(0.8, "Confidence of a new note.", 0, 1)
     episode: float = store_key(1.0, "Confidence of a new episode: it happened.", 0, 1)
@@ -61,10 +61,10 @@ class ConfidencePolicy:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
-    """The chance of recall, for review suggestions (seed 004)."""
+    """The chance of recall, for review suggestions."""
 
     curve: str = store_key(
-        "exponential", "The curve: seed 004's, or the power law of FSRS-6.", choices=("exponential", "fsrs")
+        "exponential", "The curve: exponential, or the power law of FSRS-6.", choices=("exponential", "fsrs")
     )
     strength_days: float = store_key(7.0, "Days after which an unreinforced memory keeps 1/e.", 0.1, 3650)
     growth: float = store_key(1.5, "Factor on the strength for each reinforcement.", 1, 10)
@@ -81,7 +81,7 @@ class RetentionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ValuePolicy:
-    """What a memory is worth keeping at hand: shares of its four parts (seed 004); they sum to 1."""
+    """What a memory is worth keeping at hand: shares of its four parts; they sum to 1."""
 
     frequency: float = store_key(0.35, "Share of access frequency.", 0, 1)
     uniqueness: float = store_key(0.25, "Share of uniqueness.", 0, 1)
@@ -91,7 +91,7 @@ class ValuePolicy:
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
-    """When a memory moves between hot, warm, cold and vault (seed 004). Ages are time in the tier."""
+    """When a memory moves between hot, warm, cold and vault. Ages are time in the tier."""
 
     hot_entry_value: float = store_key(0.7, "A new memory of this value enters hot.", 0, 1)
     hot_messages: int = store_key(
@@ -106,36 +106,32 @@ class TierPolicy:
     burst_accesses: int = store_key(3, "So many accesses within burst_hours move it from warm to hot.", 2, 3)
     burst_hours: float = store_key(4.0, "The window for burst_accesses.", 0.1, 168)
     warm_keep_value: float = store_key(0.3, "It leaves warm for cold when its value is below this.", 0, 1)
-    warm_quiet_days: float = store_key(
-        7.0, "It leaves warm for cold after so many days in it without access.", 0.1, 3650
-    )
+    warm_quiet_days: float = store_key(7.0, "Days in warm without access after which it moves to cold.", 0.1, 3650)
     vault_value: float = store_key(
         0.8, "An access that brings the value to this, with vault_accesses, moves it to vault.", 0, 1
     )
     vault_accesses: int = store_key(5, "Accesses needed for vault.", 1, 1000)
-    vault_reinforcements: int = store_key(
-        0, "Reinforcements needed for vault besides; seed 004 section 4.5: 3.", 0, 1000
-    )
+    vault_reinforcements: int = store_key(0, "Reinforcements also needed for vault.", 0, 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivePolicy:
-    """When a memory is hidden; it is never deleted (seeds 001 and 004)."""
+    """When a memory is hidden; it is never deleted."""
 
     rule: str = store_key(
         "both",
-        "What hides a memory: low confidence (001), low strength (003), low value in cold (004), low confidence and "
+        "What hides a memory: low confidence, low strength, low value in cold, low confidence and "
         "low value together, or nothing.",
         choices=("confidence", "strength", "value", "both", "never"),
     )
     confidence_below: float = store_key(0.3, "Low confidence (long-term memories that are no facts).", 0, 1)
-    value_below: float = store_key(0.2, "Low value; seed: 0.1.", 0, 1)
+    value_below: float = store_key(0.2, "Low value.", 0, 1)
     cold_days: float = store_key(30.0, "Days in cold before low value counts.", 0.1, 3650)
 
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """What stops a plan of upkeep: the loss budget and the recall gate (design 1 D)."""
+    """What stops a maintenance plan: the loss budget and the recall gate."""
 
     loss_share: float = protected_key(
         0.10, "Largest share of a namespace's visible memories that one plan may hide.", 0, 1
@@ -152,13 +148,13 @@ class GatePolicy:
     )
     canary_limit: int = protected_key(10, "A canary's answer must be among so many hits.", 1, 100)
     golden: str = protected_key(
-        "", "A TOML file of questions whose answers no upkeep may lose (docs/how-to.md).", path="file"
+        "", "A TOML file of questions whose answers no maintenance may lose (docs/how-to.md).", path="file"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RecallPolicy:
-    """How memories are found and ranked (design 7)."""
+    """How memories are found and ranked."""
 
     rescored: int = store_key(200, "Nearest memories by 1-bit code whose cosine is then computed.", 20, 5000)
     candidates: int = store_key(50, "Best memories of each of the two searches that are ranked.", 20, 2000)
@@ -220,7 +216,7 @@ class RecallPolicy:
 
 @dataclass(frozen=True, slots=True)
 class DigestPolicy:
-    """MEMORY.md: what is kept in view, within a budget (seed 004, field conventions)."""
+    """MEMORY.md: what is kept in view, within a budget."""
 
     profile: str = store_key("tokens", "Which budget applies.", choices=("tokens", "claude-code", "hermes", "openclaw"))
     budget_tokens: int = store_key(2000, "Budget of the profile 'tokens'.", 50, 1_000_000)
@@ -358,7 +354,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "archive": {"rule": "strength"},
         "compression": {"rule": "never"},
     },
-    # Seed 004's own numbers: value decides alone, confidence is a source's reliability and does not fade.
+    # Value decides alone, confidence is a source's reliability and does not fade.
     "tiered": {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0, "fact_rate": 0.0},

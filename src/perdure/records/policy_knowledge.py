@@ -1,4 +1,4 @@
-"""The policy's section about facts: how they are learned, doubted, asked about and summed up (seed 002, design 5, 6).
+"""The policy's section about facts: how they are learned, doubted, asked about and summed up.
 
 May live here: the keys. May not: tables of predicates, synonyms and authorities, which are a file of their own.
 """
@@ -12,7 +12,7 @@ from perdure.records.policy_key import protected_key, store_key
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
-    """What is learned from conversations as facts, and when a fact is doubted (seed 002)."""
+    """What is learned from conversations as facts, and when a fact is doubted."""
 
     learn: str = store_key("off", "Whether messages that are taken in teach facts, by rules.", choices=("rules", "off"))
     watch: bool = store_key(

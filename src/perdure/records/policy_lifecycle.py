@@ -14,14 +14,14 @@ _BASELINE = "Activation that remains without reinforcement, before importance ad
 _PASSIVE = "Seconds until half of the way to the target strength is gone."
 _ENERGY = "Seconds until reinforcement energy halves."
 _DROP = "The most that an hour may take from strength."
-_MANUAL = "Decay by hand may take so many times as much at once."
+_MANUAL = "Decay by hand may take this many times as much at once."
 _UNIT = "Energy of one reinforcement of amount 1."
 _FORGET = "Forgotten at or below this strength, before importance lowers it."
 
 
 @dataclass(frozen=True, slots=True)
 class StrengthPolicy:
-    """Activation of task memories, and what all scopes share (seed 003, column Default; design 3)."""
+    """Activation of task memories, and what all scopes share."""
 
     baseline: float = store_key(0.05, _BASELINE, 0, 1)
     passive_half_life: float = store_key(1800.0, _PASSIVE, 1, _YEAR)
@@ -48,7 +48,7 @@ class StrengthPolicy:
 
 @dataclass(frozen=True, slots=True)
 class SessionStrengthPolicy:
-    """Activation of session memories, where it differs from [strength] (seed 003, column MTM)."""
+    """Activation of session memories, where it differs from [strength]."""
 
     baseline: float = store_key(0.06, _BASELINE, 0, 1)
     passive_half_life: float = store_key(2400.0, _PASSIVE, 1, _YEAR)
@@ -61,7 +61,7 @@ class SessionStrengthPolicy:
 
 @dataclass(frozen=True, slots=True)
 class LongTermStrengthPolicy:
-    """Activation of long-term memories, where it differs from [strength] (seed 003, column LTM)."""
+    """Activation of long-term memories, where it differs from [strength]."""
 
     baseline: float = store_key(0.08, _BASELINE, 0, 1)
     passive_half_life: float = store_key(43200.0, _PASSIVE, 1, _YEAR)
@@ -89,23 +89,23 @@ class UsePolicy:
 
 @dataclass(frozen=True, slots=True)
 class CompressionPolicy:
-    """When a memory shows a shorter form (seed 004 section 3); the whole text is kept and searched."""
+    """When a memory shows a shorter form; the whole text is kept and searched."""
 
     rule: str = store_key(
         "triggers", "Whether the triggers below compress by themselves.", choices=("triggers", "never")
     )
     least_tokens: int = store_key(40, "Shorter texts are left as they are by the triggers.", 0, 100_000)
-    summary_hours: float = store_key(720.0, "Hours of age from which a summary is shown; seed: 24.", 0, 876_000)
-    summary_value: float = store_key(0.4, "... at this value or below; seed: 0.6.", 0, 1)
-    summary_accesses: int = store_key(3, "... and at most so many accesses.", 0, 1000)
-    keywords_days: float = store_key(180.0, "Days of age from which keywords are shown; seed: 7.", 0, 36_500)
-    keywords_value: float = store_key(0.25, "... at this value or below; seed: 0.4.", 0, 1)
-    keywords_accesses: int = store_key(0, "... and at most so many accesses; seed: 1.", 0, 1000)
-    embedding_days: float = store_key(3650.0, "Days of age from which no text is shown; seed: 30.", 0, 36_500)
+    summary_hours: float = store_key(720.0, "Hours of age from which a summary is shown.", 0, 876_000)
+    summary_value: float = store_key(0.4, "... at this value or below.", 0, 1)
+    summary_accesses: int = store_key(3, "... and at most this many accesses.", 0, 1000)
+    keywords_days: float = store_key(180.0, "Days of age from which keywords are shown.", 0, 36_500)
+    keywords_value: float = store_key(0.25, "... at this value or below.", 0, 1)
+    keywords_accesses: int = store_key(0, "... and at most this many accesses.", 0, 1000)
+    embedding_days: float = store_key(3650.0, "Days of age from which no text is shown.", 0, 36_500)
     embedding_value: float = store_key(0.2, "... at this value or below.", 0, 1)
-    embedding_accesses: int = store_key(0, "... and at most so many accesses.", 0, 1000)
-    summary_tokens: int = store_key(150, "A summary of a long text has about so many tokens.", 20, 10_000)
-    keyword_tokens: int = store_key(20, "Keywords have at most about so many tokens, of a short text a fifth.", 4, 1000)
+    embedding_accesses: int = store_key(0, "... and at most this many accesses.", 0, 1000)
+    summary_tokens: int = store_key(150, "Tokens of the summary of a long text, about.", 20, 10_000)
+    keyword_tokens: int = store_key(20, "Most tokens of keywords, about; of a short text a fifth.", 4, 1000)
     preservation: float = store_key(
         0.5, "A form whose meaning is less like the text's than this (cosine) is not taken.", 0, 1
     )
@@ -116,25 +116,23 @@ class CompressionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatePolicy:
-    """Merging duplicates (seed 000 section 4)."""
+    """Merging duplicates."""
 
     content_weight: float = store_key(0.3, "Weight of shared words against likeness of meaning.", 0, 1)
     merge_at: float = store_key(0.90, "A pair is labelled MERGE from this likeness on, with merge_overlap.", 0.5, 1)
-    merge_overlap: float = store_key(0.50, "Share of common words that MERGE needs besides.", 0, 1)
+    merge_overlap: float = store_key(0.50, "Share of common words that MERGE also needs.", 0, 1)
     review_at: float = store_key(0.80, "A pair is labelled REVIEW from this likeness on.", 0.5, 1)
     link_at: float = store_key(0.75, "A pair is labelled LINK from this likeness on.", 0.5, 1)
     require_dry_run: bool = protected_key(default=True, text="Merging needs a dry run of the same before.")
-    boost: float = store_key(
-        0.1, "Added to the importance of what others are merged into (seed 000 section 8).", 0, 0.5
-    )
+    boost: float = store_key(0.1, "Added to the importance of what others are merged into.", 0, 0.5)
     exact_up_to: int = store_key(
-        50_000, "Up to so many vectors every pair is compared; above by cells.", 1000, 1_000_000
+        50_000, "Up to this many vectors every pair is compared; above it only vectors of near cells.", 1000, 1_000_000
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractPolicy:
-    """Taking memories out of text (seed 000 section 3)."""
+    """Taking memories out of text."""
 
     max_text: int = store_key(50_000, "Longest text, in characters.", 1000, 10_000_000)
     max_candidates: int = store_key(20, "Most candidates of one text.", 1, 1000)
@@ -143,15 +141,15 @@ class ExtractPolicy:
 
 @dataclass(frozen=True, slots=True)
 class TaskPolicy:
-    """Tasks, sessions and promotion (seed 001)."""
+    """Tasks, sessions and promotion."""
 
     relatedness: float = store_key(0.5, "Memories are related that share this part of their hyperedges.", 0, 1)
     redundancy: float = store_key(0.85, "Related memories this alike are merged.", 0.5, 1)
     promotion_confidence: float = store_key(0.8, "Confidence needed for long term.", 0, 1)
     edge_gain: float = store_key(0.1, "Added to an edge's weight for each access of its members.", 0, 1)
-    crystal_members: int = store_key(3, "A summary is made of connected memories from so many on.", 2, 1000)
+    crystal_members: int = store_key(3, "Connected memories from which a summary is made.", 2, 1000)
     catch_up_hours: float = store_key(
-        12.0, "A session without a sign of life for so long is ended at the next start.", 0.1, 8760
+        12.0, "Hours without activity after which a session is ended at the next start.", 0.1, 8760
     )
 
 
@@ -159,7 +157,7 @@ class TaskPolicy:
 class UpkeepPolicy:
     """What runs by itself, and how often."""
 
-    background: bool = protected_key(default=True, text="The MCP server does the upkeep in the background.")
+    background: bool = protected_key(default=True, text="The MCP server does maintenance in the background.")
     sweep_minutes: float = store_key(60.0, "Minutes between sweeps.", 1, 10_080)
     report_hours: float = store_key(24.0, "Hours between decay reports.", 1, 8760)
     backup_days: float = protected_key(7.0, "Days between backups of the vault.", 0.1, 365)

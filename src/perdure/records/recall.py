@@ -28,7 +28,7 @@ class Filters:
         known_at: What was known then: stored by then, and not hidden before.
         min_confidence: Current confidence at least this.
         include_archived: Also memories whose status is not active.
-        isolated: Memories of task and session scope are seen only inside their session (design 2).
+        isolated: Memories of task and session scope are seen only inside their session.
         inside: The session that asks; where it is None, the one that ``session`` names.
     """
 
@@ -127,7 +127,7 @@ class Hit(JsonRecord):
         score: The sum of ``parts``.
         parts: Score part -> what it adds.
         cosine: Cosine with the query, or None without a vector.
-        question: What to ask a person about it: it is an ageing fact (seed 002), or a working tree no longer has what
+        question: What to ask a person about it: it is a stale fact, or a working tree no longer has what
             it cites; else empty.
         updated_by: The memory, later than this one, that says that a value of it has changed.
         contested_with: The memories that it contradicts, or that contradict it; itself where it does so alone.

@@ -1,4 +1,4 @@
-"""What the verbs about signals answer: decay and reinforcement (seed 000), use, weakening, open questions."""
+"""What the verbs about signals answer: decay and reinforcement, use, weakening, open questions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from perdure.records.outcome import Outcome, Written
 
 @dataclass(frozen=True, slots=True)
 class DecayedMemory:
-    """A memory whose importance has decayed (seed 000 section 1.4).
+    """A memory whose importance has decayed.
 
     Attributes:
         id: Which memory.
@@ -33,7 +33,7 @@ class DecayedMemory:
 
 @dataclass(frozen=True, slots=True)
 class DecayResult(Written):
-    """What decay has made of importance (seed 000 section 1.4).
+    """What decay has made of importance.
 
     Attributes:
         memories_analyzed: Visible memories that were looked at: all there are.
@@ -54,7 +54,7 @@ class DecayResult(Written):
 
 @dataclass(frozen=True, slots=True)
 class ReinforcedMemory:
-    """A memory that was reinforced (seed 000 section 2.4).
+    """A memory that was reinforced.
 
     Attributes:
         id: Which memory.
@@ -73,7 +73,7 @@ class ReinforcedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ReinforceResult(Written):
-    """What a reinforcement did (seed 000 section 2.4).
+    """What a reinforcement did.
 
     Attributes:
         memories_reinforced: How many.
@@ -92,7 +92,7 @@ class ReinforceResult(Written):
 
 @dataclass(frozen=True, slots=True)
 class WeakenedMemory:
-    """A memory whose strength was lowered by hand (seed 003, "Manual decay")."""
+    """A memory whose strength was lowered by hand."""
 
     id: str
     content_preview: str

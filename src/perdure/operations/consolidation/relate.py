@@ -1,4 +1,4 @@
-"""Relating: hyperedges over two or more memories, made and read (seed 001)."""
+"""Relating: hyperedges over two or more memories, made and read."""
 
 from __future__ import annotations
 

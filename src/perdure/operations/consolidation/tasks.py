@@ -1,4 +1,4 @@
-"""Completing a task: its memories go on to their session, redundant ones merged, edges strengthened (SPEC-03.01-07)."""
+"""Completing a task: its memories go on to their session, redundant ones merged, edges strengthened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decay (seed 000 section 1): a report of what importance is worth by now; applied, it is written down and swept."""
+"""Decay: a report of what importance is worth by now; applied, it is written down and swept."""
 
 from __future__ import annotations
 

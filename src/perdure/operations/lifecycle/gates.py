@@ -1,4 +1,4 @@
-"""The gates of upkeep: the loss budget, and the recall gate inside the transaction that writes a plan (design 1 D)."""
+"""The gates of upkeep: the loss budget, and the recall gate inside the transaction that writes a plan."""
 
 from __future__ import annotations
 

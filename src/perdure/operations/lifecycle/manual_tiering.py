@@ -1,4 +1,4 @@
-"""Moving a memory to another tier because a person says so (seed 004: user_explicit_request, manual_review_only)."""
+"""Moving a memory to another tier because a person says so."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 -- The foundation: memories, vectors, words, journal, leases.
 --
--- The rules of design 8: namespace first in every key; one namespace for each transaction; clock, ids and randomness are
+-- Rules that hold in every store: namespace first in every key; one namespace for each transaction; clock, ids and randomness are
 -- parameters; no triggers, no sequences; the hot table holds no text and no vector. Instants are milliseconds since 1970
 -- UTC. `row` is a memory's number in its namespace, given out in order and never again; it never leaves the store.
 -- Texts compare as bytes, so that every server sorts alike.

@@ -1,6 +1,6 @@
 -- The foundation: memories, vectors, words, journal.
 --
--- Rules that hold in every store (design 8): namespace first in every key; one namespace for each transaction; clock,
+-- Rules that hold in every store: namespace first in every key; one namespace for each transaction; clock,
 -- ids and randomness are parameters; no triggers; the hot table holds no text and no vector.
 -- Instants are milliseconds since 1970 UTC. `row` is the physical address in this file (FTS5 and the code index need a
 -- stable integer); it never leaves the store and identity is always (namespace, id).
