@@ -9,10 +9,11 @@ from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, norma
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.records.facts import Entity, Fact, Learned, Source, Span, Value, ValueKind
-from perdure.knowledge.rules.entities import alias_change, document_change, mention_change, new_entity_changes
+from perdure.knowledge.rules.entities import alias_change, mention_change, new_entity_changes
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.plan import Plan
+from perdure.rules.document_edits import document_change
 
 
 def write(memory, changes, namespace="default"):
@@ -50,8 +51,8 @@ def fact(memory, subject, predicate, value, *sources):
     kept = memory.remember(f"{subject} {predicate} {value}", kind="fact").id
     spans = tuple(Source(s, Span(0, 1, "x")) for s in sources)
     told = Fact(kept, subject, predicate, "preference", Value(value, ValueKind.TEXT, value), Learned.STATEMENT, spans)
-    said = document_change(Shelf.FACT, (kept, told.key), None, told.to_data(), "test")
-    write(memory, [said, document_change(Shelf.ABOUT, (kept, told.subject), None, {}, "test")])
+    said = document_change(Shelf.FACT, kept, told.key, None, told.to_data(), "test")
+    write(memory, [said, document_change(Shelf.ABOUT, kept, told.subject, None, {}, "test")])
     return kept
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar
 
+from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.memory import Record, State
-from perdure.records.plan import Change, Plan
+from perdure.records.plan import Change
 
 PAGE: Final = 2000
 """Rows that one statement returns at most."""
@@ -68,10 +69,8 @@ def find_states(ctx: Context, namespace: str, ids: Iterable[str]) -> dict[str, S
 def write_documents(
     ctx: Context, namespace: str, operation: str, changes: Iterable[Change], note: str
 ) -> tuple[str, ...]:
-    """Write changes as one operation, and return its id in a tuple; empty where there is nothing to write."""
-    now, whole = ctx.clock(), tuple(changes)
-    if not whole:
-        return ()
-    plan = Plan(ctx.ids(now), operation, namespace, now, whole, ctx.policy.version, note)
-    ctx.store.apply(plan)
-    return (plan.id,)
+    """Write changes of documents as one operation, and return its id; empty where there is nothing to write."""
+    decisions = begin(ctx, namespace, ctx.clock())
+    decisions.add(changes)
+    written = write(ctx, decisions, operation, note)
+    return () if written is None else (written,)

@@ -12,6 +12,20 @@ Key = tuple[Shelf, str, str]
 """(shelf, id, name)"""
 
 
+def document_change(
+    shelf: Shelf,
+    identity: str,
+    name: str,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    because: str,
+) -> Change:
+    """Return the change of one document from what it says, None if it is not there, to what it is to say."""
+    row = {"shelf": shelf, "name": name}
+    old, new = (None if data is None else {**row, "data": dict(data)} for data in (before, after))
+    return Change(Target.DOCUMENT, identity, old, new, because)
+
+
 class DocumentEdits:
     """Documents that were read, and what becomes of them.
 
@@ -61,8 +75,5 @@ class DocumentEdits:
             shelf, identity, name = key
             before, after = self._before.get(key), self._after[key]
             if before != after:
-                row = {"shelf": shelf, "name": name}
-                old = None if before is None else {**row, "data": dict(before)}
-                new = None if after is None else {**row, "data": dict(after)}
-                result.append(Change(Target.DOCUMENT, identity, old, new, self._because[key]))
+                result.append(document_change(shelf, identity, name, before, after, self._because[key]))
         return result

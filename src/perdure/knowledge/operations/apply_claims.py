@@ -69,11 +69,7 @@ class LearnTally:
 
 
 class ClaimWriter:
-    """Carries decisions about claims out.
-
-    Args:
-        work: The facts, as the operation sees and changes them.
-    """
+    """Carries decisions about claims out."""
 
     def __init__(self, work: FactSession) -> None:
         self.work, self.policy = work, work.ctx.policy.knowledge
@@ -83,15 +79,7 @@ class ClaimWriter:
         """(key, message) of facts with several values that a message ended."""
 
     def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: ClaimSource) -> str | None:
-        """Do what was decided about a claim, and return the id of the fact that it made, if any.
-
-        Args:
-            decision: What becomes of it.
-            claim: What was said.
-            subject: The entity's id.
-            name: The entity's name.
-            said: Where it was said.
-        """
+        """Do what was decided about a claim, and return the id of the fact that it made, if any."""
         match decision.action:
             case Action.NOTHING:
                 return None
@@ -123,14 +111,7 @@ class ClaimWriter:
             self._settled(known.fact.id, decision.because, believed=True)
 
     def reinforce(self, known: KnownFact, claim: Claim | None, said: ClaimSource, because: str) -> None:
-        """Count one more confirmation; the same message confirms once.
-
-        Args:
-            known: The fact.
-            claim: What says it again; None for an answer that only confirms.
-            said: Where it was said.
-            because: Why.
-        """
+        """Count one more confirmation, of a claim or of an answer (None); the same message confirms once."""
         fact, state = known.fact, known.state
         if said.memory is not None:
             if (fact.id, said.memory) in self._counted or any(s.memory == said.memory for s in fact.sources):
@@ -160,31 +141,18 @@ class ClaimWriter:
 
     def bring_back(self, identity: str, at: Instant, because: str) -> None:
         """Believe a fact again that was archived."""
-        back = unarchive(self.work.decisions.states[identity], self.work.ctx.policy, at)
+        back = unarchive(self.work.states[identity], self.work.ctx.policy, at)
         self.work.change(identity, back, FactEvent.RESTORED.value, f"restored: {because}")
 
     def validate(self, identity: str, at: Instant, because: str, message: str | None = None) -> None:
-        """Count a person's or an authority's word that a fact is still true.
-
-        Args:
-            identity: The fact.
-            at: When it was said.
-            because: Why.
-            message: The memory that says so, if one does: it confirms once, whatever else it says.
-        """
+        """Count somebody's word that a fact is still true; a message confirms once, whatever else it says."""
         if message is not None:
             self._counted.add((identity, message))
         self._affirmed(identity, at, because)
         self._settled(identity, because, believed=True)
 
     def both(self, identity: str, at: Instant, because: str) -> bool:
-        """Believe a fact and what contradicts it: a person says that both hold. Return whether anything did.
-
-        Args:
-            identity: One of them.
-            at: When it was said.
-            because: Why.
-        """
+        """Believe a fact and what contradicts it: a person says that both hold. Return whether anything did."""
         sides = {i for pair in self.work.open_conflicts(identity) for i in pair if self._is_believed(i)}
         if len(sides) < 2:  # noqa: PLR2004  # a fact alone
             return False
@@ -201,15 +169,8 @@ class ClaimWriter:
         return True
 
     def absorb(self, identity: str, keeper: str, at: Instant, because: str) -> None:
-        """Let a fact stand for another that says the same: nothing has changed in the world.
-
-        Args:
-            identity: The one that goes.
-            keeper: The one that stands for it.
-            at: When.
-            because: Why.
-        """
-        state, fact = self.work.decisions.states[identity], self.work.facts[identity]
+        """Let a fact stand for another that says the same: nothing has changed in the world."""
+        state, fact = self.work.states[identity], self.work.facts[identity]
         gone = replace(state, status=Status.CONSOLIDATED, status_ms=max(at, state.status_ms), held=False)
         self.work.change(identity, gone, "consolidated", f"consolidated into {keeper}: {because}")
         self.work.rewrite(replace(fact, retired=self.work.now), because)
@@ -233,10 +194,10 @@ class ClaimWriter:
         self._ask(newer, older, because, at)
 
     def _is_believed(self, identity: str) -> bool:
-        return self.work.decisions.states[identity].status is Status.ACTIVE
+        return self.work.states[identity].status is Status.ACTIVE
 
     def _affirmed(self, identity: str, at: Instant, because: str) -> None:
-        state = self.work.decisions.states[identity]
+        state = self.work.states[identity]
         outcome = validate_state(state, at)
         after = replace(
             outcome.state,
@@ -248,16 +209,8 @@ class ClaimWriter:
         self.tally.reinforced.append(identity)
 
     def retire(self, identity: str, event: FactEvent, ended: Instant, at: Instant, because: str) -> None:
-        """No longer believe a fact.
-
-        Args:
-            identity: Which.
-            event: REPLACED, ENDED or DENIED.
-            ended: Until when it was true; a denied fact never was.
-            at: When it was said: since then its status is another. It is believed until now.
-            because: Why.
-        """
-        state, fact = self.work.decisions.states[identity], self.work.facts[identity]
+        """No longer believe a fact."""
+        state, fact = self.work.states[identity], self.work.facts[identity]
         now = state_of(state, self.policy, self.work.now)
         if not allowed(now, event):
             return
@@ -304,13 +257,7 @@ class ClaimWriter:
         self.work.link(link_change(DERIVED, fact.id, said.memory, because))
 
     def clash(self, decision: Decision, made: str, said: ClaimSource) -> None:
-        """Write down what a fact does to those that it contradicts.
-
-        Args:
-            decision: Which, and what becomes of them: REPLACE, YIELD or ASK.
-            made: The fact.
-            said: Where it was said.
-        """
+        """Write down what a fact does to those that it contradicts."""
         fact = self.work.facts[made]
         for known in decision.about:
             outcome = "open"
@@ -336,7 +283,7 @@ class ClaimWriter:
         self.work.link(link_change(SUPERSEDES, winner.id, made, decision.because))
 
     def _recorded(self, known: KnownFact, made: str, decision: Decision, outcome: str, at: Instant) -> None:
-        state = self.work.decisions.states[made]
+        state = self.work.states[made]
         sides = [
             {"memory": known.fact.id, "value": known.fact.value.text, "confidence": round(known.confidence, 4)},
             {"memory": made, "value": self.work.facts[made].value.text, "confidence": round(state.confidence, 4)},
@@ -358,18 +305,12 @@ class ClaimWriter:
         self.tally.asked.append(made)
 
     def _settled(self, identity: str, because: str, *, believed: bool) -> None:
-        """Close the questions about a fact, and the open conflicts in which it is one side.
-
-        Args:
-            identity: The fact.
-            because: Why.
-            believed: Somebody said that it is true: what contradicts it is not.
-        """
+        """Close the questions about a fact, and the open conflicts in which it is one side."""
         for older, newer in self.work.open_conflicts(identity):
             other = newer if older == identity else older
             self._closed(older, newer, "answered", because)
             if believed and self._is_believed(other):
-                at = self.work.decisions.states[identity].validated_ms or self.work.now
+                at = self.work.states[identity].validated_ms or self.work.now
                 self.retire(other, FactEvent.REPLACED, at, at, because)
                 self.work.link(link_change(SUPERSEDES, identity, other, because))
                 self.work.lessons.note(self.work.facts[identity], at, because, many=False)

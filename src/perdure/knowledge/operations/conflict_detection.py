@@ -13,13 +13,7 @@ from perdure.records.plan import Change
 
 
 def restore_conflicts(ctx: Context, record: Record, now: Instant) -> list[Change]:
-    """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact.
-
-    Args:
-        ctx: Store, policy, ids, predicates.
-        record: As read, hidden.
-        now: The instant.
-    """
+    """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact."""
     if record.state.kind is not Kind.FACT or record.state.status is not Status.ARCHIVED:
         return []
     work = FactSession(ctx, record.namespace, now)
@@ -39,15 +33,7 @@ def restore_conflicts(ctx: Context, record: Record, now: Instant) -> list[Change
 
 
 def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[str], now: Instant) -> list[Change]:
-    """Return the conflicts and questions that come up because facts of one entity become another's.
-
-    Args:
-        ctx: Store, policy, ids, predicates.
-        namespace: Where.
-        stays: The entity whose they become.
-        facts: Ids of those that move.
-        now: The instant.
-    """
+    """Return the conflicts and questions that come up because facts of one entity become another's."""
     work = FactSession(ctx, namespace, now)
     work.read(facts)
     writer = ClaimWriter(work)

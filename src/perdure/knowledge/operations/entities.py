@@ -1,32 +1,25 @@
-"""Entities as a person sees and mends them: listed, shown, named, merged, split. Each change is a plan with undo."""
+"""Entities as a person sees and edits them: listed, shown, named, merged, split. Each change is a plan with undo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.conflict_detection import merge_conflicts
 from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.records.facts import Entity
-from perdure.knowledge.rules.entities import (
-    alias_change,
-    alias_removal,
-    document_change,
-    merge_changes,
-    move_fact,
-    new_entity_changes,
-    sources_using,
-    split_mentions,
-)
-from perdure.operations.documents import find_documents, pages, write_documents
+from perdure.knowledge.rules import entities as entity_rules
+from perdure.operations.documents import find_documents, find_states, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
-from perdure.records.memory import State, Status
+from perdure.records.memory import Status
 from perdure.records.plan import Change
+from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.learning_hint import untaught
 
 
@@ -70,12 +63,51 @@ def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:
     if isinstance(found, Ambiguous):
         listed = ", ".join(f"{i} ({score:.2f})" for i, score in found.candidates)
         raise InvalidInput(f"{_quote(name)} is ambiguous: which of {listed}?", remedy="Use one of these ids.")
-    raise NotFound(
-        f"There is no entity {_quote(name)} in {namespace}.",
-        remedy="Use an id or a name that `entity list` shows."
-        if names.entities
-        else untaught(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them.",
-    )
+    nobody = untaught(ctx.policy.knowledge) or "Nobody is known there yet; another namespace may have them."
+    remedy = "Use an id or a name that `entity list` shows." if names.entities else nobody
+    raise NotFound(f"There is no entity {_quote(name)} in {namespace}.", remedy=remedy)
+
+
+@dataclass(slots=True)
+class _Editor:
+    """Changes entities of a namespace in one operation."""
+
+    ctx: Context
+    namespace: str
+    names: Names = field(init=False)
+    edits: DocumentEdits = field(default_factory=DocumentEdits)
+
+    def __post_init__(self) -> None:
+        self.names = names_of(self.ctx, self.namespace)
+
+    def find(self, name: str) -> str:
+        """Return whom an id or a name means."""
+        return find_entity(self.ctx, self.names, name, self.namespace)
+
+    def named(self, shelf: Shelf, identity: str) -> list[Document]:
+        """Return the documents of a shelf that name an entity."""
+        return self.ctx.store.documents.find_named(self.namespace, shelf, [identity])
+
+    def of(self, shelf: Shelf, identity: str) -> list[Document]:
+        """Return the documents of a shelf about an entity."""
+        return self.ctx.store.documents.find(self.namespace, shelf, [identity])
+
+    def remove_alias(self, identity: str, form: str, because: str) -> None:
+        """Take a name away."""
+        self.edits.read(self.of(Shelf.ALIAS, identity))
+        self.edits.put(Shelf.ALIAS, identity, form, None, because)
+
+    def aliases(self, identity: str, form: str) -> dict[str, str]:
+        """Return normal form -> name of an entity that has a name of that form."""
+        aliases = dict(self.names.entity(identity).aliases)
+        if form not in aliases:
+            raise NotFound(f"{identity} has no such name.", remedy=f"`entity show {identity}` lists them.")
+        return aliases
+
+    def write(self, note: str, operation: str, more: Sequence[Change] = ()) -> tuple[str, ...]:
+        """Write what was changed, and more changes, and return the operation's id; empty where there is none."""
+        changes = [*self.edits.changes(), *more]
+        return write_documents(self.ctx, self.namespace, operation, changes, f"{operation}: {note}")
 
 
 def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool) -> AliasChange:
@@ -86,45 +118,36 @@ def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool)
         InvalidInput: The name is none, is what another entity is called by itself, or is the entity's only or own name.
     """
     form = _form(name)
-
-    def attempt() -> AliasChange:
-        names = names_of(ctx, namespace)
-        identity = find_entity(ctx, names, target, namespace)
-        if remove:
-            change = _alias_removal(ctx, names, identity, form, namespace)
-            done = _apply(ctx, namespace, [change], f"alias: {change.because}")
-            return AliasChange(identity, name, removed=True, operations=done)
-        others = tuple(sorted({names.standing(i) for i in names.known.get(form, ())} - {identity}))
-        _check_own(names, form, identity)
-        if form in names.entity(identity).aliases:
-            return AliasChange(identity, name, shared_with=others)
-        because = f"{identity} is also called {_quote(name)}"
-        done = _apply(ctx, namespace, [alias_change(identity, name, because)], f"alias: {because}")
-        return AliasChange(identity, name, shared_with=others, operations=done)
-
-    return retried(attempt)
+    change = _remove_alias if remove else _add_alias
+    return retried(lambda: change(_Editor(ctx, namespace), target, name, form))
 
 
-def _check_own(names: Names, form: str, identity: str) -> None:
-    """Refuse a circle: what somebody is called by itself is nobody else's other name."""
-    for other in map(names.standing, names.known.get(form, ())):
-        if other != identity and form == normal_name(names.entity(other).name):
+def _remove_alias(editor: _Editor, target: str, name: str, form: str) -> AliasChange:
+    identity = editor.find(target)
+    aliases = editor.aliases(identity, form)
+    if len(aliases) == 1 or form == normal_name(editor.names.entity(identity).name):
+        raise InvalidInput(
+            f"That is what {identity} is called itself.", remedy="Split it off, or merge the entity into another."
+        )
+    because = f"{_quote(aliases[form])} is no name of {identity} any longer"
+    editor.remove_alias(identity, form, because)
+    return AliasChange(identity, name, removed=True, operations=editor.write(because, "alias"))
+
+
+def _add_alias(editor: _Editor, target: str, name: str, form: str) -> AliasChange:
+    names, identity = editor.names, editor.find(target)
+    others = tuple(sorted({names.standing(i) for i in names.known.get(form, ())} - {identity}))
+    for other in others:  # what somebody is called by itself is nobody else's other name
+        if form == normal_name(names.entity(other).name):
             raise InvalidInput(
                 f"That is what {other} is called itself.",
                 remedy=f"If they are the same, merge {other} into {identity}.",
             )
-
-
-def _alias_removal(ctx: Context, names: Names, identity: str, form: str, namespace: str) -> Change:
-    known = names.entity(identity)
-    if form not in known.aliases:
-        raise NotFound(f"{identity} has no such name.", remedy=f"`entity show {identity}` lists them.")
-    if len(known.aliases) == 1 or form == normal_name(known.name):
-        raise InvalidInput(
-            f"That is what {identity} is called itself.", remedy="Split it off, or merge the entity into another."
-        )
-    (document,) = (d for d in _aliases(ctx, namespace, identity) if d.name == form)
-    return alias_removal(document, f"{_quote(known.aliases[form])} is no name of {identity} any longer")
+    if form in names.entity(identity).aliases:
+        return AliasChange(identity, name, shared_with=others)
+    because = f"{identity} is also called {_quote(name)}"
+    editor.edits.absorb([entity_rules.alias_change(identity, name, because)])
+    return AliasChange(identity, name, shared_with=others, operations=editor.write(because, "alias"))
 
 
 def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
@@ -137,37 +160,34 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
         NotFound: One of them is not there.
         InvalidInput: They are one already, or a name is ambiguous.
     """
-
-    def attempt() -> EntityMerge:
-        names = names_of(ctx, namespace)
-        stays, goes = _merge_sides(ctx, names, into, other, namespace)
-        aliases = _aliases(ctx, namespace, goes)
-        mentions = _mentions(ctx, namespace, goes)
-        facts = list(_facts_of(ctx, namespace, [goes]))
-        mentioned = find_documents(ctx, namespace, Shelf.MENTION, [m.id for m in mentions])
-        there = [d for d in mentioned if d.name in (stays, goes)]
-        (document,) = (d for d in ctx.store.documents.find(namespace, Shelf.ENTITY, [goes]))
-        changes = merge_changes(names.entity(stays), document, aliases, there, facts)
-        changes += merge_conflicts(ctx, namespace, stays, [d.id for d in facts], ctx.clock())
-        note = f"merge_entities: {goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
-        done = _apply(ctx, namespace, changes, note, "merge_entities")
-        written = tuple(str(d.data["name"]) for d in aliases)
-        return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), done)
-
-    return retried(attempt)
+    return retried(lambda: _merge(_Editor(ctx, namespace), into, other))
 
 
-def _merge_sides(ctx: Context, names: Names, into: str, other: str, namespace: str) -> tuple[str, str]:
+def _merge(editor: _Editor, into: str, other: str) -> EntityMerge:
+    ctx, place = editor.ctx, editor.namespace
+    stays, goes = _merge_sides(editor, into, other)
+    aliases, mentions = editor.of(Shelf.ALIAS, goes), editor.named(Shelf.MENTION, goes)
+    facts = list(_facts_of(ctx, place, [goes]))
+    both = find_documents(ctx, place, Shelf.MENTION, [m.id for m in mentions])
+    editor.edits.read([*aliases, *(d for d in both if d.name in (stays, goes))])
+    (document,) = editor.of(Shelf.ENTITY, goes)
+    entity_rules.merge(editor.edits, editor.names.entity(stays), document, facts)
+    conflicts = merge_conflicts(ctx, place, stays, [d.id for d in facts], ctx.clock())
+    note = f"{goes} into {stays}, {len(mentions)} memories, {len(facts)} facts"
+    done = editor.write(note, "merge_entities", conflicts)
+    written = tuple(str(d.data["name"]) for d in aliases)
+    return EntityMerge(stays, goes, written, len(mentions), tuple(d.id for d in facts), done)
+
+
+def _merge_sides(editor: _Editor, into: str, other: str) -> tuple[str, str]:
     """Return the entity that stays and the one that goes."""
-    stays = find_entity(ctx, names, into, namespace)
-    goes = other if other in names.entities else find_entity(ctx, names, other, namespace)
+    names, stays = editor.names, editor.find(into)
+    goes = other if other in names.entities else editor.find(other)
     if goes == stays:
         raise InvalidInput(
             f"Both are {stays}.", remedy="Merge two different entities; `undo` takes an earlier merge back."
         )
-    if names.standing(goes) not in (goes, stays):
-        goes = names.standing(goes)
-    return stays, goes
+    return stays, goes if names.standing(goes) in (goes, stays) else names.standing(goes)
 
 
 def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
@@ -180,57 +200,35 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
         InvalidInput: It is its only name.
     """
     form = _form(name)
-
-    def attempt() -> EntitySplit:
-        names = names_of(ctx, namespace)
-        identity = find_entity(ctx, names, source, namespace)
-        known = names.entity(identity)
-        if form not in known.aliases:
-            raise NotFound(f"{identity} has no such name.", remedy=f"`entity show {identity}` lists them.")
-        if len(known.aliases) == 1:
-            raise InvalidInput(f"{identity} has no other name.", remedy="Give it one first.")
-        written = known.aliases[form]
-        new = Entity(entity_id(written, names.entities), written, known.type)
-        because = f"{_quote(written)} split off {identity} as {new.id}"
-        (document,) = (d for d in _aliases(ctx, namespace, identity) if d.name == form)
-        changes = [
-            alias_removal(document, because),
-            *new_entity_changes(new, because),
-            *_rename_changes(ctx, namespace, known, form, because),
-        ]
-        parts, used = split_mentions(_mentions(ctx, namespace, identity), form, new.id, because)
-        facts, left = [], []
-        for fact in _facts_of(ctx, namespace, [identity]):
-            some, only = sources_using(fact, used)
-            if only:
-                facts.append(fact.id)
-                parts.extend(move_fact(fact, new.id, because))
-            elif some:
-                left.append(fact.id)
-        done = _apply(ctx, namespace, [*changes, *parts], f"split_entity: {because}", "split_entity")
-        return EntitySplit(new.id, identity, written, len(used), tuple(facts), tuple(left), done)
-
-    return retried(attempt)
+    return retried(lambda: _split(_Editor(ctx, namespace), source, form))
 
 
-def _rename_changes(ctx: Context, namespace: str, known: Entity, form: str, because: str) -> list[Change]:
-    """Return the change that calls an entity by another of its names, if it loses its own."""
-    if form != normal_name(known.name):
-        return []
-    (document,) = ctx.store.documents.find(namespace, Shelf.ENTITY, [known.id])
-    after = next(written for f, written in sorted(known.aliases.items()) if f != form)
-    return [document_change(Shelf.ENTITY, (known.id, ""), document.data, {**document.data, "name": after}, because)]
-
-
-# --- reading
-
-
-def _aliases(ctx: Context, namespace: str, identity: str) -> list[Document]:
-    return ctx.store.documents.find(namespace, Shelf.ALIAS, [identity])
-
-
-def _mentions(ctx: Context, namespace: str, identity: str) -> list[Document]:
-    return ctx.store.documents.find_named(namespace, Shelf.MENTION, [identity])
+def _split(editor: _Editor, source: str, form: str) -> EntitySplit:
+    edits, identity = editor.edits, editor.find(source)
+    known, aliases = editor.names.entity(identity), editor.aliases(identity, form)
+    if len(aliases) == 1:
+        raise InvalidInput(f"{identity} has no other name.", remedy="Give it one first.")
+    written = aliases[form]
+    new = Entity(entity_id(written, editor.names.entities), written, known.type)
+    because = f"{_quote(written)} split off {identity} as {new.id}"
+    editor.remove_alias(identity, form, because)
+    edits.absorb(entity_rules.new_entity_changes(new, because))
+    if form == normal_name(known.name):  # it is called by another of its names
+        (document,) = editor.of(Shelf.ENTITY, identity)
+        edits.read([document])
+        other = next(alias for f, alias in sorted(aliases.items()) if f != form)
+        edits.put(Shelf.ENTITY, identity, "", {**document.data, "name": other}, because)
+    used = entity_rules.split_mentions(edits, editor.named(Shelf.MENTION, identity), form, new.id, because)
+    moved, left = [], []
+    for fact in _facts_of(editor.ctx, editor.namespace, [identity]):
+        some, only = entity_rules.sources_using(fact, used)
+        if only:
+            moved.append(fact.id)
+            entity_rules.move_fact(edits, fact, new.id, because)
+        elif some:
+            left.append(fact.id)
+    done = editor.write(because, "split_entity")
+    return EntitySplit(new.id, identity, written, len(used), tuple(moved), tuple(left), done)
 
 
 def _facts_of(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[Document]:
@@ -243,11 +241,7 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
     """Return an entity as it is told, with what was found under entities merged into it."""
     known = names.entity(family[0])
     found = ctx.store.documents.find_named(namespace, Shelf.MENTION, family)
-    states: list[State] = [
-        state
-        for page in pages(sorted({d.id for d in found}))
-        for state, _ in ctx.store.states(namespace, page).values()
-    ]
+    states = find_states(ctx, namespace, sorted({d.id for d in found})).values()
     seen = [state.created_ms for state in states]
     shared = {f: tuple(i for i in names.known[f] if names.standing(i) != known.id) for f in known.aliases}
     return EntityView(
@@ -262,15 +256,6 @@ def _view(ctx: Context, namespace: str, names: Names, family: Sequence[str], fac
         merged=tuple(family[1:]),
         shared={form: ids for form, ids in shared.items() if ids},
     )
-
-
-# --- writing
-
-
-def _apply(
-    ctx: Context, namespace: str, changes: Sequence[Change], note: str, operation: str = "alias"
-) -> tuple[str, ...]:
-    return write_documents(ctx, namespace, operation, changes, note)
 
 
 def _form(name: str) -> str:

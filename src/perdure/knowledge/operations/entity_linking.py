@@ -16,9 +16,6 @@ from perdure.records.memory import ROLES, Record
 class EntityLinker:
     """The names of a namespace, and who was spoken of last in one session.
 
-    Args:
-        work: The facts and documents, as this operation sees and changes them.
-
     Attributes:
         texts: The last messages of the session that is listened to, oldest first.
     """
@@ -29,12 +26,7 @@ class EntityLinker:
         self.texts: list[str] = []
 
     def named(self, record: Record, *, may_create: bool) -> list[str]:
-        """Write down whom a message names, and return the ids of the entities that are new.
-
-        Args:
-            record: The message.
-            may_create: A name that nobody is known by makes an entity; else only known ones are written down.
-        """
+        """Write down whom a message names, and return the ids of the entities that are new."""
         words: dict[str, list[tuple[Span, str]]] = {}
         new: list[str] = []
         for mention in mentions(record.content.text, self.names.known):
@@ -47,14 +39,7 @@ class EntityLinker:
         return new
 
     def subject(self, words: str, record: Record, before: str, new: list[str]) -> Entity | None:
-        """Return whom a claim is about; None where that is not clear. What is named for the first time is made.
-
-        Args:
-            words: As said: a name, a pronoun, a description.
-            record: The message.
-            before: What the message says before the claim's words.
-            new: Ids of the entities that are made are added here.
-        """
+        """Return whom a claim is about; None where that is not clear. What is named for the first time is made."""
         speaker = record.content.speaker
         if may_refer(words):
             identity = Referents(self.texts, self.names, self.fuzzy).refer(words, before, speaker)

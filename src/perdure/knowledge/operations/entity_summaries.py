@@ -32,13 +32,7 @@ SOURCE: Final = "summarized"
 
 
 def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
-    """Make the summaries that are due, each in an operation of its own.
-
-    Args:
-        ctx: Store, policy, clock, ids, embedder; a model where the policy lets it write.
-        namespace: Where.
-        dry_run: Only tell what would be made.
-    """
+    """Make the summaries that are due, each in an operation of its own."""
     names = names_of(ctx, namespace)
     made: list[EntitySummary] = []
     plans: list[Plan] = []

@@ -54,6 +54,11 @@ class FactSession:
         self._links: dict[tuple[str, str, str], Change] = {}
         self._rates: dict[str, float] | None = None
 
+    @property
+    def states(self) -> dict[str, State]:
+        """Memory -> its state, as it was decided until now."""
+        return self.decisions.states
+
     # --- reading
 
     def about(self, subject: str, predicate: str | None, at: Instant, norm: str | None = None) -> list[KnownFact]:

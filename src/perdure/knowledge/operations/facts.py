@@ -36,14 +36,6 @@ def facts(
 ) -> list[FactLine]:
     """Return facts, those that are believed first, then by entity, predicate and time.
 
-    Args:
-        ctx: Store, policy, clock.
-        namespace: Where.
-        entity: An id or a name; all entities if None.
-        predicate: In normal form or as said; all if None.
-        past: Also those that are not believed any longer.
-        limit: How many at most.
-
     Raises:
         NotFound: There is no such entity.
         InvalidInput: The name means several.
@@ -70,12 +62,6 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
 
     When it was true goes by the days of the messages, when it was believed by the instants of learning: what is taken
     in later was believed by nobody before, and no belief ends before it begins.
-
-    Args:
-        ctx: Store, policy, clock.
-        namespace: Where.
-        entity: Its id or a name.
-        then: ``known_at``: the timeline as it was known then; nothing else is looked at.
 
     Raises:
         NotFound: There is no such entity.

@@ -214,13 +214,6 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
 def apply_answer(ctx: Context, identity: str, verb: str, told: str, act: Act) -> Outcome:
     """Carry an answer about a memory out; the outcome is about what stands in its place.
 
-    Args:
-        ctx: Store, policy, clock, ids.
-        identity: The memory.
-        verb: The operation's name.
-        told: What follows the id in its note.
-        act: What the answer does.
-
     Raises:
         NotFound: There is no such memory.
         InvalidInput: It is hidden, or not believed any longer.

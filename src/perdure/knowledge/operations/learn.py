@@ -75,13 +75,7 @@ def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
 
 
 def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
-    """Learn from the messages of some sessions that were not learned from yet, in the order in which they came.
-
-    Args:
-        ctx: Store, policy, clock, ids, embedder, predicates.
-        namespace: Where.
-        sessions: Which.
-    """
+    """Learn from the messages of some sessions that were not learned from yet, in the order in which they came."""
     done, left = Learnt(), list(dict.fromkeys(sessions))
     while left:
         page, left = retried(lambda left=left: _page(ctx, namespace, left))  # type: ignore[misc]  # bound now
@@ -122,11 +116,6 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
 def _next(ctx: Context, namespace: str, marks: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str]]:
     """Return the next messages of some sessions in the order in which they came, and the sessions that have more.
 
-    Args:
-        ctx: The store.
-        namespace: Where.
-        marks: Session -> how far it was learned from.
-
     Returns:
         Message -> session.
     """
@@ -164,12 +153,7 @@ def _is_message(record: Record) -> bool:
 
 
 class _Learner:
-    """Hears one message after the other.
-
-    Args:
-        work: The facts, as this operation sees and changes them.
-        recent: Session -> its messages before the first new one, oldest first.
-    """
+    """Hears one message after the other."""
 
     def __init__(self, work: FactSession, recent: Mapping[str, Sequence[Record]]) -> None:
         self.ctx, self.work = work.ctx, work

@@ -14,13 +14,7 @@ from perdure.rules.document_edits import DocumentEdits
 
 
 class Lessons:
-    """The lessons of a namespace. They are few, and read at once when a predicate comes up that no table names.
-
-    Args:
-        ctx: Store, policy, predicates.
-        namespace: Where.
-        edits: The documents that the operation changes.
-    """
+    """The lessons of a namespace. They are few, and read at once when a predicate comes up that no table names."""
 
     def __init__(self, ctx: Context, namespace: str, edits: DocumentEdits) -> None:
         self._ctx, self._namespace, self._edits = ctx, namespace, edits

@@ -44,10 +44,6 @@ def ask_about_synonyms(work: FactSession, created: Iterable[str]) -> None:
     """Ask about new names of predicates that are near in meaning to another of the same entity.
 
     Without an embedder nothing is asked. Vectors are made once for each name, all that are missing at once.
-
-    Args:
-        work: The facts, as the operation sees and changes them.
-        created: Facts that are new.
     """
     ctx = work.ctx
     new = [work.facts[i] for i in created if _is_shared(work, i) and work.is_first(work.facts[i])]

@@ -37,12 +37,6 @@ def learn_procedures(
 ) -> ProceduresResult:
     """Learn what follows what in recent conversations; procedures that stopped holding are archived.
 
-    Args:
-        ctx: Store, policy, clock, ids, embedder.
-        namespace: Where.
-        dry_run: Only tell.
-        accept_loss: A person's reason to archive what a gate would keep.
-
     Raises:
         GateStopped: It would archive too much; nothing was written.
     """

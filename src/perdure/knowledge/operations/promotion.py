@@ -22,12 +22,6 @@ def promote_facts(ctx: Context, namespace: str, decisions: Decisions, ids: Itera
 
     What long term says already is confirmed there, and stands for the session's fact. What contradicts it is decided
     by the ladder, or asked about. What loses is superseded, and stays where it was.
-
-    Args:
-        ctx: Store, policy, ids, embedder.
-        namespace: Where.
-        decisions: What is decided in the same operation; the memories are before it.
-        ids: Memories of kind fact of one session that are in view; those that were not learned are left alone.
     """
     work = FactSession(ctx, namespace, decisions.now, decisions)
     work.read(ids)

@@ -63,15 +63,7 @@ class VerificationBatch:
 
 
 def select_batch(ctx: Context, place: str, ids: Sequence[str] | None, limit: int, now: Instant) -> VerificationBatch:
-    """Return what is to be looked at: whatever was looked at longest ago first.
-
-    Args:
-        ctx: Store, authorities, witnesses.
-        place: The namespace.
-        ids: Only these memories, and with a fact the others of its key; None for all.
-        limit: So many facts, and so many memories that cite each tree, at most (a key is never cut in two).
-        now: The instant.
-    """
+    """Return what is to be looked at: whatever was looked at longest ago first."""
     facts = _facts(ctx, place, ids, now)
     witnesses = [w.name for w in resources(ctx).witnesses.values() if w.covers(place)]
     citing = dict.fromkeys(witnesses, _citing_memories(ctx, place, ids) if witnesses else [])

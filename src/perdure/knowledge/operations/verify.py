@@ -62,14 +62,6 @@ def verify(
     The loss budget holds, because a wrong query would invalidate everything. The recall gate does not: an answer that
     is replaced by the right one is not lost.
 
-    Args:
-        ctx: Store, policy, clock, ids, embedder, authorities, witnesses.
-        namespace: Where.
-        ids: Only these memories, and with a fact the others of its key; None for all.
-        limit: So many facts, and so many citing memories, at most; those looked at longest ago come first.
-        values: How values are compared and made.
-        accept_loss: A person's reason to invalidate however many it takes.
-
     Raises:
         GateStopped: More facts disagree than the loss budget lets go; nothing was written.
     """

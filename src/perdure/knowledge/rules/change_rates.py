@@ -12,8 +12,9 @@ from perdure.knowledge.records.learning_results import Rate
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Status
-from perdure.records.plan import Change, Target
+from perdure.records.plan import Change
 from perdure.records.policy import Policy
+from perdure.rules.document_edits import document_change
 
 PRIOR_CHANGES: Final = 1.0
 """The policy's rate counts as much as one change that was seen: five changes outweigh it."""
@@ -133,19 +134,14 @@ def rate_changes(found: Sequence[Rate], there: Mapping[str, Document], now: Inst
         before, data = there.get(rate.type), rate.to_data()
         if before is None or {k: v for k, v in before.data.items() if k != "at_ms"} != data:
             because = f"{rate.rate:g} a day, {'in use' if rate.in_use else 'not in use'}: {rate.because}"
-            changes.append(_change(rate.type, before, {**data, "at_ms": now}, because))
+            old = None if before is None else before.data
+            changes.append(document_change(Shelf.RATE, rate.type, "", old, {**data, "at_ms": now}, because))
     kept = {rate.type for rate in found}
-    changes += [
-        _change(name, there[name], None, "no fact is of this sort any more") for name in there if name not in kept
+    return changes + [
+        document_change(Shelf.RATE, name, "", d.data, None, "no fact is of this sort any more")
+        for name, d in there.items()
+        if name not in kept
     ]
-    return changes
-
-
-def _change(name: str, before: Document | None, after: Mapping[str, object] | None, because: str) -> Change:
-    def row(data: Mapping[str, object] | None) -> dict[str, object] | None:
-        return None if data is None else {"shelf": Shelf.RATE, "name": "", "data": dict(data)}
-
-    return Change(Target.DOCUMENT, name, row(None if before is None else before.data), row(after), because)
 
 
 def rates_in_use(documents: Iterable[Document]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Entities as documents: what a plan changes when one is born, named, mentioned, merged with another or split."""
+"""Entities as documents: what changes when one is made, named, mentioned, merged with another or split."""
 
 from __future__ import annotations
 
@@ -8,47 +8,26 @@ from typing import Any, Final
 from perdure.knowledge.extraction.entity_names import normal_name
 from perdure.knowledge.records.facts import Entity, Span, fact_key
 from perdure.records.document import Document, Shelf
-from perdure.records.plan import Change, Target
+from perdure.records.plan import Change
+from perdure.rules.document_edits import DocumentEdits, document_change
 
 ROLES: Final = ("subject", "speaker", "named")
 """What a memory has to do with an entity, the closest first."""
-
-
-def document_change(
-    shelf: Shelf,
-    key: tuple[str, str],
-    before: Mapping[str, Any] | None,
-    after: Mapping[str, Any] | None,
-    because: str,
-) -> Change:
-    """Return the change of one document; ``key`` is its id and name."""
-    row = {"shelf": shelf, "name": key[1]}
-    sides = [None if data is None else {**row, "data": dict(data)} for data in (before, after)]
-    return Change(Target.DOCUMENT, key[0], sides[0], sides[1], because)
-
-
-def entity_data(entity: Entity) -> dict[str, Any]:
-    """Return what the document of an entity holds."""
-    return {"name": entity.name, "type": entity.type, "merged_into": entity.merged_into}
 
 
 def new_entity_changes(entity: Entity, because: str = "") -> list[Change]:
     """Return the changes that bring a new entity with its names; its own name is one of them."""
     aliases = {normal_name(entity.name): entity.name, **entity.aliases}
     reason = because or f"new entity {entity.id}"
-    first = document_change(Shelf.ENTITY, (entity.id, ""), None, entity_data(entity), reason)
+    data = {"name": entity.name, "type": entity.type, "merged_into": entity.merged_into}
+    first = document_change(Shelf.ENTITY, entity.id, "", None, data, reason)
     return [first, *(alias_change(entity.id, written, reason) for form, written in aliases.items() if form)]
 
 
 def alias_change(identity: str, written: str, because: str = "") -> Change:
     """Return the change that gives an entity another name."""
     reason = because or f"a name of {identity}"
-    return document_change(Shelf.ALIAS, (identity, normal_name(written)), None, {"name": written}, reason)
-
-
-def alias_removal(alias: Document, because: str) -> Change:
-    """Return the change that takes a name away."""
-    return document_change(Shelf.ALIAS, (alias.id, alias.name), alias.data, None, because)
+    return document_change(Shelf.ALIAS, identity, normal_name(written), None, {"name": written}, reason)
 
 
 def mention_change(
@@ -65,43 +44,33 @@ def mention_change(
     """
     places = [{"start": s.start, "end": s.end, "quote": s.quote, "alias": alias} for s, alias in words]
     data = {"role": role, "words": places}
-    return document_change(Shelf.MENTION, (memory, identity), None, data, because or f"{role}: {identity}")
+    return document_change(Shelf.MENTION, memory, identity, None, data, because or f"{role}: {identity}")
 
 
-def merge_changes(
-    into: Entity,
-    other: Document,
-    aliases: Iterable[Document],
-    mentions: Iterable[Document],
-    facts: Iterable[Document],
-) -> list[Change]:
-    """Return the changes by which one entity becomes part of another: names, mentions and facts move.
+def merge(edits: DocumentEdits, into: Entity, other: Document, facts: Iterable[Document]) -> None:
+    """Make one entity part of another: its names, mentions and facts move.
 
     Args:
+        edits: The names of the other entity and the mentions of both were read.
         into: The one that stays, with its aliases.
         other: The document of the one that goes; it stays and says where to.
-        aliases: Of the other.
-        mentions: Of both.
         facts: Documents of the other's facts; they get the new subject, and the name that goes with it.
     """
     because = f"{other.id} merged into {into.id}"
-    changes = []
-    if other.data.get("merged_into") != into.id:
-        changes.append(
-            document_change(Shelf.ENTITY, (other.id, ""), other.data, {**other.data, "merged_into": into.id}, because)
-        )
-    for alias in aliases:
-        changes.append(alias_removal(alias, because))
-        if alias.name not in into.aliases:
-            changes.append(document_change(Shelf.ALIAS, (into.id, alias.name), None, alias.data, because))
-    there = list(mentions)
-    mine = {d.id: d.data for d in there if d.name == into.id}
-    for mention in (d for d in there if d.name == other.id):
-        before = mine.get(mention.id)
-        changes.append(document_change(Shelf.MENTION, (mention.id, other.id), mention.data, None, because))
-        after = mention.data if before is None else _together(before, mention.data)
-        changes.append(document_change(Shelf.MENTION, (mention.id, into.id), before, after, because))
-    return [*changes, *(change for fact in facts for change in move_fact(fact, into.id, because))]
+    edits.read([other])
+    edits.put(Shelf.ENTITY, other.id, "", {**other.data, "merged_into": into.id}, because)
+    for (identity, form), data in edits.shelf(Shelf.ALIAS).items():
+        if identity == other.id:
+            edits.put(Shelf.ALIAS, identity, form, None, because)
+            if form not in into.aliases:
+                edits.put(Shelf.ALIAS, into.id, form, data, because)
+    for (memory, entity), data in edits.shelf(Shelf.MENTION).items():
+        if entity == other.id:
+            mine = edits.get(Shelf.MENTION, memory, into.id)
+            edits.put(Shelf.MENTION, memory, entity, None, because)
+            edits.put(Shelf.MENTION, memory, into.id, data if mine is None else _together(mine, data), because)
+    for fact in facts:
+        move_fact(edits, fact, into.id, because)
 
 
 def _together(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,44 +80,37 @@ def _together(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
     return {**one, "role": role, "words": [words[key] for key in sorted(words)]}
 
 
-def move_fact(fact: Document, subject: str, because: str) -> list[Change]:
-    """Return the changes by which a fact is about another entity."""
+def move_fact(edits: DocumentEdits, fact: Document, subject: str, because: str) -> None:
+    """Make a fact one about another entity."""
+    before = str(fact.data["subject"])
+    edits.read([fact, Document(Shelf.ABOUT, fact.id, before, {})])
+    edits.put(Shelf.FACT, fact.id, fact.name, None, because)
     key = fact_key(subject, str(fact.data["predicate"]))
-    return [
-        document_change(Shelf.FACT, (fact.id, fact.name), fact.data, None, because),
-        document_change(Shelf.FACT, (fact.id, key), None, {**fact.data, "subject": subject}, because),
-        document_change(Shelf.ABOUT, (fact.id, str(fact.data["subject"])), {}, None, because),
-        document_change(Shelf.ABOUT, (fact.id, subject), None, {}, because),
-    ]
+    edits.put(Shelf.FACT, fact.id, key, {**fact.data, "subject": subject}, because)
+    edits.put(Shelf.ABOUT, fact.id, before, None, because)
+    edits.put(Shelf.ABOUT, fact.id, subject, {}, because)
 
 
 def split_mentions(
-    mentions: Iterable[Document], alias: str, identity: str, because: str
-) -> tuple[list[Change], dict[str, bool]]:
-    """Return the changes by which the mentions that used a name become another entity's, and who used it.
-
-    Args:
-        mentions: Of the entity that has the name.
-        alias: The name's normal form.
-        identity: The other entity.
-        because: The reason for the journal.
+    edits: DocumentEdits, mentions: Iterable[Document], alias: str, identity: str, because: str
+) -> dict[str, bool]:
+    """Make the mentions that used a name (normal form) another entity's.
 
     Returns:
-        The changes; memory -> whether it used no other name. A memory that used both is about both.
+        Memory -> whether it used no other name of the entity; a memory that used both is about both.
     """
-    changes, used = [], {}
+    used = {}
     for mention in mentions:
         words = mention.data["words"]
         mine = [w for w in words if w["alias"] == alias]
-        if not mine:
-            continue
-        rest = [w for w in words if w["alias"] != alias]
-        used[mention.id] = not rest
-        left = {**mention.data, "words": rest} if rest else None
-        changes.append(document_change(Shelf.MENTION, (mention.id, mention.name), mention.data, left, because))
-        after = {**mention.data, "words": mine}
-        changes.append(document_change(Shelf.MENTION, (mention.id, identity), None, after, because))
-    return changes, used
+        if mine:
+            rest = [w for w in words if w["alias"] != alias]
+            used[mention.id] = not rest
+            left = {**mention.data, "words": rest} if rest else None
+            edits.read([mention])
+            edits.put(Shelf.MENTION, mention.id, mention.name, left, because)
+            edits.put(Shelf.MENTION, mention.id, identity, {**mention.data, "words": mine}, because)
+    return used
 
 
 def sources_using(fact: Document, used: Mapping[str, bool]) -> tuple[bool, bool]:
