@@ -57,6 +57,7 @@ def test_the_result_has_exactly_the_seeds_fields_and_the_operations(memory):
         "deduplicated_count",
         "extractions",
         "operations",
+        "changed",
     ]
     names = ["content", "confidence", "pattern_matched", "start_pos", "end_pos", "stored", "memory_id"]
     assert all(list(e) == names for e in plain["extractions"])

@@ -78,7 +78,7 @@ def test_an_undo_restores_every_row(verb, items, joined, questions, hours):
             clock.passes(hours=hours)
             memory.stats()  # what waits to be counted is written
             before = logical(path)
-            for operation in VERBS[verb](memory):
+            for operation in reversed(VERBS[verb](memory)):
                 clock.passes(seconds=1)
                 memory.undo(operation)
             assert logical(path) == before

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from perdure.operations.ports import Context
+from perdure.operations.writing import found, retried
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Record, State, Status
@@ -32,36 +33,44 @@ def write(ctx: Context, decisions: Decisions, operation: str, note: str) -> str 
 
 def decide(
     ctx: Context,
-    record: Record,
+    identity: str,
     operation: str,
     change: Callable[[State], State],
     because: str,
     *,
     shown: Mapping[Form, str | None] = MappingProxyType({}),
-    documents: Sequence[Change] = (),
+    beside: Callable[[Record], Sequence[Change]] = lambda _: (),
 ) -> Outcome:
     """Write a person's decision about one memory; where it changes nothing of it, nothing is written.
 
     Args:
         ctx: Store, policy, clock, ids.
-        record: As read.
+        identity: The memory.
         operation: The verb.
         change: State as of now -> what it is to be.
         because: The reason for the journal.
         shown: What the memory shows in the form that is decided on, if that changes.
-        documents: What changes beside the memory, if it changes.
+        beside: The memory as read -> what changes beside it, if it changes.
+
+    Raises:
+        NotFound: There is no such memory.
     """
-    decisions = begin(ctx, record.namespace, ctx.clock())
-    decisions.admit([record])
-    state = change(decisions.states[record.id])
-    if state == decisions.states[record.id]:
-        return outcome(ctx, record, None)
-    decisions.change(record.id, state, operation, because)
-    if state.form is not record.state.form:
-        decisions.show(record.id, state.form, shown[state.form])
-    decisions.add(documents)
-    written = write(ctx, decisions, operation, f"{operation} {record.id}")
-    return outcome(ctx, decisions.record(record.id), written)
+
+    def attempt() -> Outcome:
+        record = found(ctx, identity)
+        decisions = begin(ctx, record.namespace, ctx.clock())
+        decisions.admit([record])
+        state = change(decisions.states[identity])
+        if state == decisions.states[identity]:
+            return outcome(ctx, record, None)
+        decisions.change(identity, state, operation, because)
+        if state.form is not record.state.form:
+            decisions.show(identity, state.form, shown[state.form])
+        decisions.add(beside(record))
+        written = write(ctx, decisions, operation, f"{operation} {identity}")
+        return outcome(ctx, decisions.record(identity), written)
+
+    return retried(attempt)
 
 
 def close_questions(ctx: Context, record: Record, because: str) -> list[Change]:

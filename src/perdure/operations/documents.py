@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -32,12 +32,17 @@ def all_documents(ctx: Context, namespace: str, shelf: Shelf) -> Iterator[Docume
         yield from page
 
 
-def all_ids(ctx: Context, namespace: str) -> Iterator[str]:
-    """Yield the ids of all memories, in order."""
+def ids_through(fetch: Callable[[str], list[str]]) -> Iterator[str]:
+    """Yield the ids that a store returns page by page: ``fetch`` gets the last id of the page before."""
     after = ""
-    while page := ctx.store.all_ids(namespace, after, PAGE):
+    while page := fetch(after):
         after = page[-1]
         yield from page
+
+
+def all_ids(ctx: Context, namespace: str) -> Iterator[str]:
+    """Yield the ids of all memories, in order."""
+    return ids_through(lambda after: ctx.store.all_ids(namespace, after, PAGE))
 
 
 def find_documents(ctx: Context, namespace: str, shelf: Shelf, ids: Iterable[str]) -> Iterator[Document]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
 from perdure.operations.lifecycle.gates import applied
 from perdure.operations.ports import Context
@@ -18,7 +19,8 @@ from perdure.records.memory import Kind, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
 
-_PAGE: Final = 2000
+_NAMED: Final = 10
+"""Ids that a message lists."""
 
 
 def history(
@@ -69,7 +71,7 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
 
 
 def _last(ctx: Context) -> Operation:
-    operation = next((o for o in ctx.store.operations(None, _PAGE) if o.is_own), None)
+    operation = next((o for o in ctx.store.operations(None, PAGE) if o.is_own), None)
     if operation is None:
         raise NotFound("There is no operation to undo.", remedy="`perdure history` lists operations.")
     return operation
@@ -83,13 +85,9 @@ def _contested(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
         if c.target is Target.MEMORY
         and ((c.before or {}).get("status"), (c.after or {}).get("status")) == (Status.ARCHIVED, Status.ACTIVE)
     ]
-    found: list[Change] = []
-    for start in range(0, len(back), _PAGE):
-        states = ctx.store.states(plan.namespace, back[start : start + _PAGE])
-        facts = [i for i, (state, _) in states.items() if state.kind is Kind.FACT]
-        for record in ctx.store.get(plan.namespace, facts):
-            found += ctx.extension.conflicts(ctx, record, now)
-    return found
+    facts = [i for i, state in find_states(ctx, plan.namespace, back).items() if state.kind is Kind.FACT]
+    records = find_records(ctx, plan.namespace, facts)
+    return [change for record in records for change in ctx.extension.conflicts(ctx, record, now)]
 
 
 def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
@@ -164,13 +162,12 @@ def _linked(ctx: Context, operation: Operation, change: Change) -> bool:
 
 
 def _latest(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
-    listed = []
-    for identity in ids[:10]:
+    """Return memories for a message, each with the operation that changed it last."""
+    told = []
+    for identity in ids[:_NAMED]:
         entries = ctx.store.journal(operation.namespace, identity)
-        last = f" (by {entries[-1].operation} {entries[-1].operation_id})" if entries else ""
-        listed.append(f"{identity}{last}")
-    more = f" and {len(ids) - 10} more" if len(ids) > 10 else ""  # noqa: PLR2004  # as many as fit a message
-    return ", ".join(listed) + more
+        told.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
+    return _listed(told, len(ids))
 
 
 def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> ApplyResult:
@@ -192,7 +189,7 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
     if changed := tuple(identity for plan in plans for identity in _changed(ctx, plan)):
         raise ConflictError(
             f"{len(changed)} of the memories have changed since the plan was made; nothing was written. "
-            f"Changed: {listed(changed)}.",
+            f"Changed: {_listed(changed, len(changed))}.",
             changed,
             remedy="Make a new plan.",
         )
@@ -218,13 +215,13 @@ def _changed(ctx: Context, plan: Plan) -> list[str]:
     for change in plan.changes:
         if change.target is Target.MEMORY and change.before is not None and "op" in change.before:
             expected.setdefault(change.id, change.before["op"])
-    ids, there = list(expected), {}
-    for start in range(0, len(ids), _PAGE):
-        there.update(ctx.store.states(plan.namespace, ids[start : start + _PAGE]))
-    return [i for i in ids if i not in there or there[i][1] != expected[i]]
+    there: dict[str, str] = {}
+    for page in pages(expected):
+        there |= {i: op for i, (_, op) in ctx.store.states(plan.namespace, page).items()}
+    return [i for i, op in expected.items() if there.get(i) != op]
 
 
-def listed(ids: Sequence[str]) -> str:
+def _listed(named: Sequence[str], total: int) -> str:
     """Return some ids for a message."""
-    more = f" and {len(ids) - 10} more" if len(ids) > 10 else ""  # noqa: PLR2004  # as many as fit a message
-    return ", ".join(ids[:10]) + more
+    more = f" and {total - _NAMED} more" if total > _NAMED else ""
+    return ", ".join(named[:_NAMED]) + more

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.decisions import begin, close_questions, outcome, write
-from perdure.operations.lifecycle.pinning_archiving import archive
+from perdure.operations.lifecycle.manual_decisions import archive
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import store_drafts

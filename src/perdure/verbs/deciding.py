@@ -9,7 +9,7 @@ from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import DryRun, Everywhere, Identities, Identity, Reason
 
 if TYPE_CHECKING:
-    from perdure.operations.lifecycle import decay, manual_tiering, pinning_archiving, reinforce, usage_feedback
+    from perdure.operations.lifecycle import decay, manual_decisions, reinforce, usage_feedback
     from perdure.operations.ports import Context
     from perdure.records import memory as records
     from perdure.records.outcome import Outcome
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from perdure.rules.validation import inputs
 else:
     (records,) = lazy_modules("perdure.records", "memory")
-    decay, manual_tiering, pinning_archiving, reinforce, usage_feedback = lazy_modules(
-        "perdure.operations.lifecycle", "decay", "manual_tiering", "pinning_archiving", "reinforce", "usage_feedback"
+    decay, manual_decisions, reinforce, usage_feedback = lazy_modules(
+        "perdure.operations.lifecycle", "decay", "manual_decisions", "reinforce", "usage_feedback"
     )
     decay_rules, reinforcement = lazy_modules("perdure.rules.lifecycle", "decay", "reinforcement")
     (inputs,) = lazy_modules("perdure.rules.validation", "inputs")
@@ -37,12 +37,12 @@ class DecidingVerbs:
     @verb(_ABOUT)
     def pin(self, id: Identity) -> Outcome:
         """Exempt a memory from every move, so that it never fades."""
-        return pinning_archiving.pin(self._context, id, pinned=True)
+        return manual_decisions.pin(self._context, id, pinned=True)
 
     @verb(_ABOUT)
     def unpin(self, id: Identity) -> Outcome:
         """Let the rules apply to a pinned memory again, from now on."""
-        return pinning_archiving.pin(self._context, id, pinned=False)
+        return manual_decisions.pin(self._context, id, pinned=False)
 
     @verb(_ABOUT, hides=True)
     def archive(self, id: Identity, reason: Reason) -> Outcome:
@@ -53,7 +53,7 @@ class DecidingVerbs:
             InvalidInput: It is superseded, invalidated or merged, and so is hidden already.
         """
         why = inputs.checked_reason(reason, self._context.policy)
-        return pinning_archiving.archive(self._context, id, why)
+        return manual_decisions.archive(self._context, id, why)
 
     @verb(_ABOUT)
     def restore(
@@ -69,7 +69,7 @@ class DecidingVerbs:
 
         If another value of a fact is believed by now, both are marked as conflicting and a person is asked.
         """
-        return pinning_archiving.restore(self._context, id, None if level is None else records.Form(level))
+        return manual_decisions.restore(self._context, id, None if level is None else records.Form(level))
 
     @verb(_ABOUT)
     def move(
@@ -84,7 +84,7 @@ class DecidingVerbs:
             InvalidInput: It is archived or hidden otherwise; the text says what to do.
         """
         why = inputs.checked_reason(reason, self._context.policy)
-        return manual_tiering.move(self._context, id, records.Tier(tier), why)
+        return manual_decisions.move(self._context, id, records.Tier(tier), why)
 
     @verb(
         _USE,

@@ -9,7 +9,7 @@ from itertools import pairwise
 from perdure.operations.consolidation.relate import documents_around
 from perdure.operations.consolidation.tasks import complete_task
 from perdure.operations.decisions import begin
-from perdure.operations.documents import PAGE, write_documents
+from perdure.operations.documents import PAGE, find_records, ids_through, write_documents
 from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.lifecycle.model_summaries import written
 from perdure.operations.lifecycle.sweep import sweep
@@ -89,12 +89,8 @@ def promote(
 
 def session_records(ctx: Context, session: str, namespace: str) -> list[Record]:
     """Return all memories of a session, whatever their scope and status."""
-    records: list[Record] = []
-    after = ""
-    while ids := ctx.store.ids_of_session(namespace, session, after, PAGE):
-        after = ids[-1]
-        records += ctx.store.get(namespace, ids)
-    return records
+    ids = ids_through(lambda after: ctx.store.ids_of_session(namespace, session, after, PAGE))
+    return list(find_records(ctx, namespace, ids))
 
 
 def _read(ctx: Context, session: str, namespace: str) -> list[Record]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from perdure.operations.consolidation.relate import documents_around
 from perdure.operations.decisions import begin
-from perdure.operations.documents import PAGE, find_records, pages
+from perdure.operations.documents import PAGE, find_records, ids_through, pages
 from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.ports import Context
 from perdure.operations.writing import retried
@@ -94,11 +94,8 @@ def _result(end: _TaskEnd, task: str) -> TaskResult:
 
 
 def _read(ctx: Context, task: str, namespace: str) -> list[Record]:
-    records: list[Record] = []
-    after = ""
-    while ids := ctx.store.ids_of_task(namespace, task, after, PAGE):
-        after = ids[-1]
-        records += ctx.store.get(namespace, ids)
+    ids = ids_through(lambda after: ctx.store.ids_of_task(namespace, task, after, PAGE))
+    records = list(find_records(ctx, namespace, ids))
     if not records:
         raise NotFound(
             f"No memory of {namespace} belongs to the task {task!r}.",

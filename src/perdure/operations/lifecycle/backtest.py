@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.operations.documents import all_documents
+from perdure.operations.documents import all_documents, all_ids, find_records
 from perdure.operations.ports import Context
 from perdure.records.backtest_results import BacktestResult, Lived, Missed
 from perdure.records.document import Shelf
@@ -17,7 +17,6 @@ from perdure.records.policy import Policy
 from perdure.records.report import Operation
 from perdure.rules.lifecycle.policy_replay import Past, ReplayedLife, is_independent_of_policy, reconstruct_past, relive
 
-PAGE: Final = 1000
 _ALL: Final = 2**31 - 1
 NAMED: Final = 1000
 """So many lost hits are named."""
@@ -47,26 +46,21 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     Each memory lives again from its birth: what people decided and what recalls returned happens as it did, what a
     policy decides happens as that policy says. The same is done for the policy in force, as the yardstick.
     """
-    now = ctx.clock()
-    log = ctx.store.recalls(namespace, max(limit, ctx.policy.recall.log_entries))
-    accesses = _accesses(log)
-    pasts = list(_pasts(ctx, namespace, accesses))
+    now, most = ctx.clock(), ctx.policy.recall.log_entries
+    log = ctx.store.recalls(namespace, max(limit, most))
+    pasts = list(_pasts(ctx, namespace, _accesses(log)))
     asked = _asked(ctx, namespace, log[:limit], {p.id for p in pasts})
-    sides = [_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other)]
-    notes = list(_NOTES)
-    if len(log) >= ctx.policy.recall.log_entries > 0:
-        notes.append(
-            f"only the last {len(log)} recalls are logged: what was asked for before counts as never asked for"
-        )
+    ours, theirs = (_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other))
+    cut = f"only the last {len(log)} recalls are logged: what was asked for before counts as never asked for"
     return BacktestResult(
         namespace,
         recalls=len(asked),
         hits=sum(len(a.hits) for a in asked),
         useful=sum(len(a.useful) for a in asked),
-        now=sides[0].summary(asked),
-        other=sides[1].summary(asked),
-        lost=tuple(_lost(asked, *sides))[:NAMED],
-        notes=tuple(notes),
+        now=ours.summary(asked),
+        other=theirs.summary(asked),
+        lost=tuple(_lost(asked, ours, theirs))[:NAMED],
+        notes=(*_NOTES, cut) if len(log) >= most > 0 else _NOTES,
     )
 
 
@@ -91,11 +85,8 @@ def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Insta
         for change in ctx.store.changes(namespace, operation.id) if is_independent_of_policy(operation) else ():
             if change.target is Target.MEMORY:
                 told.setdefault(change.id, []).append((operation, change))
-    after = ""
-    while ids := ctx.store.all_ids(namespace, after, PAGE):
-        after = ids[-1]
-        for r in ctx.store.get(namespace, ids):
-            yield reconstruct_past(r, told.get(r.id, ()), tuple(accesses.get(r.id, ())))
+    for record in find_records(ctx, namespace, all_ids(ctx, namespace)):
+        yield reconstruct_past(record, told.get(record.id, ()), tuple(accesses.get(record.id, ())))
 
 
 def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Asked]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.operations.recall import SPARE, asked
 from perdure.records.canary import Answer, Canary
-from perdure.records.document import Document, Shelf
+from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.lease import Lease
@@ -25,7 +26,6 @@ from perdure.rules.lifecycle.maintenance import Budget
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known, with_signals
 
-PAGE: Final = 1000
 BY_A_PERSON: Final = frozenset({"archive", "restore", "pin", "unpin", "undo"})
 """What a person decides about named memories passes no gate."""
 
@@ -152,15 +152,12 @@ def _canaries(ctx: Context, place: str) -> list[Canary]:
     """Return a person's queries of the namespace and its past useful recalls, one for each question."""
     gates = ctx.policy.gates
     golden = [c for c in ctx.golden if c.namespace == place]
-    learned = canaries_from_feedback(_outcomes(ctx, place), place, gates.canaries) if gates.canaries else ()
+    learned = (
+        canaries_from_feedback(all_documents(ctx, place, Shelf.OUTCOME), place, gates.canaries)
+        if gates.canaries
+        else ()
+    )
     return [*golden, *learned]
-
-
-def _outcomes(ctx: Context, place: str) -> Iterator[Document]:
-    after = ("", "")
-    while page := ctx.store.documents.page(place, Shelf.OUTCOME, after, PAGE):
-        after = page[-1].id, page[-1].name
-        yield from page
 
 
 def _question(ctx: Context, text: str) -> Query:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Final
 
+from perdure.operations.documents import PAGE, all_ids, ids_through, pages
 from perdure.operations.lifecycle.compression import shorten
 from perdure.operations.lifecycle.fit import bounded
 from perdure.operations.lifecycle.gates import budget_of, recall_gate, tried, why_of
@@ -32,7 +32,6 @@ from perdure.rules.lifecycle.maintenance import (
 )
 from perdure.rules.lifecycle.trajectory import Trajectory, replay
 
-PAGE: Final = 2000
 TRIES: Final = 4
 """So often a page is tried again without the memories whose answers it would lose; then all that it hides waits."""
 
@@ -48,19 +47,16 @@ class _Tally:
     plans: list[Plan] = field(default_factory=list)
 
 
-def sweep(ctx: Context, *, dry_run: bool, namespace: str | None = None) -> Report:
+def sweep(ctx: Context, *, dry_run: bool = False, namespace: str | None = None) -> Report:
     """Bring every memory to where it belongs by now.
 
     Moves are dated at the instant at which they fell due; a second sweep at the same instant finds nothing. What a gate
     stops stays due and is tried again after the namespace's next change; a dry run asks the gates too.
     """
-    now = ctx.clock()
-    tally = _Tally()
+    now, tally = ctx.clock(), _Tally()
     for place, policy in ctx.store.due_namespaces(now, ctx.policy.life):
         if namespace is None or place == namespace:
-            _Sweep(ctx, place, now, _differs(policy, ctx), dry_run).run(tally)
-            if _differs(policy, ctx) and not dry_run:
-                _note_policy(ctx, place, policy, now)
+            _sweep_namespace(_Sweep(ctx, place, now, _differs(policy, ctx), dry_run), policy, tally)
     return bounded(ctx, _report(tally, dry_run=dry_run), namespace)
 
 
@@ -70,12 +66,17 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
     Raises:
         LeaseLost: Another worker has taken over; what was written before stays, and is right.
     """
-    now = ctx.clock()
-    tally = _Tally()
-    _Sweep(ctx, lease.namespace, now, _differs(policy, ctx), False, lease).run(tally)  # noqa: FBT003  # no dry run
-    if _differs(policy, ctx):
-        _note_policy(ctx, lease.namespace, policy, now, lease)
+    tally, differs = _Tally(), _differs(policy, ctx)
+    one = _Sweep(ctx, lease.namespace, ctx.clock(), differs, dry_run=False, lease=lease)
+    _sweep_namespace(one, policy, tally)
     return bounded(ctx, _report(tally, dry_run=False), lease.namespace, lease)
+
+
+def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
+    """Sweep a namespace, and note that its due instants follow the policy in force; it was swept under another one."""
+    one.run(tally)
+    if one.anew and not one.dry_run:
+        _note_policy(one, policy)
 
 
 def _report(tally: _Tally, *, dry_run: bool) -> Report:
@@ -106,8 +107,8 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
-    pages = _pages(ctx, place, until, anew=False)
-    return sum(count_hidden(_replayed(ctx, place, ids, until, GateRefusals())[0]) for ids in pages)
+    due = _pages(ctx, place, until, anew=False)
+    return sum(count_hidden(_replayed(ctx, place, ids, until, GateRefusals())[0]) for ids in due)
 
 
 @dataclass(slots=True)
@@ -223,31 +224,16 @@ def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[li
 
     A page becomes one plan, and so one operation to undo: accessed and due memories share pages.
     """
-    ids = _every(ctx, place) if anew else _waiting(ctx, place, now)
-    while page := list(islice(ids, PAGE)):
-        yield page
-
-
-def _every(ctx: Context, place: str) -> Iterator[str]:
-    return _through(lambda after: ctx.store.all_ids(place, after, PAGE))
+    yield from pages(all_ids(ctx, place) if anew else _waiting(ctx, place, now))
 
 
 def _waiting(ctx: Context, place: str, now: Instant) -> Iterator[str]:
-    seen: set[str] = set()
-    for identity in _through(lambda after: ctx.store.accessed_ids(place, now, after, PAGE)):
-        seen.add(identity)
-        yield identity
-    cursor: tuple[Instant, int] = (-(2**62), 0)
+    accessed = list(ids_through(lambda after: ctx.store.accessed_ids(place, now, after, PAGE)))
+    yield from accessed
+    seen, cursor = set(accessed), (-(2**62), 0)
     while rows := ctx.store.due_ids(place, now, cursor, PAGE):
         cursor = rows[-1][1], rows[-1][2]
         yield from (identity for identity, _, _ in rows if identity not in seen)
-
-
-def _through(fetch: Callable[[str], list[str]]) -> Iterator[str]:
-    after = ""
-    while ids := fetch(after):
-        yield from ids
-        after = ids[-1]
 
 
 def _differs(policy: str, ctx: Context) -> bool:
@@ -255,12 +241,11 @@ def _differs(policy: str, ctx: Context) -> bool:
     return policy.partition(".")[0] != ctx.policy.life
 
 
-def _note_policy(ctx: Context, place: str, before: str, now: Instant, lease: Lease | None = None) -> None:
+def _note_policy(one: _Sweep, before: str) -> None:
     """Note under which policy due instants were computed; if another sweep has done so meanwhile, its word stands."""
-    change = Change(
-        Target.NAMESPACE, place, {"policy": before}, {"policy": ctx.policy.version}, "the policy has changed"
-    )
-    note = f"due instants follow policy {ctx.policy.version} from now on"
-    plan = Plan(ctx.ids(now), "policy", place, now, (change,), ctx.policy.version, note)
+    ctx, version = one.ctx, one.ctx.policy.version
+    change = Change(Target.NAMESPACE, one.place, {"policy": before}, {"policy": version}, "the policy has changed")
+    note = f"due instants follow policy {version} from now on"
+    plan = Plan(ctx.ids(one.now), "policy", one.place, one.now, (change,), version, note)
     with suppress(ConflictError):
-        ctx.store.apply(plan, fence=lease and lease.extended(ctx.clock()))
+        ctx.store.apply(plan, fence=one.lease and one.lease.extended(ctx.clock()))

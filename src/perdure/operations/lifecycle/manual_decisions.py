@@ -1,0 +1,125 @@
+"""What a person decides about one memory: pin, unpin, archive, restore, and the tier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from perdure.operations.decisions import decide
+from perdure.operations.ports import Context
+from perdure.operations.writing import found
+from perdure.records.errors import InvalidInput
+from perdure.records.instant import Instant
+from perdure.records.memory import Form, State, Status, Tier
+from perdure.records.outcome import Outcome
+from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
+from perdure.rules.lifecycle.unarchive import refresh, restart_ages, unarchive
+
+_NEARNESS: Final = {Tier.COLD: 0, Tier.WARM: 1, Tier.HOT: 2, Tier.VAULT: 3}
+_UNDO: Final = "Use `undo` on the operation that made it so (`why` names it)."
+
+
+def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
+    """Exempt a memory from every move, or let the rules apply again (from now on, not for the time it was pinned)."""
+    now = ctx.clock()
+
+    def change(state: State) -> State:
+        if state.pinned == pinned:
+            return state
+        changed = replace(state, pinned=pinned)
+        return changed if pinned else replace(changed, tier_ms=now, status_ms=now)
+
+    because = "pinned: exempt from every move" if pinned else "unpinned: the rules apply again"
+    return decide(ctx, identity, "pin" if pinned else "unpin", change, because)
+
+
+def archive(ctx: Context, identity: str, reason: str) -> Outcome:
+    """Hide a memory by hand; ``restore`` brings it back.
+
+    Raises:
+        InvalidInput: It is superseded, invalidated or consolidated: such a memory is hidden for a reason of its own.
+    """
+
+    def change(state: State) -> State:
+        if state.status not in (Status.ACTIVE, Status.ARCHIVED):
+            raise InvalidInput(
+                f"{identity} is {state.status} and so is hidden already.", remedy="Nothing needs to be done."
+            )
+        hidden = replace(state, status=Status.ARCHIVED, status_ms=ctx.clock(), held=False)
+        return hidden if state.status is Status.ACTIVE else state
+
+    return decide(ctx, identity, "archive", change, f"archived by hand: {reason}")
+
+
+def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
+    """Show an archived memory again, and more of its text where a form is named.
+
+    Its ages start anew, so that the next sweep does not take it back. Of a fact beside which another value is believed
+    by now both are contested, and a person is asked.
+
+    Raises:
+        InvalidInput: It is superseded, invalidated or consolidated; or the form is no fuller than what it shows, or
+            the meaning guard refuses it.
+    """
+    text = found(ctx, identity).content.text
+    shown = None if level is None else render_form(text, level, ctx.policy.compression)
+
+    def change(state: State) -> State:
+        back = state if state.status is Status.ACTIVE else _show_again(ctx, identity, state)
+        return back if shown is None or shown.form is state.form else _lengthen(identity, back, shown, ctx.clock())
+
+    because = "restored by hand: ages start anew" if level is None else f"restored by hand: shows its {level} form"
+    texts = {} if shown is None else {shown.form: shown.text}
+    return decide(
+        ctx,
+        identity,
+        "restore",
+        change,
+        because,
+        shown=texts,
+        beside=lambda record: ctx.extension.conflicts(ctx, record, ctx.clock()),
+    )
+
+
+def _show_again(ctx: Context, identity: str, state: State) -> State:
+    if state.status is not Status.ARCHIVED:
+        raise InvalidInput(f"{identity} is {state.status}; only archived memories can be restored.", remedy=_UNDO)
+    return unarchive(state, ctx.policy, ctx.clock())
+
+
+def _lengthen(identity: str, state: State, shown: FormText, now: Instant) -> State:
+    if LADDER.index(shown.form) > LADDER.index(state.form):
+        raise InvalidInput(
+            f"{identity} shows its {state.form}; {shown.form} would be shorter.",
+            remedy="Name a fuller form. The policy's [compression] and `fit` make memories shorter.",
+        )
+    if shown.refused:
+        why = f"{identity} has no {shown.form} form: {shown.refused}."
+        raise InvalidInput(why, remedy="Bring back its full form.")
+    return replace(restart_ages(state, now), form=shown.form, form_ms=now, firm=False, tokens=shown.tokens)
+
+
+def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
+    """Move a memory to a tier by hand, and write the reason down; the rules go on from there.
+
+    Whoever moves a memory nearer, or out of the vault, wants it at hand: its ages start anew, as after a restore. One
+    that is moved further away keeps its ages.
+
+    Raises:
+        InvalidInput: It is not in view.
+    """
+
+    def change(state: State) -> State:
+        if state.status is not Status.ACTIVE:
+            raise InvalidInput(
+                f"{identity} is {state.status}; only memories in view have a tier to move between.",
+                remedy="Use `restore` first." if state.status is Status.ARCHIVED else _UNDO,
+            )
+        if state.tier is tier:
+            return state
+        now = ctx.clock()
+        nearer = _NEARNESS[tier] > _NEARNESS[state.tier] or state.tier is Tier.VAULT
+        base = refresh(state, ctx.policy, now) if nearer else state
+        return replace(base, tier=tier, tier_ms=now, tier_accesses=0)
+
+    return decide(ctx, identity, "move", change, f"manual override: moved by hand to {tier}: {reason}")
