@@ -247,7 +247,7 @@ def test_an_operation_before_the_copy_can_be_undone_and_that_undone_again(origin
         again = memory.undo(undo.operation)
         assert memory.get(told["late"][0].id).content == "river late 0"
         assert {r["id"] for r in parts(target)["default", "memory"]} == {r["id"] for r in before}
-        assert [o.id for o in memory.history(namespace="default", limit=2)] == [again.id, undo.id]
+        assert [o.id for o in memory.history(namespace="default", limit=2)] == [again.operation, undo.operation]
         assert memory.check() == []
 
 
