@@ -23,7 +23,7 @@ from perdure.operations import transfer as moving
 from perdure.operations.ports import Backups, Context, Embedder, Progress
 from perdure.operations.store_protocol import Store
 from perdure.records.canary import Canary
-from perdure.records.errors import EmbedderError, InvalidInput, NotFound, StoreError
+from perdure.records.errors import EmbedderError, InvalidInput, StoreError
 from perdure.records.instant import Instant, clock_instant
 from perdure.records.policy import Policy
 from perdure.records.transfer import Moved
@@ -47,6 +47,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     clock: Callable[[], datetime] | None = None,
     *,
     embedder: Embedder | Callable[..., Any] | str | None = None,
+    create: bool = True,
 ) -> Memory:
     """Open a memory store, made on first use.
 
@@ -58,8 +59,10 @@ def open(  # noqa: A001  # perdure.open is the contract's name
             where the user trusts it (``perdure trust``).
         clock: Returns now as an aware datetime; the real clock if None. For tests and simulations.
         embedder: None for the policy's; ``"none"`` for words only; or a callable from texts to vectors.
+        create: Make a file that is not there. A server's tables are made by ``perdure migrate``.
 
     Raises:
+        NotFound: ``create`` is False, and there is no such file.
         PolicyError: The policy has faults; all are listed.
         StoreError: The file or the server cannot be opened; the subclass says why.
 
@@ -70,7 +73,7 @@ def open(  # noqa: A001  # perdure.open is the contract's name
     maker = chosen_embedder(embedder, chosen)
     extension = extension_of(chosen)
     warn = Warner()
-    store = _store(url, chosen, warn)
+    store = _store(url, chosen, warn, create=create)
     counts = getattr(maker, "count_tokens", None)
     context = Context(
         store=store,
@@ -106,7 +109,7 @@ def _backups(url: str | os.PathLike[str], policy: Policy) -> Backups | None:
     return BackupFolder(Path(folder))
 
 
-def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], None]) -> Store:
+def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], None], *, create: bool) -> Store:
     """Open the store that an address names; numpy and the drivers load on first use."""
     if isinstance(url, str) and is_server(url):
         store: PostgresStore = _postgres().PostgresStore(address_of(url), log_entries=policy.recall.log_entries)
@@ -118,7 +121,7 @@ def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], No
         return store
     from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # only where it is used
 
-    return SqliteStore(file_of(url), log_entries=policy.recall.log_entries)
+    return SqliteStore(file_of(url), log_entries=policy.recall.log_entries, create=create)
 
 
 def is_server(url: str) -> bool:
@@ -259,9 +262,7 @@ def store_at(url: str | os.PathLike[str], *, existing: bool = False) -> Iterator
     Raises:
         NotFound: ``existing`` is given, and there is no such file.
     """
-    if existing and not (isinstance(url, str) and is_server(url)) and not Path(file_of(url)).is_file():
-        raise NotFound(f"There is no store at {file_of(url)}.", remedy="Check the path.")
-    store = _store(url, Policy(), Warner())
+    store = _store(url, Policy(), Warner(), create=not existing)
     try:
         yield store
     finally:

@@ -244,6 +244,8 @@ def _records(answer: Any) -> Iterator[dict[str, Any]]:
 def by_cli(walk: Walk) -> dict[str, Any]:
     """Answers of the command line: as JSON, and over a file also as people see them."""
     answers = {}
+    if walk.on_a_file:  # a command that reads makes no store; the tour begins with an empty one
+        perdure.open(walk.kept["store"], embedder="none").close()
     with _command_line(walk):
         for step in walk.steps():
             if step.cli:

@@ -90,6 +90,7 @@ def test_learning_from_a_session_that_is_not_there_says_so(place):
 
 @pytest.mark.behaviour("DO31")
 def test_verify_without_an_authority_says_how_to_set_one(place):
+    perdure.open(place / "agent.db", embedder="none").close()
     told = ran("verify")
     assert "No authority is set" in told
     assert "knowledge.file" in told
@@ -217,4 +218,5 @@ def test_a_predicate_that_is_no_word_means_no_fact(place):
 def test_an_id_that_no_authority_knows_is_named(place):
     (place / "perdure.toml").write_text(KNOWLEDGE + '[knowledge]\nfile = "known.toml"\n')
     (place / "known.toml").write_text('[authorities.code]\nworking_tree = "."\n')
+    perdure.open(place / "agent.db", embedder="none").close()
     assert "No authority knows about nobody" in ran("verify", "nobody")

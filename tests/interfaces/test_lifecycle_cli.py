@@ -95,6 +95,7 @@ def test_doubt_is_asked_about_and_settled():
 
 
 def test_used_reinforce_and_weaken_end_with_3_where_nothing_is_found():
+    kept("The office is in Lyon.")
     for verb in ("used", "reinforce", "weaken"):
         assert data(verb, "nothing", code=Exit.NOTHING)["not_found"] == ["nothing"]
 
@@ -320,6 +321,7 @@ def test_bad_input_is_refused_with_a_remedy_and_changes_nothing(words, code, say
     ("content", "says"), [(b"\xff\xfe\x00", "UTF-8"), (b"   ", "empty"), (b"word " * 20_000, "50,000")]
 )
 def test_a_text_that_cannot_be_taken_in_is_refused(folder, content, says):
+    perdure.open(folder / "agent.db", embedder="none").close()
     (folder / "talk.txt").write_bytes(content)
     assert says in data("extract", "talk.txt", code=Exit.FAILED)["message"]
     assert data("namespaces") == []

@@ -376,7 +376,7 @@ def test_files_that_an_unknown_policy_names_are_not_read(home):
     os.mkfifo("pipe")
     Path("perdure.toml").write_text('[knowledge]\nfile = "pipe"\n[gates]\ngolden = "/dev/zero"\n')
     assert load().knowledge.file == ""
-    assert process("stats").returncode == 0
+    assert process("remember", "The tea is green.").returncode == 0
 
 
 def test_mcp_config_does_not_name_a_file_of_the_working_folder(home):

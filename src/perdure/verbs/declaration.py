@@ -165,6 +165,11 @@ class Verb:
         return tuple(p for p in found if p is not None)
 
     @property
+    def creates_store(self) -> bool:
+        """Whether it brings in memories, and so makes a store that is not there."""
+        return self.panel == "Store"
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """Parameter -> default, of those that need not be given."""
         return {p.name: p.default for p in self.parameters if not p.required}

@@ -93,7 +93,7 @@ class Call:
         return self.store
 
     @contextmanager
-    def memory(self, *, create: bool = True) -> Iterator[Memory]:
+    def memory(self, *, create: bool = False) -> Iterator[Memory]:
         """Open the store for the length of a block; warnings about the embedder are printed, each once.
 
         Args:
@@ -102,7 +102,7 @@ class Call:
         import perdure  # noqa: PLC0415  # numpy and SQLite load only where a store is opened
 
         store = self.prepared_store() if create else self.store
-        with short_warnings(), perdure.open(store, policy=self.policy) as memory:
+        with short_warnings(), perdure.open(store, policy=self.policy, create=create) as memory:
             yield memory
 
     def show(

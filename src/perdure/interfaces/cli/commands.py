@@ -113,7 +113,7 @@ def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mappi
     """Run a verb on the store of a call, print its result, and return the exit code."""
     if call.namespace is not None and any(p.name == "namespace" for p in declared.parameters):
         arguments["namespace"] = call.namespace
-    with call.memory(create=not declared.reads) as memory:
+    with call.memory(create=declared.creates_store) as memory:
         method = getattr(memory, declared.method.__name__)
         if declared.passes_progress:
             from perdure.interfaces.views.terminal import progress  # noqa: PLC0415  # start-up time

@@ -83,7 +83,7 @@ def digest(
     if check and out is None:
         raise typer.BadParameter("--check needs --out FILE, the file to look at.")
     arguments["namespace"] = call.place
-    with call.memory(create=False) as memory:
+    with call.memory() as memory:
         made = memory.digest_details(**arguments)
         notes: dict[str, Any] = {"namespace": call.place, "file": out}
         if out is not None and check:
@@ -134,7 +134,7 @@ def _stats(call: Call, **arguments: Any) -> Exit:
 
 def check(call: Call) -> Exit:
     """Check the store. Exit code 1 if something is wrong with it."""
-    with call.memory(create=False) as memory:
+    with call.memory() as memory:
         faults = memory.check()
         call.show(memory, VERBS["check"], {}, faults, notes={"store": call.shown_store, "sound": not faults})
     return Exit.FAILED if faults else Exit.OK
@@ -142,7 +142,7 @@ def check(call: Call) -> Exit:
 
 def _review(call: Call, **arguments: Any) -> Exit:
     arguments["namespace"] = call.place
-    with call.memory(create="id" in arguments) as memory:
+    with call.memory() as memory:
         found = memory.review_details(**arguments)
         listed = found if found.answered is not None or not call.as_json else list(found.questions)
         call.show(memory, VERBS["review"], arguments, listed)
@@ -162,7 +162,7 @@ def undo(
     """
     if operation_id is not None and (operation_id != "last" or call.namespace is None):
         return run_verb(call, VERBS["undo"], {"operation_id": operation_id})
-    with call.memory(create=False) as memory:
+    with call.memory() as memory:
         last = _last_operation(memory, call.namespace)
         if operation_id is None:
             call.answer(as_json(last), *view_of([last], Request("history")))

@@ -50,7 +50,7 @@ def _plan_command(declared: Verb) -> Callable[..., Exit]:
         if "dry_run" in declared.defaults:
             arguments["dry_run"] = True
         arguments["namespace"] = call.namespace or declared.defaults.get("namespace", "default")
-        with call.memory(create=False) as memory:
+        with call.memory() as memory:
             plans: Sequence[Plan] = getattr(memory, declared.name)(**arguments).plans
         plan_file.write(out, plans, force=force)
         _show(call, plans, out)

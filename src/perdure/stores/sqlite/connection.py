@@ -13,6 +13,7 @@ import apsw
 from perdure.records.errors import (
     DiskFull,
     NotAStore,
+    NotFound,
     PerdureError,
     StoreBusy,
     StoreDamaged,
@@ -32,10 +33,11 @@ BUSY_MS: Final = 30_000
 MEMORY: Final = ":memory:"
 
 
-def open_file(path: str) -> apsw.Connection:
+def open_file(path: str, *, create: bool = True) -> apsw.Connection:
     """Return a connection to a store, created or migrated if need be.
 
     Raises:
+        NotFound: ``create`` is False, and the file is not there or empty.
         NotAStore: The file is no SQLite file, or another program's.
         StoreTooNew: A newer Perdure wrote it.
         StoreError: It cannot be opened.
@@ -46,7 +48,7 @@ def open_file(path: str) -> apsw.Connection:
             remedy="Install apsw 3.51.3 or newer.",
         )
     if path != MEMORY:
-        _check_place(Path(path))
+        _check_place(Path(path), create=create)
     with translate_errors(path):
         connection = apsw.Connection(path)
         connection.set_busy_timeout(BUSY_MS)
@@ -57,13 +59,15 @@ def open_file(path: str) -> apsw.Connection:
     return connection
 
 
-def _check_place(path: Path) -> None:
+def _check_place(path: Path, *, create: bool) -> None:
     try:
-        folder = path.is_dir()
+        folder, empty = path.is_dir(), not path.exists() or path.stat().st_size == 0
     except OSError as error:
         raise StoreError(f"{str(path)[:80]} is no path ({error.strerror}).", remedy="Name a file.") from error
     if folder:
         raise StoreError(f"{path} is a folder.", remedy="Name a file, for example agent.db.")
+    if empty and not create:
+        raise NotFound(f"There is no store at {path}.", remedy="Check the path; remembering something makes a store.")
     if path.is_file() and path.stat().st_size == 1:  # SQLite takes a file of one byte for an empty one
         raise NotAStore(f"{path} is not a SQLite file.", remedy="Name another file; this one is left as it is.")
     if not path.parent.is_dir():

@@ -37,14 +37,18 @@ class SqliteStore(SqlStore):
     """Memories in one SQLite file that several processes may use at once. Safe to share between threads.
 
     Args:
-        path: The file; created if it does not exist. ``:memory:`` keeps everything in this process.
+        path: The file. ``:memory:`` keeps everything in this process.
         log_entries: Past recalls kept for each namespace.
+        create: Make a file that is not there.
+
+    Raises:
+        NotFound: ``create`` is False, and there is no such file.
     """
 
-    def __init__(self, path: str, *, log_entries: int = 5000) -> None:
+    def __init__(self, path: str, *, log_entries: int = 5000, create: bool = True) -> None:
         self.path, self.log_entries = path, log_entries
         self._lock = threading.RLock()
-        self._connection = open_file(path)
+        self._connection = open_file(path, create=create)
         self.read_only = self._connection.readonly("main")
         self._waiting: list[Plan] = []
         self._searches = Searches(self._connection)
