@@ -200,7 +200,7 @@ OTHERS = {
     "a reason": lambda m, i: m.archive(i, ""),
     "no reason": lambda m, i: m.archive(i, None),
     "a long reason": lambda m, i: m.archive(i, "x" * 1001),
-    "before": lambda m, i: m.list(before=i),
+    "before": lambda m, _: m.list(before=5),
     "a plan": lambda m, _: m.apply(None),
     "a plan as data": lambda m, _: m.apply({"changes": []}),
     "a budget": lambda m, _: m.digest(budget_tokens=10),
