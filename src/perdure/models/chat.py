@@ -102,16 +102,9 @@ class ChatModel:
         _check_schema(schema, "schema")
         if schema.get("type") != "object":
             raise InvalidInput("The schema is not of type object.", remedy="Wrap it in an object.")
-        asked = {
-            "model": self._name,
-            "messages": [
-                {
-                    "role": "system",
-                    "content": without_lone_surrogates(f"{instruction}\n\n{_FORM}\n{json.dumps(schema)}"),
-                },
-                {"role": "user", "content": without_lone_surrogates(text)},
-            ],
-        }
+        system = without_lone_surrogates(f"{instruction}\n\n{_FORM}\n{json.dumps(schema)}")
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": without_lone_surrogates(text)}]
+        asked = {"model": self._name, "messages": messages}
         spent = _Spent()
         try:
             answer = self._answer(asked, schema, spent)
@@ -265,11 +258,7 @@ def _refuse_constant(name: str) -> float:
 
 
 def _fitting(value: Any, schema: Mapping[str, Any], place: str) -> Any:
-    """Return a value as the schema describes it.
-
-    Raises:
-        _UnfitError: It is something else; the text names the place and never repeats the value.
-    """
+    """Return a value as the schema describes it; _UnfitError names the place and never repeats the value."""
     kind = schema["type"]
     if kind == "object":
         return _fitting_object(value, schema, place)

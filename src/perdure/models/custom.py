@@ -53,21 +53,16 @@ class CallableEmbedder:
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:  # noqa: ARG002  # part of the port
         """Return one vector per text, in the order of the texts.
 
-        Args:
-            texts: Any strings; they reach the function unchanged, all in one call. No texts, no call.
-            purpose: Not passed on: the function treats queries and documents alike.
-
-        Returns:
-            For each text ``4 * dimensions`` bytes: float32, little endian, Euclidean length 1.
+        They reach the function unchanged, all in one call, whatever the purpose. No texts, no call.
 
         Raises:
             InvalidInput: ``texts`` is not a sequence of strings.
-            EmbedderError: The function raised, or returned a wrong count, a wrong size, a value that is no finite
-                number, or a vector of zeros.
+            EmbedderError: The function raised, or its reply is wrong: see ``to_vector``.
         """
         listed = text_list(texts)
-        if not listed:
-            return []
+        return self._known.pack(self._rows(listed), len(listed)) if listed else []
+
+    def _rows(self, listed: list[str]) -> Sequence[Any]:
         try:
             # A copy, so that a function that changes its argument cannot change what we count.
             reply = self._function(list(listed))
@@ -82,4 +77,4 @@ class CallableEmbedder:
                 f"The embedding function {self._name} returned a {type(rows).__name__}.",
                 remedy="Return a list of vectors or an array of shape (texts, dimensions).",
             )
-        return self._known.pack(rows, len(listed))
+        return rows

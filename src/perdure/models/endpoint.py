@@ -75,17 +75,12 @@ class EndpointEmbedder:
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:  # noqa: ARG002  # part of the port
         """Return one vector per text, in the order of the texts.
 
-        Args:
-            texts: Any strings, sent 64 at a time. Lone surrogates, which no UTF-8 can hold, become U+FFFD.
-            purpose: Not sent: the protocol has no field for it.
-
-        Returns:
-            For each text ``4 * dimensions`` bytes: float32, little endian, Euclidean length 1.
+        Texts are sent 64 at a time; lone surrogates, which no UTF-8 can hold, become U+FFFD. The protocol has no field
+        for the purpose. 429, 5xx and broken connections are tried twice more.
 
         Raises:
             InvalidInput: ``texts`` is not a sequence of strings.
-            EmbedderError: The key is missing, the server cannot be reached or refuses, or its reply is wrong. 429,
-                5xx and broken connections are tried twice more.
+            EmbedderError: The key is missing, the server cannot be reached or refuses, or its reply is wrong.
         """
         listed = [without_lone_surrogates(text) for text in text_list(texts)]
         vectors: list[Vector] = []

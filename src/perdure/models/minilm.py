@@ -64,13 +64,8 @@ class MiniLM:
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:  # noqa: ARG002  # the model treats both alike
         """Return one vector per text, in the order of the texts.
 
-        Args:
-            texts: Any strings. An empty one has a vector too, which is near nothing in particular. Text beyond 256
-                tokens is not seen. Lone surrogates are dropped, as they are no characters.
-            purpose: Not used: this model embeds queries and documents alike.
-
-        Returns:
-            For each text 1,536 bytes: 384 float32, little endian, Euclidean length 1.
+        An empty text has a vector too, which is near nothing in particular. Text beyond 256 tokens is not seen; lone
+        surrogates are dropped. Queries and documents are embedded alike.
 
         Raises:
             InvalidInput: ``texts`` is not a sequence of strings.

@@ -114,8 +114,7 @@ class Posting:
         """Send the request once.
 
         Raises:
-            _PassingError: A busy or broken server, or a broken connection.
-            RefusedError: Another status than 2xx.
+            _PassingError: A busy or broken server, or a broken connection; RefusedError: another status than 2xx.
             PerdureError: Anything else that is not a reply.
         """
         try:

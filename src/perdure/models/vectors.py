@@ -36,22 +36,25 @@ def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -
         EmbedderError: The same, where ``source`` is given: the model is at fault and the caller cannot mend it.
     """
     row = _numbers(values, source)
-    if not row or (dimensions is not None and len(row) != dimensions):
-        expected = "at least 1" if dimensions is None else str(dimensions)
-        _refuse(f"it has {len(row)} values, expected {expected}.", source)
-    largest = max(map(abs, row))
-    # max() skips over a NaN that is not first, so finiteness needs its own pass.
-    if not all(map(math.isfinite, row)):
-        _refuse("it holds a NaN or an infinity.", source)
-    if largest == 0.0:
-        _refuse("all its values are zero, so it has no direction.", source)
+    _check_row(row, dimensions, source)
     # Dividing by the largest value first keeps the length finite for values near the limits of a double.
+    largest = max(map(abs, row))
     scaled = [value / largest for value in row]
     length = math.hypot(*scaled)
     packed = array("f", [value / length for value in scaled])
     if sys.byteorder == "big":
         packed.byteswap()
     return packed.tobytes()
+
+
+def _check_row(row: Sequence[float], dimensions: int | None, source: str) -> None:
+    if not row or (dimensions is not None and len(row) != dimensions):
+        expected = "at least 1" if dimensions is None else str(dimensions)
+        _refuse(f"it has {len(row)} values, expected {expected}.", source)
+    if not all(map(math.isfinite, row)):
+        _refuse("it holds a NaN or an infinity.", source)
+    if max(map(abs, row)) == 0.0:
+        _refuse("all its values are zero, so it has no direction.", source)
 
 
 def text_list(texts: Sequence[str]) -> list[str]:
@@ -101,10 +104,6 @@ class SpaceOnFirstUse:
 
     def pack(self, rows: Sequence[Any], count: int) -> list[Vector]:
         """Turn a model's reply into vectors, and fix the dimensions if this reply is the first.
-
-        Args:
-            rows: One row of numbers per text, in the order of the texts.
-            count: How many texts were sent.
 
         Raises:
             EmbedderError: The count, a row's size or a row's values are wrong. The dimensions then stay as they were.
