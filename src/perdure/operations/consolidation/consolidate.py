@@ -97,36 +97,38 @@ def consolidate(
         InvalidInput: The policy asks for a dry run first, and there was none that would do the same now.
         GateStopped: The plan would lose more than the gates allow; nothing was written.
     """
+    return retried(lambda: _attempt(ctx, request, dry_run=dry_run, accept_loss=accept_loss))
 
-    def attempt() -> ConsolidateResult:
-        found = _find_groups(ctx, request)
-        done = _decide(ctx, request, found)
-        if dry_run:
-            ctx.previews[request] = fingerprint(done.merges)
-        elif ctx.policy.consolidate.require_dry_run:
-            _require_preview(ctx, request, done.merges)
-        policy, records = ctx.policy.consolidate, done.decisions.records
-        marks, limited = choose_marks(found.alike.pairs, done.proposals, records, request.threshold, policy)
-        done.decisions.add(marks.changes(done.decisions.now, *_known_pairs(ctx, request.namespace, marks.ids)))
-        note = f"consolidate: {len(done.stand)} memories into {len(done.merges)}"
-        plan = done.decisions.plan("consolidate", note)
-        plans, operations = carry_out(ctx, plan, dry_run=dry_run, accept_loss=accept_loss)
-        groups = report_groups(done.proposals, found.within, done.stand, policy, dry_run=dry_run)
-        return build_result(
-            done.proposals,
-            groups,
-            found.alike,
-            policy,
-            found=len(found.groups),
-            dry_run=dry_run,
-            plans=plans,
-            operations=operations,
-            shown=(*(p for some in found.within[: len(done.proposals)] for p in some), *marks.pairs),
-            counted=(len(found.index), found.index.without_vector),
-            notes=(*found.notes(len(done.proposals)), *limited),
-        )
 
-    return retried(attempt)
+def _attempt(ctx: Context, request: ConsolidateRequest, *, dry_run: bool, accept_loss: str | None) -> ConsolidateResult:
+    found = _find_groups(ctx, request)
+    merging = _decide(ctx, request, found)
+    if dry_run:
+        ctx.previews[request] = fingerprint(merging.merges)
+    elif ctx.policy.consolidate.require_dry_run:
+        _require_preview(ctx, request, merging.merges)
+    decisions, policy, proposals = merging.decisions, ctx.policy.consolidate, merging.proposals
+    marks, limited = choose_marks(found.alike.pairs, proposals, decisions.records, request.threshold, policy)
+    decisions.add(marks.changes(decisions.now, *_known_pairs(ctx, request.namespace, marks.ids)))
+    plan = decisions.plan("consolidate", f"consolidate: {len(merging.stand)} memories into {len(merging.merges)}")
+    plans, operations = carry_out(ctx, plan, dry_run=dry_run, accept_loss=accept_loss)
+    result = build_result(
+        proposals,
+        report_groups(proposals, found.within, merging.stand, policy, dry_run=dry_run),
+        found.alike,
+        policy,
+        shown=(*(p for some in found.within[: len(proposals)] for p in some), *marks.pairs),
+        notes=(*found.notes(len(proposals)), *limited),
+    )
+    return replace(
+        result,
+        groups_found=len(found.groups),
+        dry_run=dry_run,
+        examined=len(found.index),
+        without_vector=found.index.without_vector,
+        plans=plans,
+        operations=operations,
+    )
 
 
 def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge]) -> None:
@@ -183,10 +185,9 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
 
     Groups of which nothing may be merged do not count: else they would stand in the way of the others for ever.
     """
-    decisions = begin(ctx, request.namespace, ctx.clock())
+    decisions, policy, merging = begin(ctx, request.namespace, ctx.clock()), ctx.policy.consolidate, 0
     proposals: list[Proposal] = []
     likeness: dict[tuple[str, str], float] = {}
-    merging = 0
     for position, (group, known) in enumerate(zip(found.groups, found.within, strict=True)):
         if merging == request.groups:
             break
@@ -194,17 +195,27 @@ def _decide(ctx: Context, request: ConsolidateRequest, found: _Found) -> _Mergin
             near = [identity for some in found.groups[position : position + AT_ONCE] for identity in some]
             decisions.admit(find_records(ctx, request.namespace, near))
         members = [decisions.records[identity] for identity in group if identity in decisions.records]
-        policy = ctx.policy.consolidate
         pairs = [*known, *found.index.compared(pairs_to_compare(members, known), policy)]
         likeness |= {(pair.a, pair.b): pair.combined for pair in pairs}
         proposals.append(propose_merges(members, pairs, request.threshold, request.strategy, conflict, policy))
         merging += bool(proposals[-1].merges)
+    return _Merging(decisions, proposals, _merge(ctx, request, decisions, proposals, likeness))
+
+
+def _merge(
+    ctx: Context,
+    request: ConsolidateRequest,
+    decisions: Decisions,
+    proposals: Sequence[Proposal],
+    likeness: Mapping[tuple[str, str], float],
+) -> dict[str, str]:
+    """Decide the merges that were proposed, and return the memories that go -> what stands for them."""
     merges = [merge for proposal in proposals for merge in proposal.merges]
     edges = EdgeUse(documents_around(ctx, request.namespace, [i for merge in merges for i in merge.losers]))
     keepers = _keepers(ctx, request, merges, decisions)
     stand = decide_merges(decisions, zip(merges, keepers, strict=True), likeness, edges)
     decisions.add(edges.changes())
-    return _Merging(decisions, proposals, stand)
+    return stand
 
 
 def _keepers(ctx: Context, request: ConsolidateRequest, merges: Sequence[Merge], decisions: Decisions) -> list[str]:

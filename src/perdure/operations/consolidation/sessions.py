@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from perdure.operations.consolidation.relate import documents_around
@@ -68,23 +68,23 @@ def promote(
         note = f"promote {session}: {len(done.promoted)} to long term, {len(done.summaries)} summaries"
         plan = done.decisions.plan("promote", note)
         plans, operations = carry_out(ctx, plan, dry_run=not confirm, accept_loss=accept_loss)
-        return PromotionResult(
-            promoted_count=len(done.promoted),
-            crystallized_count=len(done.summaries),
-            session=session,
-            confirmed=confirm,
-            threshold=least,
-            median=done.median,
-            promoted=done.promoted,
-            summaries=tuple(
-                Crystal(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
-                for identity, s in done.summaries.items()
-            ),
-            plans=plans,
-            operations=operations,
-        )
+        found = replace(_result(done), session=session, threshold=least, confirmed=confirm)
+        return replace(found, plans=plans, operations=operations)
 
     return retried(attempt)
+
+
+def _result(done: _Promotion) -> PromotionResult:
+    return PromotionResult(
+        promoted_count=len(done.promoted),
+        crystallized_count=len(done.summaries),
+        median=done.median,
+        promoted=done.promoted,
+        summaries=tuple(
+            Crystal(identity, s.draft.text, s.members, round(s.draft.confidence, 6))
+            for identity, s in done.summaries.items()
+        ),
+    )
 
 
 def session_records(ctx: Context, session: str, namespace: str) -> list[Record]:

@@ -27,16 +27,13 @@ def digest(
     inside: str | None = None,
 ) -> Digest:
     """Return the digest of a namespace."""
-    now = ctx.clock()
-    memories = memory_items(
-        ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED), ctx.policy, now
-    )
-    gone = _outdated(ctx, namespace, memories)
-    memories = [m for m in memories if m.id not in gone]
-    vectors = ctx.store.vectors(namespace, [m.id for m in memories])
+    records = ctx.store.records_by_tier(namespace, Filters(isolated=True, inside=inside), CONSIDERED)
+    considered = memory_items(records, ctx.policy, ctx.clock())
+    gone = _outdated(ctx, namespace, considered)
+    memories = [m for m in considered if m.id not in gone]
     return build_digest(
         memories,
-        vectors,
+        ctx.store.vectors(namespace, [m.id for m in memories]),
         ctx.policy,
         tokens=ctx.tokens,
         exact=ctx.tokens_exact,

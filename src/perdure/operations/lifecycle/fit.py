@@ -84,18 +84,15 @@ def bounded(ctx: Context, report: Report, namespace: str | None = None, lease: L
     now = text_of(ctx.clock())
     for place in ctx.store.namespaces() if namespace is None else (namespace,):
         result = kept_within(ctx, place, dry_run=report.dry_run, lease=lease)
-        if result is None:
-            continue
-        report = replace(
-            report,
-            moved=(
-                *report.moved,
-                *(TierMove(c.id, place, now, c.move, "fit: for want of room") for c in result.refitted),
-            ),
-            held=(*report.held, *((Held(place, (), result.held),) if result.held else ())),
-            operations=(*report.operations, *result.operations),
-            plans=(*report.plans, *result.plans),
-        )
+        if result is not None:
+            moved = (TierMove(c.id, place, now, c.move, "fit: for want of room") for c in result.refitted)
+            report = replace(
+                report,
+                moved=(*report.moved, *moved),
+                held=(*report.held, *((Held(place, (), result.held),) if result.held else ())),
+                operations=(*report.operations, *result.operations),
+                plans=(*report.plans, *result.plans),
+            )
     return report
 
 

@@ -92,9 +92,8 @@ def recall_gate(ctx: Context, plan: Plan) -> Check | None:
 
     What they find now is looked up before the plan is written; the check looks again inside its transaction.
     """
-    canaries = _canaries(ctx, plan.namespace)
     now, look = ctx.clock(), _Now(ctx, plan.namespace)
-    questions = [(c, _question(ctx, c.text)) for c in canaries]
+    questions = [(c, _question(ctx, c.text)) for c in _canaries(ctx, plan.namespace)]
     before = [(c, q, found) for c, q in questions if (found := _answers(ctx, look, q, now))]
     stand_ins = _stand_ins(ctx, plan, {i for c, _, _ in before for i in c.expect})
     before = [entry for entry in before if lost_answers(entry[0], entry[2], (), stand_ins)]  # what it has to lose

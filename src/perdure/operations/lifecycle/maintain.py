@@ -20,11 +20,26 @@ LEASE_MS: Final = 60_000
 class _Round:
     """What a round has done so far."""
 
-    swept: int = 0
     kept: int = 0
     lost: int = 0
     reports: list[Report] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+
+    def result(self, owner: str, due: int) -> Maintained:
+        """Return what was done; where nothing was left to look at, another worker was here in the meantime."""
+        swept = sum(bool(r.examined) for r in self.reports)
+        return Maintained(
+            owner=owner,
+            due=due,
+            swept=swept,
+            kept=self.kept + len(self.reports) - swept,
+            lost=self.lost,
+            examined=sum(r.examined for r in self.reports),
+            moves=sum(len(r.moved) for r in self.reports),
+            counted=sum(r.counted for r in self.reports),
+            held=sum(len(h.ids) for r in self.reports for h in r.held),
+            failed=self.failed,
+        )
 
 
 class Turns(Protocol):
@@ -61,27 +76,14 @@ def maintain(
     for place, policy in (*due[start:], *due[:start]):
         if stop():
             break
-        if turns is not None and not turns.begin(place):
-            continue
-        _swept(ctx, place, policy, owner, ttl, done)
-        if turns is not None:
-            turns.end(place, done.failed.get(place, ""))
-    reports = done.reports
-    return Maintained(
-        owner=owner,
-        due=len(due),
-        swept=done.swept,
-        kept=done.kept,
-        lost=done.lost,
-        examined=sum(r.examined for r in reports),
-        moves=sum(len(r.moved) for r in reports),
-        counted=sum(r.counted for r in reports),
-        held=sum(len(h.ids) for r in reports for h in r.held),
-        failed=done.failed,
-    )
+        if turns is None or turns.begin(place):
+            _sweep(ctx, place, policy, owner, ttl, done)
+            if turns is not None:
+                turns.end(place, done.failed.get(place, ""))
+    return done.result(owner, len(due))
 
 
-def _swept(ctx: Context, place: str, policy: str, owner: str, ttl: int, done: _Round) -> None:
+def _sweep(ctx: Context, place: str, policy: str, owner: str, ttl: int, done: _Round) -> None:
     """Sweep one namespace under a lease. What goes wrong there must not keep the others waiting."""
     try:
         lease = ctx.store.take_lease(place, owner, ctx.clock(), ttl)
@@ -89,12 +91,7 @@ def _swept(ctx: Context, place: str, policy: str, owner: str, ttl: int, done: _R
             done.kept += 1
             return
         try:
-            report = sweep_leased(ctx, lease, policy)
-            done.reports.append(report)
-            if report.examined:
-                done.swept += 1
-            else:  # another worker was here since we asked what is due
-                done.kept += 1
+            done.reports.append(sweep_leased(ctx, lease, policy))
         finally:
             ctx.store.release_lease(lease)
     except LeaseLost:

@@ -130,12 +130,11 @@ def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
     others = " and ".join(f"'{preview(m.content)}'" for m in against)
     told = f" It contradicts {others}." if others else ""
-    which = next((str(d.data["why"]) for d in documents if d.name.startswith("which:")), "")
-    asked = f"{which}: which?" if which else "Is it right?"
+    which = (f"{d.data['why']}: which?" for d in documents if d.name.startswith("which:"))
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=f"On {day} this was remembered: '{preview(memory.content)}'.{told} {asked}",
+        question=f"On {day} this was remembered: '{preview(memory.content)}'.{told} {next(which, 'Is it right?')}",
         why="; ".join(dict.fromkeys(str(d.data.get("why", d.name)) for d in documents)),
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from perdure.records.consolidation_results import ConsolidateResult, ConsolidationGroup, LabelledPair, Refused
-from perdure.records.plan import Plan
 from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.rules.consolidation.duplicates import Label, LikePair, pair_label, weakest_label
 from perdure.rules.consolidation.merging import Proposal
@@ -57,47 +56,33 @@ def build_result(
     alike: SimilarMemories,
     policy: ConsolidatePolicy,
     *,
-    found: int,
-    dry_run: bool,
-    plans: tuple[Plan, ...],
-    operations: tuple[str, ...],
     shown: Iterable[LikePair],
-    counted: tuple[int, int],
     notes: tuple[str, ...],
 ) -> ConsolidateResult:
-    """Return the result of proposals, and of the plan that was, or would be, written.
+    """Return the result of proposals; what was compared and written is filled in by the operation.
 
     Args:
         proposals: What was decided.
         groups: From :func:`report_groups`.
         alike: All pairs.
         policy: The bounds of labels.
-        found: How many groups there are in all.
-        dry_run: Whether nothing was written.
-        plans: What would be written.
-        operations: What was.
         shown: Pairs that are listed one by one.
-        counted: Memories that were compared, and those of them without a vector.
         notes: What was limited.
     """
     labels = Counter(pair_label(pair, policy) for pair in alike.pairs)
     told = {(pair.a, pair.b): pair for pair in shown}
     return ConsolidateResult(
-        groups_found=found,
+        groups_found=0,
         memories_merged=sum(len(merge.losers) for proposal in proposals for merge in proposal.merges),
         memories_deleted=0,
         groups=groups,
-        dry_run=dry_run,
+        dry_run=True,
         labels={label.value: labels[label] for label in Label},
         pairs=tuple(
             LabelledPair(p.a, p.b, _seen(p.combined), pair_label(p, policy).value) for _, p in sorted(told.items())
         ),
         refusals=tuple(Refused(r.a, r.b, r.reason) for proposal in proposals for r in proposal.refusals),
         left=tuple(identity for proposal in proposals for identity in proposal.left),
-        examined=counted[0],
-        without_vector=counted[1],
         exact=alike.exact,
         notes=notes,
-        plans=plans,
-        operations=operations,
     )
