@@ -8,6 +8,7 @@ from math import exp
 import pytest
 
 from conftest import WORDS_ONLY
+from perdure.formulas.value import uniqueness
 
 BORN_SURE = 0.8
 """The confidence of a fact that somebody just states."""
@@ -112,3 +113,21 @@ def test_a_forgotten_memory_states_the_strength_at_which_it_was_forgotten(openin
     strength, threshold = map(float, re.search(r"\(strength ([\d.]+), threshold ([\d.]+)\)$", moved.because).groups())
     assert strength == threshold
     assert memory.get(kept.id, include_archived=True).strength < threshold - 0.01
+
+
+def test_accesses_in_a_tier_count_from_its_last_move(opening, clock):
+    memory = opening(WORDS_ONLY)
+    kept = memory.remember("the deploy is on tuesday", confidence=0.5).memory
+    counts = [kept.state.tier_accesses]
+    for _ in range(4):
+        clock.passes(hours=1)
+        memory.recall("deploy", limit=1)
+        memory.sweep()
+        counts.append(memory.get(kept.id).state.tier_accesses)
+    assert memory.get(kept.id).tier == "hot"  # by the burst of the third access
+    assert counts == [0, 1, 2, 0, 1]
+
+
+@pytest.mark.parametrize(("cosine", "unique"), [(0.9995, 0.0), (0.9994, pytest.approx(0.0006))])
+def test_from_a_cosine_of_0_9995_on_a_memory_is_a_copy(cosine, unique):
+    assert uniqueness([cosine]) == unique

@@ -28,8 +28,10 @@ def docs():
     """The generator of the documents as a module."""
     spec = importlib.util.spec_from_file_location("generated_docs", PAGE)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PAGE.parent)  # it has siblings
+        patch.setitem(sys.modules, spec.name, module)
+        spec.loader.exec_module(module)
     return module
 
 
