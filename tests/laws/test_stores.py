@@ -42,10 +42,10 @@ PRESETS = ("balanced", "tiered")
 
 
 def comparable(each: World) -> dict[str, dict[str, Any]]:
-    """Every stored column of every memory by its words; ids and operations differ between stores."""
+    """Every stored column of every memory by its words; ids (long and short) and operations differ between stores."""
     texts = {row["row"]: row["text"] for row in each.rows("content")}
     return {
-        texts[row["row"]]: {k: v for k, v in row.items() if k not in ("row", "id", "op", "changed")}
+        texts[row["row"]]: {k: v for k, v in row.items() if k not in ("row", "id", "short_id", "op", "changed")}
         for row in each.rows()
     }
 
