@@ -172,7 +172,7 @@ def test_a_process_that_ends_takes_its_server_with_it():
 def test_a_taken_port_and_a_bad_setting_are_told(server, reachable):
     for folder, settings, port, told in (
         ("a", {}, server.port, r"Address already in use(.|\n)*Choose another port"),
-        ("a", {"shared_buffers": "much"}, None, r"invalid value for parameter(.|\n)*Mend what the log names"),
+        ("a", {"shared_buffers": "much"}, None, r"invalid value for parameter(.|\n)*Fix what the log names"),
     ):
         with pytest.raises(StoreError, match=told):
             LocalServer(reachable / folder, settings=settings, port=port).start()

@@ -69,7 +69,7 @@ class CallableEmbedder:
         except Exception as error:
             raise EmbedderError(
                 f"The embedding function {self._name} raised {type(error).__name__}: {error}.",
-                remedy="Mend the function.",
+                remedy="Fix the function.",
             ) from error
         rows = reply.tolist() if hasattr(reply, "tolist") else reply
         if not isinstance(rows, (list, tuple)):

@@ -72,7 +72,7 @@ class Posting:
     ) -> None:
         self.url = _address(base_url) + path
         if timeout <= 0 or pause < 0:
-            raise InvalidInput("timeout must be above 0 and pause not below 0 seconds.", remedy="Mend the values.")
+            raise InvalidInput("timeout must be above 0 and pause not below 0 seconds.", remedy="Correct the values.")
         self._error, self._remedy = error, remedy
         self._key_variable = key_variable
         self._timeout, self._pause = timeout, pause

@@ -33,7 +33,7 @@ def to_vector(values: Any, dimensions: int | None = None, *, source: str = "") -
 
     Raises:
         InvalidInput: The caller's values are not numbers, not finite, all zero, or of the wrong count.
-        EmbedderError: The same, where ``source`` is given: the model is at fault and the caller cannot mend it.
+        EmbedderError: The same, where ``source`` is given: the model is at fault and the caller cannot fix it.
     """
     row = _numbers(values, source)
     _check_row(row, dimensions, source)

@@ -202,7 +202,7 @@ class _Reading:
         self.whole = self.tallies.keys() <= told.keys()
 
 
-_CUT: Final = "Export again, or take what is there with --partial."
+_CUT: Final = "Export again, or import the complete part with --partial."
 
 
 def _spaces(told: Any) -> list[tuple[Space, bool]]:

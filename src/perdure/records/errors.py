@@ -23,7 +23,7 @@ class PerdureError(Exception):
     """The root of all errors that Perdure raises on purpose.
 
     Attributes:
-        fault: Who can mend it: the caller, the policy's author, the store's file, the machine, or (``conflict``)
+        fault: Who can fix it: the caller, the policy's author, the store's file, the machine, or (``conflict``)
             nobody, because two changes met: read again and retry.
         remedy: What to do next, in one sentence.
     """
@@ -61,7 +61,7 @@ class PolicyError(PerdureError, ValueError):
         self.problems = problems
         super().__init__(
             "The policy was refused: " + " ".join(f"({i}) {p}" for i, p in enumerate(problems, 1)),
-            remedy=remedy or "Mend each point; `perdure policy show` prints every key with its bounds.",
+            remedy=remedy or "Fix each point; `perdure policy show` prints every key with its bounds.",
         )
 
 

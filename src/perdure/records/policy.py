@@ -95,7 +95,7 @@ class TierPolicy:
 
     hot_entry_value: float = store_key(0.7, "A new memory of this value enters hot.", 0, 1)
     hot_messages: int = store_key(
-        10, "A message enters hot while it is among the last so many of its session.", 0, 1000
+        10, "A message enters hot while it is among this many last ones of its session.", 0, 1000
     )
     hot_hours: float = store_key(24.0, "Hours in hot before it may leave.", 0.1, 8760)
     hot_keep_value: float = store_key(0.6, "It leaves hot when its value is below this.", 0, 1)
@@ -146,7 +146,7 @@ class GatePolicy:
     canaries: int = protected_key(
         30, "Past recalls with a useful answer that a hiding plan is tried on; 0 for none.", 0, 1000
     )
-    canary_limit: int = protected_key(10, "A canary's answer must be among so many hits.", 1, 100)
+    canary_limit: int = protected_key(10, "A canary's answer must be among this many hits.", 1, 100)
     golden: str = protected_key(
         "", "A TOML file of questions whose answers no maintenance may lose (docs/how-to.md).", path="file"
     )
@@ -168,7 +168,7 @@ class RecallPolicy:
         0.3, "The best cosine counts as at least this, so that noise is not blown up.", 0.01, 1
     )
     neighbour: float = store_key(0.2, "Weight of the better neighbour turn's score.", 0, 1)
-    answer: float = store_key(2.0, "The previous turn counts so many times where it asks and this one answers.", 1, 5)
+    answer: float = store_key(2.0, "Weight of the previous turn where it asks and this one answers.", 1, 5)
     session: float = store_key(0.4, "Weight of the best score in the memory's session.", 0, 1)
     named: float = store_key(0.2, "Added when the question names the memory's speaker.", 0, 1)
     signals: float = store_key(

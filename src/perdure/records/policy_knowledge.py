@@ -28,7 +28,7 @@ class KnowledgePolicy:
     cap: float = store_key(0.95, "Confirmations do not lift confidence above this; it never lowers either.", 0.5, 1)
     gap: float = store_key(0.3, "The surer of two that conflict wins if effective confidences differ by more.", 0, 1)
     recent_days: float = store_key(
-        7.0, "An explicit newer fact wins over one that is at least so many days older.", 0, 3650
+        7.0, "An explicit newer fact wins over one that is at least this many days older.", 0, 3650
     )
     aging_days: float = store_key(90.0, "Days since validation after which a fact is asked about.", 1, 36_500)
     aging_reinforcements: int = store_key(3, "Facts that were confirmed so often are not asked about.", 1, 100)
@@ -57,7 +57,7 @@ class KnowledgePolicy:
         5, "Changes of a sort of fact from which on its own rate of decay is used.", 1, 10_000
     )
     rate_width: float = store_key(
-        4.0, "... if the upper end of its interval is at most so many times the lower.", 1, 100
+        4.0, "... if the upper end of its interval is at most this many times the lower.", 1, 100
     )
     redact: bool = protected_key(
         default=True, text="Keys, tokens and card numbers are replaced before anything is stored."

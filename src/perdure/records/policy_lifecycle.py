@@ -31,7 +31,7 @@ class StrengthPolicy:
     unit: float = store_key(1.0, _UNIT, 0.01, 100)
     forgetting_threshold: float = store_key(0.1, _FORGET, 0, 1)
     staleness_half_life: float = store_key(
-        7200.0, "Seconds until energy halves besides, for want of use; all scopes.", 1, _YEAR
+        7200.0, "Seconds until energy also halves because of disuse; all scopes.", 1, _YEAR
     )
     minimum: float = store_key(0.02, "Strength is never below this; all scopes.", 0, 1)
     maximum: float = store_key(1.0, "Strength is never above this; all scopes.", 0.1, 1)
@@ -118,7 +118,7 @@ class CompressionPolicy:
 class ConsolidatePolicy:
     """Merging duplicates."""
 
-    content_weight: float = store_key(0.3, "Weight of shared words against likeness of meaning.", 0, 1)
+    content_weight: float = store_key(0.3, "Weight of shared words against semantic similarity.", 0, 1)
     merge_at: float = store_key(0.90, "A pair is labelled MERGE from this likeness on, with merge_overlap.", 0.5, 1)
     merge_overlap: float = store_key(0.50, "Share of common words that MERGE also needs.", 0, 1)
     review_at: float = store_key(0.80, "A pair is labelled REVIEW from this likeness on.", 0.5, 1)
@@ -178,7 +178,7 @@ class ModelPolicy:
     timeout_seconds: float = protected_key(30.0, "Time limit of one request.", 0.1, 600)
     extract: bool = protected_key(default=False, text="Let it check what was extracted from text.")
     learn: bool = protected_key(
-        default=False, text="Let it read facts in messages besides the rules, where facts are learned."
+        default=False, text="Let it read facts in messages too, in addition to the rules, where facts are learned."
     )
     summarise: bool = protected_key(
         default=False, text="Let it write summaries; the deterministic ones stand in where it fails."

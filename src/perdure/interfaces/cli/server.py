@@ -54,9 +54,7 @@ def migrate(
 
 def maintain(
     call: Call,
-    once: Annotated[
-        bool, typer.Option("--once", help="Sweep what is due, do what else the schedule says, and end: for a timer.")
-    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="Run what is due once and end; for a timer.")] = False,
     every: Annotated[
         float | None,
         typer.Option(

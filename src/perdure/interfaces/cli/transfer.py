@@ -61,7 +61,7 @@ def import_(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="What 'perdure export' wrote; - is standard input.")],
     partial: Annotated[
-        bool, typer.Option("--partial", help="Take what is there of a file that was cut short.")
+        bool, typer.Option("--partial", help="Import the complete part of a file that was cut short.")
     ] = False,
 ) -> None:
     """Bring an export into a store, which must hold nothing else in those namespaces. Interrupted, it goes on again."""

@@ -19,7 +19,7 @@ PARQUET: Final = ".parquet"
 LONGEST: Final = 256 * 1024 * 1024
 """The longest line that is read, in bytes."""
 
-_AGAIN: Final = "Export again, or take what is there with --partial."
+_AGAIN: Final = "Export again, or import the complete part with --partial."
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -97,7 +97,7 @@ def _lines(file: Any, name: str, *, partial: bool) -> Iterator[Line]:
         except ValueError as error:
             if raw.endswith(b"\n") or number == 1:
                 raise InvalidInput(
-                    f"{name}, line {number}, is not JSON.", remedy="`perdure export` makes what is read here."
+                    f"{name}, line {number}, is not JSON.", remedy="Use a file that `perdure export` wrote."
                 ) from error
             if not partial:
                 raise InvalidInput(f"{name} was cut short in line {number}.", remedy=_AGAIN) from error

@@ -62,7 +62,7 @@ def authorities_from(data: Mapping[str, Any], name: str) -> tuple[AuthorityConfi
             told = error.message if isinstance(error, PerdureError) else str(error)
             problems.append(f"{name}, authority {label!r}: {told}")
     if problems:
-        raise PolicyError(tuple(problems), remedy="Mend the authorities; docs/how-to.md shows one.")
+        raise PolicyError(tuple(problems), remedy="Fix the authorities; docs/how-to.md shows one.")
     return tuple(found)
 
 

@@ -174,7 +174,7 @@ def _decide(decisions: Decisions, record: Record, verdict: Answer, told: str) ->
     if record.state.status is not Status.ACTIVE:
         if verdict == "keep":
             raise InvalidInput(
-                f"{record.id} is {record.state.status} by now and so cannot be kept.", remedy="Restore it first."
+                f"{record.id} is now {record.state.status} and so cannot be kept.", remedy="Restore it first."
             )
         return
     if verdict == "keep":

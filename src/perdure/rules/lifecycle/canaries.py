@@ -41,7 +41,7 @@ def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
             told = error.message if isinstance(error, PerdureError) else str(error)
             problems.append(f"{name}, query {number}: {told}")
     if problems:
-        raise PolicyError(tuple(problems), remedy="Mend the queries; docs/how-to.md shows one.")
+        raise PolicyError(tuple(problems), remedy="Fix the queries; docs/how-to.md shows one.")
     return tuple(found)
 
 

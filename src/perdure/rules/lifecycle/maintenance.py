@@ -196,7 +196,7 @@ def _reason_besides_moves(trajectory: Trajectory, last: State, refusal: str) -> 
         return f"keeps its form: {trajectory.refused}"
     if trajectory.counted:
         return access_reason(trajectory.counted)
-    return "next due instant computed anew under the policy"
+    return "next due instant computed again under the policy"
 
 
 def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[TierMove]:

@@ -74,7 +74,7 @@ def _check_parameters(names: list[str]) -> None:
     known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()} | {"ssl"}
     for name in names:
         if name not in known and _NAME.fullmatch(name):
-            raise InvalidInput(f"The URL's parameter {name} is not known.", remedy="Leave it out, or mend its name.")
+            raise InvalidInput(f"The URL's parameter {name} is not known.", remedy="Leave it out, or correct its name.")
 
 
 def _check(dsn: str) -> None:

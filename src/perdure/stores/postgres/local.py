@@ -329,7 +329,10 @@ def _make(folder: Path, fill: Callable[[Path], None]) -> None:
     """Fill the folder's ``data``, if it has none; it appears complete or not at all."""
     data = folder / "data"
     if data.is_symlink() and not data.exists():
-        raise StoreError(f"{data} leads to {data.readlink()}, which is gone.", remedy="Remove the link to start anew.")
+        raise StoreError(
+            f"{data} leads to {data.readlink()}, which is gone.",
+            remedy="Remove the link to start with an empty folder.",
+        )
     if data.exists():
         return
     try:
@@ -389,4 +392,4 @@ def _remedy(log: str) -> str:
         return "Choose another port, or stop what listens there."
     if "lock file" in log:
         return "Another process runs a server there: stop it, or name another folder."
-    return "Mend what the log names, and start again."
+    return "Fix what the log names, and start again."

@@ -72,7 +72,7 @@ def run(
     )
     if check and done.returncode:
         last = "\n".join(done.stderr.splitlines()[-LINES:])
-        raise StoreError(f"{Path(command[0]).name} failed:\n{last}", remedy="Mend what it names, and try again.")
+        raise StoreError(f"{Path(command[0]).name} failed:\n{last}", remedy="Fix what it names, and try again.")
     return done.stdout
 
 

@@ -196,7 +196,7 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         (apsw.CorruptError,),
         StoreDamaged,
         "{path} is damaged ({text}).",
-        "Stop writing, copy the file away, and restore a backup; `perdure check` tells more.",
+        "Stop writing, copy the file away, and restore a backup; `perdure check` says more.",
     ),
     (
         (apsw.FullError, apsw.IOError),
