@@ -115,7 +115,7 @@ def everything(memory, namespace="default"):
     """All memories of a namespace, hidden ones too."""
     found = page = memory.list(namespace, limit=1000, include_archived=True)
     while page:
-        page = memory.list(namespace, limit=1000, include_archived=True, before=page[-1])
+        page = memory.list(namespace, limit=1000, include_archived=True, before=page[-1].id)
         found = [*found, *page]
     return found
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 
-import perdure.operations.lifecycle.sweep as sweeping
+import perdure.operations.documents as paging
 from conftest import Clock, opened
 from faults.server_faults import everything, operations, own_server
 
@@ -107,7 +107,7 @@ def test_kills_in_the_middle_of_writes_cost_and_double_nothing(record_property):
 
 
 def test_a_kill_in_the_middle_of_a_sweep_moves_and_counts_everything_once(monkeypatch, record_property):
-    monkeypatch.setattr(sweeping, "PAGE", 50)
+    monkeypatch.setattr(paging, "PAGE", 50)
     clock = Clock()
     with own_server() as server:
         memory = opened(server.dsn(), clock=clock)
