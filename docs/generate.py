@@ -17,6 +17,7 @@ import python_reference
 from typer.main import get_command
 
 from perdure.interfaces.cli.app import app
+from perdure.interfaces.cli.options import COMMON
 from perdure.interfaces.mcp.run import build
 from perdure.knowledge.rules.episode_states import EPISODES
 from perdure.knowledge.rules.fact_states import TABLE as FACTS
@@ -86,7 +87,7 @@ def commands() -> str:
     lines = [
         NOTE + "# Commands",
         "",
-        "Every command takes the options of `perdure` itself before its name.",
+        "Every command takes the options of `perdure` itself too, before or after its name.",
         "",
         *entry("perdure", root),
     ]
@@ -107,14 +108,22 @@ def walk(prefix: str, group: Any) -> Iterator[tuple[str, Any]]:
 def entry(name: str, command: Any) -> list[str]:
     """One command as Markdown."""
     lines = [f"## {name}", "", " ".join((command.help or "").split()), ""]
-    rows = []
-    for parameter in command.params:
-        names = ", ".join(f"`{o}`" for o in [*parameter.opts, *parameter.secondary_opts])
-        if parameter.param_type_name == "argument":
-            names = f"`{str(parameter.name).upper()}`"
-        text = " ".join((getattr(parameter, "help", None) or "").split())
-        rows.append(f"| {names} | {text} |")
-    return [*lines, "| option or argument | meaning |", "|---|---|", *rows, ""] if rows else lines
+    rows = [command_row(parameter) for parameter in command.params if parameter.name not in COMMON or name == "perdure"]
+    return [*lines, "| option or argument | values | meaning |", "|---|---|---|", *rows, ""] if rows else lines
+
+
+def command_row(parameter: Any) -> str:
+    """One option or argument as a row: its names, its values with the default, its meaning."""
+    names = ", ".join(f"`{o}`" for o in [*parameter.opts, *parameter.secondary_opts])
+    if parameter.param_type_name == "argument":
+        names = f"`{parameter.metavar or str(parameter.name).upper()}`"
+    kind = parameter.type_descriptor
+    choices = ", ".join(map(str, kind.choices)) if kind.is_choice else ""
+    flag, default = getattr(parameter, "is_flag", False), parameter.default
+    values = choices or ("" if flag or names == f"`{parameter.metavar}`" else parameter.metavar or "")
+    if default not in (None, False):
+        values = "; ".join(part for part in (values, f"default {parameter.opts[0] if flag else default}") if part)
+    return f"| {names} | {values} | {' '.join((parameter.help or '').split())} |"
 
 
 def tools() -> str:

@@ -179,7 +179,8 @@ def option_help(parameter: Parameter) -> str:
         "Repeat it for several.": parameter.kind in ("texts", "choices") and not parameter.is_positional,
         "Pass - to read standard input.": parameter.param.stdin,
     }
-    return " ".join([parameter.param.help, *(note for note, holds in notes.items() if holds)])
+    text = "Only report what would change." if parameter.name == "dry_run" else parameter.param.help
+    return " ".join([text, *(note for note, holds in notes.items() if holds)])
 
 
 def option_names(parameter: Parameter) -> list[str]:

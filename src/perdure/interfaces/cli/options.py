@@ -103,8 +103,8 @@ Namespace = Annotated[
         "--namespace",
         "-n",
         metavar="NAME",
-        help="The namespace; . for the project's own (its folder's name). Default: 'default'; sweep, forecast, stats "
-        "and history cover all.",
+        help="The namespace; . for the project's own (its folder's name). Default: 'default'; sweep, forecast, "
+        "decay, stats and history cover all.",
         rich_help_panel=_PANEL,
     ),
 ]

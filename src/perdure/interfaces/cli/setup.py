@@ -132,7 +132,7 @@ def demo(
         str | None, typer.Option("--embedder", metavar="NAME", help="minilm or none. Default: the policy's.")
     ] = None,
 ) -> None:
-    """Live through five months of a conversation in seconds: what is kept, what fades and why, and an undo.
+    """Simulate five months of a conversation in seconds: what is kept, what fades and why, and an undo.
 
     --store postgres tells the same story on a throw-away PostgreSQL server (extra postgres-local).
     """

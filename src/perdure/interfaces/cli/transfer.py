@@ -64,7 +64,7 @@ def import_(
         bool, typer.Option("--partial", help="Import the complete part of a file that was cut short.")
     ] = False,
 ) -> None:
-    """Bring an export into a store, which must hold nothing else in those namespaces. Interrupted, it goes on again."""
+    """Load an export into a store, which must hold nothing else in those namespaces. Can be interrupted and resumed."""
     lines = export_files.export_reader(file, partial=partial)
     begun = time.perf_counter()
     with short_warnings(), compose.store_at(call.prepared_store()) as store, terminal.progress("Importing") as told:
@@ -86,7 +86,7 @@ def copy(
         str, typer.Argument(metavar="DST", help="Where to: a file, made if need be, or a migrated server.")
     ],
 ) -> None:
-    """Copy a store with its journal into another, and verify every row. Interrupted, it goes on where it stopped."""
+    """Copy a store with its journal into another, and verify every row. Can be interrupted and resumed."""
     begun = time.perf_counter()
     with short_warnings(), terminal.progress("Copying and verifying") as told:
         done = compose.copy(source, target, namespace=call.namespace, progress=told)
