@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, python
 from laws.memories import LAW
 from perdure.interfaces.files.export_files import export_reader
-from perdure.operations.import_export import imported
+from perdure.operations.import_export import import_lines
 from perdure.records.errors import StoreError, StoreUnavailable
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
@@ -285,7 +285,7 @@ def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tm
     assert [line["id"] for line in lines if line.get("part") == "memory"] == [first.id, second.id]
 
     back = opening(policy, HashEmbedder(), at=elsewhere())
-    imported(export_reader(str(file)), back._context.store)
+    import_lines(export_reader(str(file)), back._context.store)
     assert {m.content for m in back.list("a")} == {first.memory.content, second.memory.content}
     assert back.recall("mill river", "a").hits[0].memory.id == first.id
     assert back.check() == []

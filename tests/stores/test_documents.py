@@ -10,8 +10,8 @@ import perdure
 from conftest import logical, on_two_servers_too, opened, tables
 from perdure.compose import store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
-from perdure.operations.import_export import imported
-from perdure.operations.transfer import exported
+from perdure.operations.import_export import import_lines
+from perdure.operations.transfer import export_lines
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import ConflictError
 from stores.planning import applied, document
@@ -176,8 +176,8 @@ def test_documents_are_copied_exported_and_imported(path, elsewhere, tmp_path):
     copied, read = elsewhere(), elsewhere()
     assert perdure.copy(path, copied).parts["document"] == len(Shelf) + 1
     with store_at(path) as source, store_at(read) as target:
-        write_export(str(tmp_path / "all.jsonl"), exported(source))
-        imported(export_reader(str(tmp_path / "all.jsonl")), target)
+        write_export(str(tmp_path / "all.jsonl"), export_lines(source))
+        import_lines(export_reader(str(tmp_path / "all.jsonl")), target)
     assert logical(copied)["document"] == logical(read)["document"] == logical(path)["document"]
     assert len(logical(path)["document"]) == len(Shelf) + 1
     with opened(copied) as memory:

@@ -20,8 +20,8 @@ from conftest import START, WORDS_ONLY, Clock, HashEmbedder, finished, logical, 
 from perdure.compose import store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
-from perdure.operations.import_export import imported
-from perdure.operations.transfer import exported, pages, tally
+from perdure.operations.import_export import import_lines
+from perdure.operations.transfer import export_lines, pages, tally
 from perdure.records.document import Shelf
 from perdure.records.errors import CopyDiffers, InvalidInput, NotFound, SpaceMismatch, TargetTaken
 from perdure.records.memory import Form
@@ -421,13 +421,13 @@ def test_a_copy_that_is_killed_again_and_again_ends_whole(way):
 
 def export_to(place, file, **more):
     with store_at(place) as store:
-        write_export(str(file), exported(store, **more))
+        write_export(str(file), export_lines(store, **more))
     return str(file)
 
 
 def import_from(file, place, *, partial=False, **more):
     with store_at(place) as store:
-        return imported(export_reader(str(file), partial=partial), store, partial=partial, **more)
+        return import_lines(export_reader(str(file), partial=partial), store, partial=partial, **more)
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
@@ -471,7 +471,7 @@ def test_an_import_that_was_interrupted_goes_on(way, tmp_path):
         raise KeyboardInterrupt
 
     with store_at(target) as store, pytest.raises(KeyboardInterrupt):
-        imported(torn, store, twice=False)
+        import_lines(torn, store, twice=False)
     there = sum(len(rows) for rows in parts(target).values())
     done = import_from(tmp_path / "a.jsonl", target)
     assert parts(target) == parts(source)
@@ -516,7 +516,7 @@ def test_a_parquet_file_that_was_cut_short_is_refused(origins, at, tmp_path):
 @pytest.fixture(scope="module")
 def lines(origins):
     with store_at(origins("sqlite")[0]) as store:
-        return list(exported(store))
+        return list(export_lines(store))
 
 
 def at_part(lines, part):
@@ -568,7 +568,7 @@ def test_a_damaged_export_is_refused_before_anything_is_written(at, lines, name)
     with store_at(target) as store:
         before = tables(target)
         with pytest.raises(InvalidInput, match=told):
-            imported(lambda: copy, store)
+            import_lines(lambda: copy, store)
         assert tables(target) == before
 
 
@@ -578,7 +578,7 @@ def test_an_import_into_a_store_that_holds_something_else_is_refused_untouched(w
         memory.remember("its own", namespace="team/a b")
     before = tables(target)
     with store_at(target) as store, pytest.raises(TargetTaken) as caught:
-        imported(lambda: lines, store)
+        import_lines(lambda: lines, store)
     assert caught.value.namespace == "team/a b"
     assert tables(target) == before
 
@@ -606,8 +606,8 @@ STREAM = """
 import resource, sys
 from perdure.compose import copy, store_at
 from perdure.interfaces.files.export_files import write_export
-from perdure.operations.import_export import imported
-from perdure.operations.transfer import HEAD, TAIL, exported
+from perdure.operations.import_export import import_lines
+from perdure.operations.transfer import HEAD, TAIL, export_lines
 from perdure.rules.transfer import TallyCounter
 
 def lines(count):
@@ -633,8 +633,8 @@ def lines(count):
 
 def round(count, folder):
     with store_at(f"{folder}/a{count}.db") as store:
-        assert imported(lambda: lines(count), store).parts["memory"] == count
-        write_export(f"{folder}/a{count}.jsonl.gz", exported(store))
+        assert import_lines(lambda: lines(count), store).parts["memory"] == count
+        write_export(f"{folder}/a{count}.jsonl.gz", export_lines(store))
     assert copy(f"{folder}/a{count}.db", f"{folder}/c{count}.db").parts["memory"] == count
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

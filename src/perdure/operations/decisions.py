@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, retried
+from perdure.operations.writing import read_record, retry
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, Record, State, Status
@@ -57,7 +57,7 @@ def decide(
     """
 
     def attempt() -> Outcome:
-        record = found(ctx, identity)
+        record = read_record(ctx, identity)
         decisions = begin(ctx, record.namespace, ctx.clock())
         decisions.admit([record])
         state = change(decisions.states[identity])
@@ -70,7 +70,7 @@ def decide(
         written = write(ctx, decisions, operation, f"{operation} {identity}")
         return outcome(ctx, decisions.record(identity), written)
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 def close_questions(ctx: Context, record: Record, because: str) -> list[Change]:

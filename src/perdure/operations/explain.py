@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.ports import Context
-from perdure.operations.writing import found
+from perdure.operations.writing import read_record
 from perdure.records.instant import DAY_MS
 from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Filters
@@ -31,14 +31,14 @@ def get(ctx: Context, identity: str, *, include_archived: bool, namespace: str |
     return memories[0]
 
 
-def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: str | None) -> list[MemoryItem]:
+def list_memories(ctx: Context, namespace: str, filters: Filters, limit: int, before: str | None) -> list[MemoryItem]:
     """Return memories that pass the filters, newest first; ``before`` is the id of the last one of the page before.
 
     Confidence is computed when read, so pages are read until the limit is reached or nothing is left.
     """
     now = ctx.clock()
     result: list[MemoryItem] = []
-    last = None if before is None else found(ctx, before, namespace)
+    last = None if before is None else read_record(ctx, before, namespace)
     cursor = None if last is None else (last.state.created_ms, last.id)
     while len(result) < limit:
         records = ctx.store.list_records(namespace, filters, limit, cursor)
@@ -51,7 +51,7 @@ def listed(ctx: Context, namespace: str, filters: Filters, limit: int, before: s
 
 def why(ctx: Context, identity: str) -> Explanation:
     """Return why a memory is as it is: signals, history, what comes next."""
-    record = found(ctx, identity)
+    record = read_record(ctx, identity)
     now = ctx.clock()
     memory = memory_items([record], ctx.policy, now)[0]
     links = ctx.store.links(record.namespace, identity)

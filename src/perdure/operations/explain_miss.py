@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perdure.operations.ports import Context
-from perdure.operations.recall import asked, best
-from perdure.operations.writing import found
+from perdure.operations.recall import best_hits, embed_query
+from perdure.operations.writing import read_record
 from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Absence, Filters, Pool, Query, Ranked
 from perdure.rules.lifecycle.signals import memory_items
@@ -15,11 +15,11 @@ from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_k
 
 def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters) -> Absence:
     """Return what kept a memory out of the answer to a question: status, filter, search, floor or rank."""
-    record = found(ctx, identity)
+    record = read_record(ctx, identity)
     memory = memory_items([record], ctx.policy, ctx.clock())[0]
     if memory.status is not Status.ACTIVE and not filters.include_archived:
         return Absence(identity, text, "status", f"it is {memory.status}; ask with include_archived, or restore it")
-    query, note = asked(ctx, text)
+    query, note = embed_query(ctx, text)
     pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
     order = rank_candidates(pool, query, ctx.policy.recall)
     rank = next((i for i, r in enumerate(order, 1) if r.id == identity), None)
@@ -47,7 +47,7 @@ def _rank(
     if memory.id not in {entry.id for entry in close}:
         share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"
         return "hit_share", f"it scores {score:.3f}, but its own likeness to the question is below {share}"
-    hits = best(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
+    hits = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
     place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)
     if place is not None:
         return "nothing", f"it is in the answer, at place {place}"

@@ -69,10 +69,12 @@ def extract(
         if replaced:
             ctx.warn(redaction_note(replaced))
     found = find_candidates(text, min_confidence=min_confidence, most=len(text))
-    return noted(ctx, _checked(ctx, text, found, min_confidence), place, dedup_threshold)
+    return store_candidates(ctx, _check_with_model(ctx, text, found, min_confidence), place, dedup_threshold)
 
 
-def noted(ctx: Context, found: Sequence[NoteCandidate], place: Place, dedup_threshold: float | None) -> ExtractResult:
+def store_candidates(
+    ctx: Context, found: Sequence[NoteCandidate], place: Place, dedup_threshold: float | None
+) -> ExtractResult:
     """Store candidates as notes, the most confident ones, except for what is known."""
     considered = _most_confident(found, ctx.policy.extract.max_candidates)
     drafts = [_draft(ctx, c, place) for c in considered]
@@ -80,7 +82,7 @@ def noted(ctx: Context, found: Sequence[NoteCandidate], place: Place, dedup_thre
     there = set(ctx.store.ids_of_texts(place.namespace, [d.text for d in drafts])) if drafts else set()
     known = [False] * len(drafts)
     if dedup_threshold is not None and drafts:
-        known = _known(ctx, drafts, vectors, place, dedup_threshold, there)
+        known = _find_known(ctx, drafts, vectors, place, dedup_threshold, there)
     fresh = [i for i, repeated in enumerate(known) if not repeated]
     stored = remember(
         ctx,
@@ -93,7 +95,7 @@ def noted(ctx: Context, found: Sequence[NoteCandidate], place: Place, dedup_thre
     for i, memory in zip(fresh, stored, strict=True):
         if memory.id not in there and memory.id not in ids.values():  # else the very words were there
             ids[i] = memory.id
-    extractions = [_told(c, ids.get(i)) for i, c in enumerate(considered)]
+    extractions = [_extraction(c, ids.get(i)) for i, c in enumerate(considered)]
     return ExtractResult(len(found), len(ids), len(considered) - len(ids), extractions, operations_of(stored))
 
 
@@ -102,7 +104,9 @@ def _most_confident(found: Sequence[NoteCandidate], most: int) -> list[NoteCandi
     return sorted(sorted(found, key=lambda c: (-c.confidence, c.start))[:most], key=lambda c: c.start)
 
 
-def _checked(ctx: Context, text: str, found: list[NoteCandidate], min_confidence: float) -> list[NoteCandidate]:
+def _check_with_model(
+    ctx: Context, text: str, found: list[NoteCandidate], min_confidence: float
+) -> list[NoteCandidate]:
     """Return what a language model leaves of the candidates, where the policy lets one check; else all of them."""
     if ctx.model is None or not ctx.policy.model.extract:
         return found
@@ -134,7 +138,7 @@ def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
     )
 
 
-def _known(
+def _find_known(
     ctx: Context,
     drafts: Sequence[Draft],
     vectors: Sequence[Vector | None],
@@ -170,6 +174,6 @@ def _known(
     return [known[i] for i in range(len(drafts))]
 
 
-def _told(candidate: NoteCandidate, identity: str | None) -> ExtractedMemory:
+def _extraction(candidate: NoteCandidate, identity: str | None) -> ExtractedMemory:
     c = candidate
     return ExtractedMemory(c.content, c.confidence, c.pattern, c.start, c.end, identity is not None, identity)

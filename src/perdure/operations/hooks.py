@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from perdure.operations import ingest as ingesting
 from perdure.operations import recall as recalling
-from perdure.operations.extract import Place, noted
+from perdure.operations.extract import Place, store_candidates
 from perdure.operations.lifecycle import digest as digesting
 from perdure.operations.lifecycle import review as reviewing
 from perdure.operations.ports import Context
 from perdure.operations.remember import Embed
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, PerdureError
 from perdure.records.instant import Instant
@@ -162,7 +162,7 @@ class Agent:
         if not lines:
             return ""
         kept = hits[: len(lines)]
-        recall, _ = recalling.counted(self.ctx, question, namespace, kept, self.ctx.clock())
+        recall, _ = recalling.count_accesses(self.ctx, question, namespace, kept, self.ctx.clock())
         told = f"Related to this prompt (recall {recall}; ids in brackets):" if recall else "Related to this prompt:"
         doubted = any(h.contested_with or h.question for h in kept)
         return context_block([told, *lines, *([ASKING] if doubted else [])])
@@ -180,7 +180,7 @@ class Agent:
 
     def _ingested(self, messages: Sequence[Message], namespace: str, shown: Sequence[str], embed: Embed) -> Ingested:
         # Another hook of the session may store many notes meanwhile, each of which takes a turn.
-        return retried(
+        return retry(
             lambda: ingesting.ingest(self.ctx, messages, namespace, scope=Scope.SESSION, shown=shown, embed=embed)
         )
 
@@ -210,7 +210,7 @@ class Agent:
         place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")
         ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)
         try:
-            retried(lambda: noted(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN))
+            retry(lambda: store_candidates(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN))
         except PerdureError as error:  # the message itself is stored
             self.ctx.warn(f"What the user asked to remember was not noted: {error}")
 
@@ -250,7 +250,7 @@ class Agent:
                 Plan(self.ctx.ids(now), "session", namespace, now, (change,), self.ctx.policy.version, because)
             )
 
-        retried(attempt)
+        retry(attempt)
 
 
 def _question(asked: Question) -> str:

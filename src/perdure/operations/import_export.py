@@ -19,8 +19,8 @@ from perdure.operations.transfer import (
     Step,
     bring_spaces,
     refuse_spaces,
-    taken,
     tally,
+    target_taken,
     verify,
 )
 from perdure.records.errors import InvalidInput, NotFound
@@ -36,7 +36,7 @@ LARGE: Final = 4_000_000
 """Characters of rows that one transaction holds, about."""
 
 
-def imported(
+def import_lines(
     lines: Lines,
     target: Store,
     *,
@@ -143,7 +143,7 @@ class _Reading:
                 self.ledger.written += len(fresh)
             self.ledger.tell(len(page))
         if seen.rows < there.rows:
-            raise taken(step)
+            raise target_taken(step)
         self.tallies[step] = seen.told()
 
     def _pages(self, group: Iterator[Line], part: str) -> Iterator[list[Line]]:
@@ -170,7 +170,7 @@ class _Reading:
                 fresh.append(row)
             seen.add(row)
             if seen.rows == there.rows and seen.told() != there:
-                raise taken(step)
+                raise target_taken(step)
         return fresh
 
     def _there(self, step: Step) -> Tally:
@@ -182,7 +182,7 @@ class _Reading:
     def _empty(self, step: Step) -> None:
         if step not in self.tallies:
             if self._there(step).rows:
-                raise taken(step)
+                raise target_taken(step)
             self.tallies[step] = TallyCounter().told()
 
     def _tail(self, tail: Line) -> None:
@@ -198,7 +198,7 @@ class _Reading:
                     remedy="Export again.",
                 )
             if found.rows == 0 and self._there(step).rows:
-                raise taken(step)
+                raise target_taken(step)
         self.whole = self.tallies.keys() <= told.keys()
 
 

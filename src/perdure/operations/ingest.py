@@ -13,7 +13,7 @@ from typing import Any
 
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
-from perdure.operations.usage_detection import mark_used, noticed
+from perdure.operations.usage_detection import detect_use, mark_used
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Scope
 from perdure.records.message import Message
@@ -69,7 +69,7 @@ def ingest(
     known = ctx.store.ids_of_keys(namespace, [d.key for d in said.drafts if d.key is not None])
     fresh = [d for d in said.drafts if d.key not in known]
     replies = [d for d in fresh if d.key in said.replies]
-    seen = noticed(ctx, namespace, replies, shown, by_meaning=embed == "now")
+    seen = detect_use(ctx, namespace, replies, shown, by_meaning=embed == "now")
     used, marks = mark_used(
         ctx, seen
     )  # before the replies are stored: if this is interrupted, the next time notices them again

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from perdure.operations.documents import PAGE, find_records, find_states, pages
 from perdure.operations.identify import LAST
-from perdure.operations.lifecycle.gates import applied
+from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
-from perdure.operations.writing import found
+from perdure.operations.writing import read_record
 from perdure.records.applied import ApplyResult, UndoResult
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
 from perdure.records.instant import DAY_MS, Instant
@@ -32,7 +32,7 @@ def history(
     place = namespace if namespace is not None else ctx.store.locate(identity)
     entries = ctx.store.journal(place, identity) if place is not None else []
     if not entries:
-        found(ctx, identity, namespace)
+        read_record(ctx, identity, namespace)
     return entries
 
 
@@ -52,18 +52,18 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
             f"The operation {operation.id} was taken back by {operation.undone_by} already.",
             remedy="Undo that one to bring it back.",
         )
-    changes = _completed(ctx, operation)
+    changes = _whole_changes(ctx, operation)
     now = ctx.clock()
     whole = Plan(operation.id, operation.operation, operation.namespace, now, changes, ctx.policy.version)
     plan = whole.inverse(id=ctx.ids(now), at=now)
     note = f"takes back {operation.operation} of {operation.at}"
-    plan = replace(plan, changes=(*plan.changes, *_contested(ctx, plan, now)), note=note)
+    plan = replace(plan, changes=(*plan.changes, *_reopened_conflicts(ctx, plan, now)), note=note)
     try:
         ctx.store.apply(plan)
     except ConflictError as error:
         raise ConflictError(
             f"{len(error.ids) or 'Some'} of the memories have changed since {operation.operation} of {operation.at}; "
-            f"nothing was written. Changed: {_latest(ctx, operation, error.ids)}.",
+            f"nothing was written. Changed: {_list_with_operations(ctx, operation, error.ids)}.",
             error.ids,
             remedy="Undo the later operations first.",
         ) from error
@@ -77,7 +77,7 @@ def _last(ctx: Context) -> Operation:
     return operation
 
 
-def _contested(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
+def _reopened_conflicts(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
     """Return the conflicts that a plan opens by bringing facts back beside what is believed by now."""
     back = [
         c.id
@@ -90,7 +90,7 @@ def _contested(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
     return [change for record in records for change in ctx.extension.conflicts(ctx, record, now)]
 
 
-def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
+def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     """Return an operation's changes with the whole rows of what it stored, which the journal tells only briefly."""
     changes = ctx.store.changes(operation.namespace, operation.id)
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
@@ -119,7 +119,7 @@ def _completed(ctx: Context, operation: Operation) -> tuple[Change, ...]:
                 Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed meanwhile")
                 for at, times in waiting.get(change.id, ())
             ]
-        elif change.target is Target.LINK and not _linked(ctx, operation, change):
+        elif change.target is Target.LINK and not _link_exists(ctx, operation, change):
             continue
         elif change.before is None and change.target is Target.VECTOR and change.id in images:
             result.append(replace(change, after={**(change.after or {}), "int8": images[change.id]["int8"]}))
@@ -153,7 +153,7 @@ def _documents(ctx: Context, operation: Operation, identity: str, own: set[tuple
     ]
 
 
-def _linked(ctx: Context, operation: Operation, change: Change) -> bool:
+def _link_exists(ctx: Context, operation: Operation, change: Change) -> bool:
     """Whether a link that the operation made is still there: it goes with either of its memories."""
     if change.before is not None or change.after is None:
         return True
@@ -161,13 +161,13 @@ def _linked(ctx: Context, operation: Operation, change: Change) -> bool:
     return (change.id, change.after["kind"]) in {(other, kind) for other, kind, _ in links}
 
 
-def _latest(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
+def _list_with_operations(ctx: Context, operation: Operation, ids: tuple[str, ...]) -> str:
     """Return memories for a message, each with the operation that changed it last."""
     told = []
     for identity in ids[:_NAMED]:
         entries = ctx.store.journal(operation.namespace, identity)
         told.append(f"{identity} (by {entries[-1].operation} {entries[-1].operation_id})" if entries else identity)
-    return _listed(told, len(ids))
+    return _list_ids(told, len(ids))
 
 
 def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -> ApplyResult:
@@ -186,17 +186,17 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
                 f"The plan was made under the policy {plan.policy}, and {ctx.policy.version} is in force.",
                 remedy="Make the plan again under this policy.",
             )
-    if changed := tuple(identity for plan in plans for identity in _changed(ctx, plan)):
+    if changed := tuple(identity for plan in plans for identity in _changed_since(ctx, plan)):
         raise ConflictError(
             f"{len(changed)} of the memories have changed since the plan was made; nothing was written. "
-            f"Changed: {_listed(changed, len(changed))}.",
+            f"Changed: {_list_ids(changed, len(changed))}.",
             changed,
             remedy="Make a new plan.",
         )
     done: list[Plan] = []
     for plan in plans:
         try:
-            done.append(applied(ctx, plan, accept_loss=accept_loss))
+            done.append(apply_gated(ctx, plan, accept_loss=accept_loss))
         except PerdureError as error:
             if not done:
                 raise
@@ -209,7 +209,7 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
     return ApplyResult(tuple(done), tuple(plan.id for plan in done))
 
 
-def _changed(ctx: Context, plan: Plan) -> list[str]:
+def _changed_since(ctx: Context, plan: Plan) -> list[str]:
     """Return the memories that another operation has changed since the plan was made."""
     expected: dict[str, str] = {}
     for change in plan.changes:
@@ -221,7 +221,7 @@ def _changed(ctx: Context, plan: Plan) -> list[str]:
     return [i for i, op in expected.items() if there.get(i) != op]
 
 
-def _listed(named: Sequence[str], total: int) -> str:
+def _list_ids(named: Sequence[str], total: int) -> str:
     """Return some ids for a message."""
     more = f" and {total - _NAMED} more" if total > _NAMED else ""
     return ", ".join(named[:_NAMED]) + more

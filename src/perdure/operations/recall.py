@@ -39,14 +39,14 @@ def recall(ctx: Context, text: str, namespace: str, limit: int, filters: Filters
         found = _search(ctx, text, namespace, limit, filters)
     if found.nothing_known:
         return found
-    identity, problem = counted(ctx, text, namespace, list(found.hits), ctx.clock())
+    identity, problem = count_accesses(ctx, text, namespace, list(found.hits), ctx.clock())
     return replace(found, note=_joined(found.note, problem), recall_id=identity)
 
 
 def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filters) -> Recall:
     """Return the memories that answer a question, not counted as accessed."""
     now = ctx.clock()
-    query, note = asked(ctx, text)
+    query, note = embed_query(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
     if why := why_nothing_known(pool, query, ctx.policy.recall):
@@ -54,7 +54,7 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     order = rank_candidates(pool, query, ctx.policy.recall)
     order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
-    hits = best(ctx, drop_unrelated(order, ctx.policy.recall), text, namespace, limit, filters, now)
+    hits = best_hits(ctx, drop_unrelated(order, ctx.policy.recall), text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
         why = why or f"everything related is less sure than {filters.min_confidence:g}"
@@ -104,7 +104,7 @@ def widened(
     pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, policy.for_limit(limit))
     order = rank_candidates(pool, Query(" ".join(words), words), policy)
     there = {h.memory.id for h in hits}
-    found = best(ctx, order, query.text, namespace, limit, filters, now)
+    found = best_hits(ctx, order, query.text, namespace, limit, filters, now)
     more = next((h for h in found if h.memory.id not in there), None)
     if more is None:
         return hits
@@ -112,7 +112,7 @@ def widened(
     return [*kept, replace(more, score=kept[-1].score, parts={"procedure": kept[-1].score})]
 
 
-def asked(ctx: Context, text: str) -> tuple[Query, str]:
+def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
     """Return the query as the searches take it, and what the caller should know about it."""
     words = query_words(text)
     if ctx.embedder is None:
@@ -134,7 +134,7 @@ def asked(ctx: Context, text: str) -> tuple[Query, str]:
     return Query(text, words, vector), ""
 
 
-def best(
+def best_hits(
     ctx: Context, order: list[Ranked], text: str, namespace: str, limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
     """Return the best hits of an order: with signals, without twins, what has changed behind what says so."""
@@ -179,7 +179,7 @@ def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filte
     return [r for r in records if was_there(r, known.get(r.id), filters)]
 
 
-def counted(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:
+def count_accesses(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:
     """Count the hits as accessed; a store that cannot be written still answers."""
     if ctx.store.read_only:
         return "", "not counted as access: the store is read-only"

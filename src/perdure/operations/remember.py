@@ -9,7 +9,7 @@ from typing import Final, Literal
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.new_memory import Draft
@@ -54,7 +54,7 @@ def remember(
         batch = drafts[start : start + BATCH]
         made = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
         try:
-            outcomes += retried(lambda batch=batch, made=made: _store(ctx, batch, made, namespace, operation))  # type: ignore[misc]  # bound now
+            outcomes += retry(lambda batch=batch, made=made: _store(ctx, batch, made, namespace, operation))  # type: ignore[misc]  # bound now
         except PerdureError as error:
             if start == 0:
                 raise
@@ -94,7 +94,7 @@ def store_drafts(
     besides: str = "",
 ) -> list[str]:
     """Decide what becomes of drafts: known ones are shown again, new ones are stored; return the memory of each."""
-    by_key, by_words = _known(ctx, drafts, decisions.namespace, besides)
+    by_key, by_words = _find_known(ctx, drafts, decisions.namespace, besides)
     known = {**by_key, **by_words}
     _admit(ctx, decisions, known.values())
     for identity in known.values():
@@ -144,7 +144,7 @@ def _show_again(decisions: Decisions, identity: str) -> None:
         decisions.change(identity, back, "restored", "remembered again: ages start anew")
 
 
-def _known(
+def _find_known(
     ctx: Context, drafts: Sequence[Draft], namespace: str, besides: str
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Return position -> id of drafts that are stored already: those with a known key, and others of known words."""

@@ -59,7 +59,7 @@ def copy(source: Store, target: Store, *, namespace: str | None = None, progress
     """
     spaces = source.transfer.spaces()
     refuse_spaces(spaces, target)
-    steps = [(place, part) for place in chosen(source, namespace) for part in PARTS]
+    steps = [(place, part) for place in chosen_namespaces(source, namespace) for part in PARTS]
     counts = {step: source.transfer.count(*step) for step in steps}
     for step in steps:
         _check_ids(source.transfer, step)
@@ -99,13 +99,13 @@ def _check_ids(source: RowTransfer, step: Step) -> None:
                 raise InvalidInput(f"{where}: {error.message} Nothing was written.", remedy=error.remedy) from error
 
 
-def exported(store: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Iterator[Line]:
+def export_lines(store: Store, *, namespace: str | None = None, progress: Progress | None = None) -> Iterator[Line]:
     """Yield a store, or one namespace of it, as plain data: a head, one line for each row, and a tail to check them by.
 
     Raises:
         NotFound: The store has no such namespace.
     """
-    steps = [(place, part) for place in chosen(store, namespace) for part in PARTS]
+    steps = [(place, part) for place in chosen_namespaces(store, namespace) for part in PARTS]
     ledger = Ledger(sum(store.transfer.count(*step) for step in steps), progress)
     yield {
         HEAD: FORMAT,
@@ -137,7 +137,7 @@ FORMAT: Final = 1
 # --- what a copy and an import share
 
 
-def chosen(store: Store, namespace: str | None) -> list[str]:
+def chosen_namespaces(store: Store, namespace: str | None) -> list[str]:
     """Return the namespaces that are meant.
 
     Raises:
@@ -206,7 +206,7 @@ def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> 
         )
 
 
-def taken(step: Step) -> TargetTaken:
+def target_taken(step: Step) -> TargetTaken:
     """Return the error for a target that holds something else."""
     return TargetTaken(
         f"The target holds something else in the part {step[1]} of the namespace {step[0]}.", *step, remedy=_OTHER
@@ -221,10 +221,10 @@ def _start(
     if not there:
         return 0, None
     if there > count:
-        raise taken(step)
+        raise target_taken(step)
     expected, after = _first(source, step, there)
     if tally(target, step) != expected:
-        raise taken(step)
+        raise target_taken(step)
     ledger.tell(there)
     return there, after
 
@@ -240,4 +240,4 @@ def _first(source: RowTransfer, step: Step, rows: int) -> tuple[Tally, Cursor | 
     return seen.told(), after
 
 
-__all__: Sequence[str] = ["copy", "exported"]
+__all__: Sequence[str] = ["copy", "export_lines"]

@@ -10,7 +10,7 @@ from perdure.operations.lifecycle.manual_decisions import archive
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import store_drafts
-from perdure.operations.writing import found, retried
+from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import Kind, Record, Status
@@ -36,7 +36,7 @@ def update(ctx: Context, identity: str, content: str) -> Outcome:
     """
 
     def attempt() -> Outcome:
-        record = found(ctx, identity)
+        record = read_record(ctx, identity)
         _check_replaceable(record)
         draft = _draft(ctx, record, content)
         if draft.text == record.content.text:
@@ -51,7 +51,7 @@ def update(ctx: Context, identity: str, content: str) -> Outcome:
         written = write(ctx, decisions, "update", f"update {record.id}")
         return outcome(ctx, decisions.result(stands), written)
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 def forget(ctx: Context, identity: str, reason: str | None) -> Outcome:

@@ -25,7 +25,7 @@ Shown = list[tuple[str, Instant, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Noticed:
+class DetectedUse:
     """What was noticed about some replies.
 
     Attributes:
@@ -37,16 +37,16 @@ class Noticed:
     echoes: frozenset[str | None] = frozenset()
 
 
-def noticed(
+def detect_use(
     ctx: Context, namespace: str, replies: Sequence[Draft], shown: Sequence[str], *, by_meaning: bool
-) -> Noticed:
+) -> DetectedUse:
     """Return what replies have used of the recalls before them, and which of them only repeat what was recalled.
 
     A reply uses the newest recall before it that returned the memory, within ``use.window_minutes``.
     """
     policy = ctx.policy.use
     if not replies or not (policy.detect or policy.skip_echoes):
-        return Noticed()
+        return DetectedUse()
     window = int(policy.window_minutes * MINUTE_MS)
     recalls = _recalls(ctx, namespace, min(r.at for r in replies) - window)
     wanted = dict.fromkeys([i for *_, hits in recalls for i in hits] + list(shown))
@@ -57,14 +57,14 @@ def noticed(
         origin = _origins(reply, recalls, window)
         there = {i: records[i] for i in origin if i in records}
         if policy.detect:
-            for i in _used(ctx, namespace, reply, there, by_meaning=by_meaning):
+            for i in _used_ids(ctx, namespace, reply, there, by_meaning=by_meaning):
                 uses.setdefault(origin[i], {})[i] = None
         if policy.skip_echoes and only_repeats(reply.text, _texts([*there.values(), *_of(records, shown)])):
             echoes.add(reply.key)
-    return Noticed(tuple((recall, tuple(ids)) for recall, ids in uses.items()), frozenset(echoes))
+    return DetectedUse(tuple((recall, tuple(ids)) for recall, ids in uses.items()), frozenset(echoes))
 
 
-def mark_used(ctx: Context, found: Noticed) -> tuple[int, tuple[str, ...]]:
+def mark_used(ctx: Context, found: DetectedUse) -> tuple[int, tuple[str, ...]]:
     """Mark what was noticed as helpful, and return how many memories that was news for, and the operations.
 
     The same memory and recall count once, however often it is noticed. If it cannot be marked, that is told, and the
@@ -102,16 +102,18 @@ def _origins(reply: Draft, recalls: Shown, window: int) -> dict[str, str]:
     return found
 
 
-def _used(ctx: Context, namespace: str, reply: Draft, there: Mapping[str, Record], *, by_meaning: bool) -> list[str]:
+def _used_ids(
+    ctx: Context, namespace: str, reply: Draft, there: Mapping[str, Record], *, by_meaning: bool
+) -> list[str]:
     known = {i: r.content.shown or r.content.text for i, r in there.items() if r.state.status is Status.ACTIVE}
     found = quoted_ids(reply.text, known, ctx.policy.use.quoted)
     left = [i for i in known if i not in found]
     if by_meaning and left:
-        found |= _paraphrased(ctx, namespace, reply, left)
+        found |= _paraphrased_ids(ctx, namespace, reply, left)
     return [i for i in known if i in found]
 
 
-def _paraphrased(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str]) -> frozenset[str]:
+def _paraphrased_ids(ctx: Context, namespace: str, reply: Draft, ids: Sequence[str]) -> frozenset[str]:
     said = comparable_sentences(reply.text)
     vectors = ctx.store.vectors(namespace, ids) if ctx.embedder is not None and said else {}
     if ctx.embedder is None or not vectors:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 ATTEMPTS: Final = 8
 
 
-def retried(attempt: Callable[[], T]) -> T:
+def retry(attempt: Callable[[], T]) -> T:
     """Read, decide and apply anew while other processes keep changing what was read."""
     for _ in range(ATTEMPTS - 1):
         try:
@@ -23,7 +23,7 @@ def retried(attempt: Callable[[], T]) -> T:
     return attempt()
 
 
-def found(ctx: Context, identity: str, namespace: str | None = None) -> Record:
+def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Record:
     """Return a memory, wherever it is, or say that there is none."""
     place = namespace if namespace is not None else ctx.store.locate(identity)
     records = ctx.store.get(place, [identity]) if place is not None else []

@@ -151,7 +151,7 @@ class RecallingVerbs:
             inside=inside,
             policy=self._context.policy,
         )
-        return explain.listed(self._context, namespace, filters, limit, before)
+        return explain.list_memories(self._context, namespace, filters, limit, before)
 
     @verb(
         "Find and explain",

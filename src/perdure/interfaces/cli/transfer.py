@@ -46,7 +46,9 @@ def export(
             if told is not None:
                 told(done, total)
 
-        export_files.write_export(file, moving.exported(store, namespace=call.namespace, progress=count), force=force)
+        export_files.write_export(
+            file, moving.export_lines(store, namespace=call.namespace, progress=count), force=force
+        )
     seconds = round(time.perf_counter() - begun, 3)
     if file == export_files.STDIO:
         print(f"Exported {counted(rows, 'row')}.", file=sys.stderr)
@@ -68,7 +70,7 @@ def import_(
     lines = export_files.export_reader(file, partial=partial)
     begun = time.perf_counter()
     with short_warnings(), compose.store_at(call.prepared_store()) as store, terminal.progress("Importing") as told:
-        done = import_export.imported(
+        done = import_export.import_lines(
             lines,
             store,
             namespace=call.namespace,

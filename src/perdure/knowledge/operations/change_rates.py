@@ -17,7 +17,7 @@ from perdure.knowledge.rules.predicate_cardinality import learned_cardinalities
 from perdure.knowledge.rules.predicate_synonyms import asked_pairs
 from perdure.operations.documents import all_documents, pages, write_documents
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 
@@ -40,7 +40,7 @@ def learn_rates(ctx: Context, namespace: str) -> RatesResult:
         operations = write_documents(ctx, namespace, "learn_rates", rate_changes(found, there, now), note)
         return _result(ctx, namespace, found, learned=True, operations=operations)
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 def known_rates(ctx: Context, namespace: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.rules import entities as entity_rules
 from perdure.operations.documents import find_documents, find_states, write_documents
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import from_instant
@@ -119,7 +119,7 @@ def alias(ctx: Context, target: str, name: str, namespace: str, *, remove: bool)
     """
     form = _form(name)
     change = _remove_alias if remove else _add_alias
-    return retried(lambda: change(_Editor(ctx, namespace), target, name, form))
+    return retry(lambda: change(_Editor(ctx, namespace), target, name, form))
 
 
 def _remove_alias(editor: _Editor, target: str, name: str, form: str) -> AliasChange:
@@ -160,7 +160,7 @@ def merge(ctx: Context, into: str, other: str, namespace: str) -> EntityMerge:
         NotFound: One of them is not there.
         InvalidInput: They are one already, or a name is ambiguous.
     """
-    return retried(lambda: _merge(_Editor(ctx, namespace), into, other))
+    return retry(lambda: _merge(_Editor(ctx, namespace), into, other))
 
 
 def _merge(editor: _Editor, into: str, other: str) -> EntityMerge:
@@ -200,7 +200,7 @@ def split(ctx: Context, source: str, name: str, namespace: str) -> EntitySplit:
         InvalidInput: It is its only name.
     """
     form = _form(name)
-    return retried(lambda: _split(_Editor(ctx, namespace), source, form))
+    return retry(lambda: _split(_Editor(ctx, namespace), source, form))
 
 
 def _split(editor: _Editor, source: str, form: str) -> EntitySplit:

@@ -15,9 +15,9 @@ from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.fact_states import FactState
 from perdure.operations.documents import find_records
-from perdure.operations.lifecycle.model_summaries import written
+from perdure.operations.lifecycle.model_summaries import write_summaries
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.link_kinds import SUPERSEDES
@@ -37,7 +37,7 @@ def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
     made: list[EntitySummary] = []
     plans: list[Plan] = []
     for entity in sorted(i for i, e in names.entities.items() if e.merged_into is None):
-        done = retried(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
+        done = retry(lambda entity=entity: _one(ctx, namespace, names, entity, dry_run=dry_run))  # type: ignore[misc]  # bound now
         if done is not None:
             made.append(done[0])
             plans.append(done[1])
@@ -97,7 +97,7 @@ def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts:
         [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.value}" for f in facts)]
     )
     most = count_tokens(whole) // 2
-    said = written(ctx, {profile.entity: (whole, most)}).get(profile.entity)
+    said = write_summaries(ctx, {profile.entity: (whole, most)}).get(profile.entity)
     if said is None or count_tokens(said) > most or lost(said, whole):
         return profile
     return replace(profile, text=said)

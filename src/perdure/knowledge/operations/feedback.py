@@ -15,7 +15,7 @@ from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.fact_states import FactEvent
 from perdure.operations.decisions import outcome
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, retried
+from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.link_kinds import SUPERSEDES
@@ -221,7 +221,7 @@ def apply_answer(ctx: Context, identity: str, verb: str, told: str, act: Act) ->
 
     def attempt() -> Outcome:
         now = ctx.clock()
-        record = found(ctx, identity)
+        record = read_record(ctx, identity)
         if record.state.status is not Status.ACTIVE:
             raise InvalidInput(
                 f"{identity} is {record.state.status}, and so nothing is believed of it.",
@@ -235,7 +235,7 @@ def apply_answer(ctx: Context, identity: str, verb: str, told: str, act: Act) ->
         plan = work.plan(verb, f"{verb} {identity}{told}")
         if plan.changes:
             ctx.store.apply(plan)
-        stands = found(ctx, made or identity, record.namespace)
+        stands = read_record(ctx, made or identity, record.namespace)
         return outcome(ctx, stands, plan.id if plan.changes else None)
 
-    return retried(attempt)
+    return retry(attempt)

@@ -37,7 +37,7 @@ from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_ans
 from perdure.knowledge.rules.fact_states import FactEvent
 from perdure.knowledge.rules.ingest_watermark import advance, floor, near
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Shelf
 from perdure.records.errors import NotFound, PerdureError
 from perdure.records.instant import Instant
@@ -78,7 +78,7 @@ def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
     """Learn from the messages of some sessions that were not learned from yet, in the order in which they came."""
     done, left = Learnt(), list(dict.fromkeys(sessions))
     while left:
-        page, left = retried(lambda left=left: _page(ctx, namespace, left))  # type: ignore[misc]  # bound now
+        page, left = retry(lambda left=left: _page(ctx, namespace, left))  # type: ignore[misc]  # bound now
         done = done.joined(page)
     return done
 

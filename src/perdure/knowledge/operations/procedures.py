@@ -11,10 +11,10 @@ from perdure.knowledge.rules.procedures import Conversations, Procedure, Procedu
 from perdure.knowledge.rules.topics import ENTITY, TopicMessage, topics_of
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_documents
-from perdure.operations.lifecycle.gates import applied
+from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Kind, Record, Scope, State, Status
@@ -52,7 +52,7 @@ def learn_procedures(
         verdicts = _with_names(ctx, namespace, verdicts)
         plan, ids = _plan(ctx, namespace, verdicts, records, there, now)
         if plan.changes and not dry_run:
-            applied(ctx, plan, accept_loss=accept_loss)
+            apply_gated(ctx, plan, accept_loss=accept_loss)
         return ProceduresResult(
             namespace,
             len(talk.sessions),
@@ -67,7 +67,7 @@ def learn_procedures(
             operations=(plan.id,) if plan.changes and not dry_run else (),
         )
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 # --- reading

@@ -28,10 +28,10 @@ from perdure.knowledge.rules.verification import (
     written,
 )
 from perdure.operations.decisions import begin
-from perdure.operations.lifecycle.gates import accepted, budget_of
+from perdure.operations.lifecycle.gates import budget_of, with_accepted_loss
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import GateStopped
 from perdure.records.memory import Status
@@ -66,7 +66,7 @@ def verify(
         GateStopped: More facts disagree than the loss budget lets go; nothing was written.
     """
     heard: _Heard = {}
-    return retried(lambda: _verify(ctx, namespace, ids, limit, values, accept_loss, heard))
+    return retry(lambda: _verify(ctx, namespace, ids, limit, values, accept_loss, heard))
 
 
 def _verify(
@@ -87,7 +87,7 @@ def _verify(
     plan = work.plan()
     if plan.changes:
         _gate(ctx, plan, accept_loss)
-        ctx.store.apply(accepted(plan, accept_loss))
+        ctx.store.apply(with_accepted_loss(plan, accept_loss))
     return Verified(
         namespace=place,
         verdicts=tuple(verdicts),

@@ -12,7 +12,7 @@ from perdure.operations.documents import PAGE, all_ids, find_documents, find_rec
 from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.new_memories import prepare, store_new
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.consolidation_results import ConsolidateResult
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
@@ -97,7 +97,7 @@ def consolidate(
         InvalidInput: The policy asks for a dry run first, and there was none that would do the same now.
         GateStopped: The plan would lose more than the gates allow; nothing was written.
     """
-    return retried(lambda: _attempt(ctx, request, dry_run=dry_run, accept_loss=accept_loss))
+    return retry(lambda: _attempt(ctx, request, dry_run=dry_run, accept_loss=accept_loss))
 
 
 def _attempt(ctx: Context, request: ConsolidateRequest, *, dry_run: bool, accept_loss: str | None) -> ConsolidateResult:

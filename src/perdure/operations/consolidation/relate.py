@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from perdure.operations.documents import find_documents, write_documents
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, retried
+from perdure.operations.writing import read_record, retry
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
@@ -32,14 +32,14 @@ def relate(
         note = f"relate: {len(changes)} memories in {name}"
         return EdgeChange(name, write_documents(ctx, place, "relate", changes, note))
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> str:
     ids = list(members)
     if not ids:
         raise InvalidInput("An edge joins at least two memories.", remedy="Name them.")
-    place = found(ctx, ids[0], namespace).namespace
+    place = read_record(ctx, ids[0], namespace).namespace
     there = {record.id for record in ctx.store.get(place, ids)}
     for identity in ids:
         if identity not in there:
@@ -62,7 +62,7 @@ def edges(ctx: Context, identity: str) -> list[Edge]:
     Raises:
         NotFound: There is no such memory.
     """
-    place = found(ctx, identity).namespace
+    place = read_record(ctx, identity).namespace
     documents = documents_around(ctx, place, [identity])
     ids = sorted({document.id for document in documents})
     states = ctx.store.states(place, ids)

@@ -11,11 +11,11 @@ from perdure.operations.consolidation.tasks import complete_task
 from perdure.operations.decisions import begin
 from perdure.operations.documents import PAGE, find_records, ids_through, write_documents
 from perdure.operations.lifecycle.gates import carry_out
-from perdure.operations.lifecycle.model_summaries import written
+from perdure.operations.lifecycle.model_summaries import write_summaries
 from perdure.operations.lifecycle.sweep import sweep
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.consolidation_results import Crystal, PromotionResult, SessionResult
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import NotFound
@@ -71,7 +71,7 @@ def promote(
         found = replace(_result(done), session=session, threshold=least, confirmed=confirm)
         return replace(found, plans=plans, operations=operations)
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 def _result(done: _Promotion) -> PromotionResult:
@@ -118,7 +118,7 @@ def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: st
         )
         after = promote_state(decisions.states[r.id], ctx.policy, decisions.now)
         decisions.change(r.id, after, "promoted", because)
-    pairs = _connected(ctx, namespace, chosen)
+    pairs = _connected_pairs(ctx, namespace, chosen)
     found = sketch_summaries(chosen, pairs, sure, session=session, policy=ctx.policy, now=decisions.now)
     summaries = _store_summaries(ctx, decisions, _reword(ctx, chosen, found))
     return _Promotion(decisions, tuple(r.id for r in chosen), middle, summaries)
@@ -136,7 +136,7 @@ def _choose(ctx: Context, decisions: Decisions, least: float) -> tuple[list[Reco
     return [r for r in chosen if r.id not in stay], middle
 
 
-def _connected(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:
+def _connected_pairs(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:
     """Yield pairs of memories that share a hyperedge or a link."""
     ids = {r.id for r in records}
     if len(ids) < ctx.policy.tasks.crystal_members:
@@ -157,7 +157,7 @@ def _reword(ctx: Context, chosen: Sequence[Record], found: Sequence[Sketch]) -> 
     """Return the summaries in a model's words where one is configured and adds nothing of its own."""
     by = {r.id: r for r in chosen}
     members = [[by[i] for i in sketch.members] for sketch in found]
-    said = written(ctx, {n: (whole, most_tokens(whole)) for n, whole in enumerate(map(join_texts, members))})
+    said = write_summaries(ctx, {n: (whole, most_tokens(whole)) for n, whole in enumerate(map(join_texts, members))})
     return [use_model_text(s, members[n], said[n]) if n in said else s for n, s in enumerate(found)]
 
 
@@ -179,15 +179,15 @@ def end_session(ctx: Context, session: str, namespace: str, *, accept_loss: str 
     Interrupting is safe: what is done is done, and the next call does the rest.
     """
     records = session_records(ctx, session, namespace)
-    ended = _ended(ctx, session, namespace)
-    if ended is not None and not _news(records, ended):
+    ended = _end_of(ctx, session, namespace)
+    if ended is not None and not _has_news(records, ended):
         return SessionResult(session, text_of(ended), anew=False)
     open_tasks = sorted({r.content.task for r in open_in_task(records, session) if r.content.task is not None})
     tasks = tuple(complete_task(ctx, task, namespace, session=session, accept_loss=accept_loss) for task in open_tasks)
     promotion = None
     if records:
         promotion = promote(ctx, session, namespace, confirm=True, accept_loss=accept_loss)
-    at, noted = retried(lambda: _note_end(ctx, session, namespace))
+    at, noted = retry(lambda: _note_end(ctx, session, namespace))
     report = sweep(ctx, dry_run=False, namespace=namespace)  # last: any other operation would release what it holds
     done = [*(o for task in tasks for o in task.operations), *(promotion.operations if promotion else ())]
     return SessionResult(
@@ -206,13 +206,13 @@ def _document(ctx: Context, session: str, namespace: str) -> Document | None:
     return next((document for document in found if document.name == ""), None)
 
 
-def _ended(ctx: Context, session: str, namespace: str) -> Instant | None:
+def _end_of(ctx: Context, session: str, namespace: str) -> Instant | None:
     document = _document(ctx, session, namespace)
     ended = None if document is None else document.data.get("ended_ms")
     return ended if isinstance(ended, int) else None
 
 
-def _news(records: Sequence[Record], ended: Instant) -> bool:
+def _has_news(records: Sequence[Record], ended: Instant) -> bool:
     """Whether something came after the end, or was left open."""
     seen = [r for r in records if r.state.status is Status.ACTIVE]
     return bool(open_in_task(seen)) or any(r.state.recorded_ms > ended for r in seen if r.state.scope is Scope.SESSION)

@@ -10,7 +10,7 @@ from perdure.operations.decisions import begin
 from perdure.operations.documents import PAGE, find_records, ids_through, pages
 from perdure.operations.lifecycle.gates import carry_out
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.consolidation_results import Refused, TaskResult
 from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
@@ -76,7 +76,7 @@ def complete_task(
         plans, operations = carry_out(ctx, plan, dry_run=dry_run, accept_loss=accept_loss)
         return replace(_result(end, task), dry_run=dry_run, plans=plans, operations=operations)
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 def _result(end: _TaskEnd, task: str) -> TaskResult:

@@ -28,7 +28,7 @@ _NOTES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _LoggedRecall:
     """One entry of the recall log: its hits that are still stored, and those that were found useful."""
 
     id: str
@@ -49,7 +49,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     now, most = ctx.clock(), ctx.policy.recall.log_entries
     log = ctx.store.recalls(namespace, max(limit, most))
     pasts = list(_pasts(ctx, namespace, _accesses(log)))
-    asked = _asked(ctx, namespace, log[:limit], {p.id for p in pasts})
+    asked = _logged_recalls(ctx, namespace, log[:limit], {p.id for p in pasts})
     ours, theirs = (_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other))
     cut = f"only the last {len(log)} recalls are logged: what was asked for before counts as never asked for"
     return BacktestResult(
@@ -59,7 +59,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
         useful=sum(len(a.useful) for a in asked),
         now=ours.summary(asked),
         other=theirs.summary(asked),
-        lost=tuple(_lost(asked, ours, theirs))[:NAMED],
+        lost=tuple(_lost_hits(asked, ours, theirs))[:NAMED],
         notes=(*_NOTES, cut) if len(log) >= most > 0 else _NOTES,
     )
 
@@ -89,7 +89,7 @@ def _pasts(ctx: Context, namespace: str, accesses: Mapping[str, list[tuple[Insta
         yield reconstruct_past(record, told.get(record.id, ()), tuple(accesses.get(record.id, ())))
 
 
-def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Asked]:
+def _logged_recalls(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_LoggedRecall]:
     outcomes: dict[str, dict[str, str]] = {}
     for d in all_documents(ctx, namespace, Shelf.OUTCOME):
         outcomes.setdefault(d.name, {})[d.id] = str(d.data.get("outcome"))
@@ -98,7 +98,7 @@ def _asked(ctx: Context, namespace: str, log: Log, there: set[str]) -> list[_Ask
         kept = tuple(i for i in hits if i in there)
         told = outcomes.get(identity, {})
         useful = frozenset(i for i in kept if told.get(i) == HELPFUL)
-        found.append(_Asked(identity, at, query, kept, useful, told=any(i in told for i in kept)))
+        found.append(_LoggedRecall(identity, at, query, kept, useful, told=any(i in told for i in kept)))
     return found
 
 
@@ -126,7 +126,7 @@ class _Side:
             and transition.state.status is Status.ACTIVE
         )
 
-    def summary(self, asked: Sequence[_Asked]) -> Lived:
+    def summary(self, asked: Sequence[_LoggedRecall]) -> Lived:
         """Return the figures."""
         lives = list(self.lives.values())
         seen = [x.after for x in lives if x.after.status is Status.ACTIVE]
@@ -140,7 +140,7 @@ class _Side:
             visible=len(seen),
             hidden=sum(x.after.status is Status.ARCHIVED for x in lives),
             shortened=sum(s.form is not Form.FULL for s in seen),
-            moved=sum(_moved(x) for x in lives),
+            moved=sum(_changed_tier(x) for x in lives),
             tokens=sum(s.tokens for s in seen),
             missing=sum(len(a.hits) - len(v) for a, v in left),
             short=sum(self.short(i, a.at) for a in asked for i in a.hits),
@@ -149,11 +149,11 @@ class _Side:
         )
 
 
-def _moved(life: ReplayedLife) -> bool:
+def _changed_tier(life: ReplayedLife) -> bool:
     return len({transition.state.tier for transition in life.transitions} | {life.after.tier}) > 1
 
 
-def _lost(asked: Sequence[_Asked], now: _Side, other: _Side) -> Iterator[Missed]:
+def _lost_hits(asked: Sequence[_LoggedRecall], now: _Side, other: _Side) -> Iterator[Missed]:
     """Yield the hits that only the other policy would have hidden, newest recall first."""
     for a in asked:
         for identity in a.hits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from perdure.operations.documents import all_ids, find_documents, find_states
-from perdure.operations.lifecycle.model_summaries import written
+from perdure.operations.lifecycle.model_summaries import write_summaries
 from perdure.operations.ports import Context
 from perdure.operations.recall import SPARE, recall
 from perdure.records.compression_results import CompressionReport
@@ -69,7 +69,9 @@ def _make_forms(
     """Return (id, form) -> the text in that form; what the guard refuses of a model's summary is made by rule."""
     policy = ctx.policy.compression
     texts = {(r.id, form): r.content.text for r, form in wanted if form == Form.SUMMARY}
-    by_model: Mapping[tuple[str, Form], str] = written(ctx, {k: (t, policy.summary_tokens) for k, t in texts.items()})
+    by_model: Mapping[tuple[str, Form], str] = write_summaries(
+        ctx, {k: (t, policy.summary_tokens) for k, t in texts.items()}
+    )
     made = {}
     for record, form in wanted:
         key, text = (record.id, form), record.content.text
@@ -106,12 +108,12 @@ def report(ctx: Context, namespace: str, queries: int) -> CompressionReport:
     short = [i for i, s in states.items() if s.form is not Form.FULL]
     kept = {(d.id, d.name): d.data for d in find_documents(ctx, namespace, Shelf.FORM, short)}
     recalls = [(at, query, hits) for _, at, query, hits in ctx.store.recalls(namespace, queries) if hits]
-    pairs = [(hits, _again(ctx, namespace, at, query, len(hits))) for at, query, hits in recalls]
+    pairs = [(hits, _ask_again(ctx, namespace, at, query, len(hits))) for at, query, hits in recalls]
     tokens = sum(s.tokens for s in states.values())
     return CompressionReport(namespace, tokens, form_figures(states, kept), len(pairs), *accuracy(pairs))
 
 
-def _again(ctx: Context, namespace: str, then: Instant, query: str, limit: int) -> list[str]:
+def _ask_again(ctx: Context, namespace: str, then: Instant, query: str, limit: int) -> list[str]:
     """Ask a past recall again, of what was known then: what was learned since is no loss."""
     again = recall(ctx, query, namespace, 2 * limit + SPARE, Filters(), touch=False)
     return [h.memory.id for h in again.hits if h.memory.state.recorded_ms <= then][:limit]

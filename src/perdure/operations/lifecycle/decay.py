@@ -6,7 +6,7 @@ from typing import Final
 
 from perdure.operations.lifecycle.sweep import sweep
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.instant import CENTURY_MS, Instant
 from perdure.records.signal_results import DecayedMemory, DecayResult
 from perdure.rules.lifecycle.decay import PREVIEW, Decay, Page, decay_page, decay_plan
@@ -51,4 +51,4 @@ def _page(
             operations.append(plan.id)
         return page, rows[-1].id if len(rows) == PAGE else None
 
-    return retried(attempt)
+    return retry(attempt)

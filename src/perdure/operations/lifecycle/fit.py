@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from perdure.operations.decisions import begin, read_visible
 from perdure.operations.documents import all_ids, find_states, pages
 from perdure.operations.lifecycle.compression import put_measure, read_measures, weigh_forms
-from perdure.operations.lifecycle.gates import accepted, recall_gate
+from perdure.operations.lifecycle.gates import recall_gate, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS
 from perdure.records.compression_results import FitResult, Refitted
@@ -60,7 +60,9 @@ def fit(
     return _Fit(ctx, namespace, tokens, ctx.clock(), dry_run, accept_loss, lease).run()
 
 
-def kept_within(ctx: Context, namespace: str, *, dry_run: bool = False, lease: Lease | None = None) -> FitResult | None:
+def fit_to_policy(
+    ctx: Context, namespace: str, *, dry_run: bool = False, lease: Lease | None = None
+) -> FitResult | None:
     """Keep a namespace within the policy's ``compression.visible_tokens``; None where it is, or has no limit."""
     limit = ctx.policy.compression.visible_tokens
     if not limit:
@@ -74,7 +76,7 @@ def kept_within(ctx: Context, namespace: str, *, dry_run: bool = False, lease: L
     return result
 
 
-def bounded(ctx: Context, report: Report, namespace: str | None = None, lease: Lease | None = None) -> Report:
+def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, lease: Lease | None = None) -> Report:
     """Return the report of a sweep with what keeping its namespaces within the policy's budget did besides.
 
     A dry run tells what would be done to what is there now; the sweep's own moves are not written then.
@@ -83,7 +85,7 @@ def bounded(ctx: Context, report: Report, namespace: str | None = None, lease: L
         return report
     now = text_of(ctx.clock())
     for place in ctx.store.namespaces() if namespace is None else (namespace,):
-        result = kept_within(ctx, place, dry_run=report.dry_run, lease=lease)
+        result = fit_to_policy(ctx, place, dry_run=report.dry_run, lease=lease)
         if result is not None:
             moved = (TierMove(c.id, place, now, c.move, "fit: for want of room") for c in result.refitted)
             report = replace(
@@ -180,9 +182,9 @@ class _Fit:
         current = ((memory.form, memory.tokens),)
         if self._stays(memory.id, memory.state):
             return FitItem(memory.id, worth_of(memory), current, exempt=True)
-        return self._known(FitItem(memory.id, worth_of(memory), current))
+        return self._with_known_forms(FitItem(memory.id, worth_of(memory), current))
 
-    def _known(self, piece: FitItem) -> FitItem:
+    def _with_known_forms(self, piece: FitItem) -> FitItem:
         barer = LADDER[LADDER.index(piece.forms[0][0]) + 1 :]
         known = [self.shown[piece.id, form] for form in barer if (piece.id, form) in self.shown]
         forms = (piece.forms[0], *((s.form, s.tokens) for s in known if not s.refused))
@@ -198,7 +200,7 @@ class _Fit:
         for identity, form in wanted.items():
             text = records[identity].content.text if identity in records else ""
             self.shown[identity, form] = render_form(text, form, self.ctx.policy.compression)
-        known = {p.id: self._known(p) for p in pieces}
+        known = {p.id: self._with_known_forms(p) for p in pieces}
         self.pieces |= known
         return known
 
@@ -212,14 +214,14 @@ class _Fit:
                 self.shown |= weigh_forms(self.ctx, self.place, {key: self.shown[key] for key in batch})
             self.weighed |= set(fresh)
             if refused := {i for i, form in fresh if self.shown[i, form].refused}:
-                self.pieces |= {i: self._known(self.pieces[i]) for i in refused}
+                self.pieces |= {i: self._with_known_forms(self.pieces[i]) for i in refused}
                 continue
-            allowed, why = self._allowed(len(choice.archived))
+            allowed, why = self._allowed_hides(len(choice.archived))
             if allowed == len(choice.archived):
                 return choice
             most, self.held = allowed, f"{why}; {choice.wanted - allowed} wait"
 
-    def _allowed(self, hides: int) -> tuple[int, str]:
+    def _allowed_hides(self, hides: int) -> tuple[int, str]:
         """Return how many of so many the loss budget lets go today, and why no more."""
         if self.accept_loss is not None or not hides:
             return hides, ""
@@ -260,7 +262,7 @@ class _Fit:
             put_measure(edits, identity, shown, self.now)
         decisions.add(edits.changes())
         note = f"fit: {len(forms)} {'shown shorter' if taken else 'set aside'}"
-        return accepted(decisions.plan("fit", note), self.accept_loss)
+        return with_accepted_loss(decisions.plan("fit", note), self.accept_loss)
 
     def _as_chosen(self, identity: str, state: State | None) -> bool:
         chosen = self.pieces[identity].forms[0][0]

@@ -9,7 +9,7 @@ from typing import Final
 
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
-from perdure.operations.recall import SPARE, asked
+from perdure.operations.recall import SPARE, embed_query
 from perdure.records.canary import Answer, Canary
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped
@@ -35,7 +35,7 @@ _OTHERWISE: Final = "Accept the loss with a reason (accept_loss, --accept-loss),
 Check = Callable[[TransactionView], None]
 
 
-def applied(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: Lease | None = None) -> Plan:
+def apply_gated(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: Lease | None = None) -> Plan:
     """Apply a plan of upkeep through both gates, and return it as it was journalled.
 
     Raises:
@@ -43,7 +43,7 @@ def applied(ctx: Context, plan: Plan, *, accept_loss: str | None = None, fence: 
         ConflictError, LeaseLost: As ``Store.apply``.
     """
     check = guard(ctx, plan, accept_loss)
-    plan = accepted(plan, accept_loss)
+    plan = with_accepted_loss(plan, accept_loss)
     ctx.store.apply(plan, fence=fence, check=check)
     return plan
 
@@ -58,10 +58,10 @@ def carry_out(
     """
     if not plan.changes:
         return (), ()
-    return ((plan,), ()) if dry_run else ((), (applied(ctx, plan, accept_loss=accept_loss).id,))
+    return ((plan,), ()) if dry_run else ((), (apply_gated(ctx, plan, accept_loss=accept_loss).id,))
 
 
-def accepted(plan: Plan, accept_loss: str | None) -> Plan:
+def with_accepted_loss(plan: Plan, accept_loss: str | None) -> Plan:
     """Return a plan whose note, and so the journal, says why a loss is accepted."""
     if accept_loss is None:
         return plan
@@ -114,7 +114,7 @@ def why_of(error: GateStopped) -> str:
     return error.message.removeprefix(_STOPPED).removesuffix(".")
 
 
-def tried(ctx: Context, plan: Plan, check: Check) -> None:
+def check_only(ctx: Context, plan: Plan, check: Check) -> None:
     """Run a check as it would run inside the plan's transaction, and write nothing: what a dry run asks.
 
     Raises:
@@ -164,7 +164,7 @@ def _question(ctx: Context, text: str) -> Query:
     space = ctx.store.space()
     key = text, "" if space is None else space.name
     if key not in ctx.questions:
-        query, note = asked(ctx, text)
+        query, note = embed_query(ctx, text)
         if note and ctx.embedder is not None:
             return query  # without a vector now; the embedder may work the next time
         ctx.questions[key] = query

@@ -78,15 +78,15 @@ class _Turns:
 
     def begin(self, place: str) -> bool:
         """Whether a sweep is due by the schedule and this worker is the one that runs it."""
-        return self._claimed(place, Task.SWEEP) is None
+        return self._try_claim(place, Task.SWEEP) is None
 
     def end(self, place: str, problem: str) -> None:
         """Write down how a sweep ended."""
-        self._ended(place, Task.SWEEP, problem, ("swept", {}))
+        self._end(place, Task.SWEEP, problem, ("swept", {}))
 
     def run(self, place: str, task: Task, work: Callable[[Context, str], TaskResult]) -> Instant:
         """Run a task if it is due, and return when it next is."""
-        waits = self._claimed(place, task)
+        waits = self._try_claim(place, task)
         if waits is not None:
             return waits
         problem = ""
@@ -100,9 +100,9 @@ class _Turns:
         except Exception as error:  # noqa: BLE001  # whatever it is, the other namespaces must not wait for it
             _log.exception("The %s of %s failed unexpectedly.", task, place)
             problem = f"{type(error).__name__}: {error}"
-        return self._ended(place, task, problem, outcome)
+        return self._end(place, task, problem, outcome)
 
-    def _claimed(self, place: str, task: Task) -> Instant | None:
+    def _try_claim(self, place: str, task: Task) -> Instant | None:
         """As ``_claim``; trouble in one namespace is told, and the others go on."""
         try:
             return self._claim(place, task)
@@ -124,12 +124,12 @@ class _Turns:
         if (due := next_run(task, before, now, policy, early=early)) > now:
             return due
         running = begin_run(before, now, self.owner, policy)
-        if not self._written(place, task, before, running, f"{self.owner} begins the {task}"):
+        if not self._write(place, task, before, running, f"{self.owner} begins the {task}"):
             return now + 1  # another worker was faster; what it wrote is read at the next round
         self.begun[place, task] = running
         return None
 
-    def _ended(self, place: str, task: Task, problem: str, outcome: TaskResult) -> Instant:
+    def _end(self, place: str, task: Task, problem: str, outcome: TaskResult) -> Instant:
         running, policy = self.begun.pop((place, task)), self.ctx.policy.upkeep
         note, more = outcome
         if problem:
@@ -139,7 +139,7 @@ class _Turns:
             after = finish_run(running, task, note, policy, more)
         told = f"{task} failed: {problem}" if problem else f"{task}: {note}"
         try:
-            self._written(place, task, running, after, told)
+            self._write(place, task, running, after, told)
         except StoreUnavailable:
             raise
         except PerdureError as error:  # it stays "running", and so is tried again after a while
@@ -149,7 +149,7 @@ class _Turns:
         early = 1.0 if self.eager else earliness(self.owner, place, task)
         return next_run(task, after, self.ctx.clock(), policy, early=early)
 
-    def _written(self, place: str, task: Task, before: Data | None, after: Data, note: str) -> bool:
+    def _write(self, place: str, task: Task, before: Data | None, after: Data, note: str) -> bool:
         """Write a task's document if it is as it was read; False if another worker was faster."""
         edits = DocumentEdits([Document(Shelf.UPKEEP, task.value, "", before)] if before is not None else ())
         edits.put(Shelf.UPKEEP, task.value, "", after, note[:1000])

@@ -7,7 +7,7 @@ from typing import Final
 
 from perdure.operations.decisions import decide
 from perdure.operations.ports import Context
-from perdure.operations.writing import found
+from perdure.operations.writing import read_record
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant
 from perdure.records.memory import Form, State, Status, Tier
@@ -61,7 +61,7 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
         InvalidInput: It is superseded, invalidated or consolidated; or the form is no fuller than what it shows, or
             the meaning guard refuses it.
     """
-    text = found(ctx, identity).content.text
+    text = read_record(ctx, identity).content.text
     shown = None if level is None else render_form(text, level, ctx.policy.compression)
 
     def change(state: State) -> State:

@@ -21,7 +21,7 @@ _SCHEMA: Final = {
 Key = TypeVar("Key", bound=Hashable)
 
 
-def written(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[Key, str]:
+def write_summaries(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[Key, str]:
     """Return the summaries that a model writes; nothing where none is configured for it.
 
     At its first failure it is let be, and the person is told: what is missing is made by rule.

@@ -8,7 +8,7 @@ from functools import partial
 
 from perdure.operations.decisions import begin, ids_by_namespace, read_visible, write
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State
 from perdure.records.signal_results import ReinforcedMemory, ReinforceResult, WeakenedMemory, WeakenResult
@@ -82,7 +82,7 @@ def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, no
         return written, {r.id: (_words(r), made[r.id]) for r in records}
 
     for place, wanted in ids_by_namespace(ctx, ids).items():
-        written, changes = retried(partial(attempt, place, wanted))
+        written, changes = retry(partial(attempt, place, wanted))
         done.operations += [written] if written is not None else []
         done.changes |= changes
     return done

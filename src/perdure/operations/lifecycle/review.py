@@ -9,7 +9,7 @@ from typing import Final, Literal
 from perdure.operations.decisions import begin, close_questions, outcome, read_visible, write
 from perdure.operations.documents import all_documents, find_states, pages
 from perdure.operations.ports import Context
-from perdure.operations.writing import found, retried
+from perdure.operations.writing import read_record, retry
 from perdure.records.document import Document, Shelf
 from perdure.records.errors import InvalidInput, NotFound
 from perdure.records.instant import DAY_MS, Instant, text_of
@@ -43,14 +43,14 @@ def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
     a person said: do not ask again.
     """
     now = ctx.clock()
-    about = _open(ctx, namespace)
+    about = _open_reviews(ctx, namespace)
     asked: list[Question] = []
     for page in pages(about):
         seen = _visible(ctx, namespace, page, now)
         rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
         asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
-    asked += [_aged(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
+    asked += [_stale_question(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
     asked += ctx.extension.questions(ctx, namespace, now)
     asked.sort(key=lambda q: (-q.value_at_risk, q.id))
     return asked[:most]
@@ -88,7 +88,7 @@ def left_today(ctx: Context, namespace: str) -> int:
     return max(0, ctx.policy.knowledge.questions_per_day - answered)
 
 
-def _aged(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
+def _stale_question(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
     said = validated_at(memory.state)
     since = said + int(policy.aging_days * DAY_MS)
     return Question(
@@ -101,7 +101,7 @@ def _aged(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
     )
 
 
-def _open(ctx: Context, namespace: str) -> dict[str, list[Document]]:
+def _open_reviews(ctx: Context, namespace: str) -> dict[str, list[Document]]:
     """Return memory id -> the open reviews of it."""
     about: dict[str, list[Document]] = {}
     for document in all_documents(ctx, namespace, Shelf.REVIEW):
@@ -151,7 +151,7 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
     """
 
     def attempt() -> Outcome:
-        record = found(ctx, identity)
+        record = read_record(ctx, identity)
         told = f": {reason}" if reason else ""
         closed = close_questions(ctx, record, f"a person answered {verdict}{told}")
         if not closed:
@@ -166,7 +166,7 @@ def settle(ctx: Context, identity: str, verdict: Answer, reason: str | None) -> 
         written = write(ctx, decisions, operation, f"settle {identity}: {verdict}{told}")
         return outcome(ctx, decisions.result(identity), written)
 
-    return retried(attempt)
+    return retry(attempt)
 
 
 def _decide(decisions: Decisions, record: Record, verdict: Answer, told: str) -> None:

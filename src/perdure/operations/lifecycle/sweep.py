@@ -10,11 +10,11 @@ from typing import Final
 
 from perdure.operations.documents import PAGE, all_ids, ids_through, pages
 from perdure.operations.lifecycle.compression import shorten
-from perdure.operations.lifecycle.fit import bounded
-from perdure.operations.lifecycle.gates import budget_of, recall_gate, tried, why_of
+from perdure.operations.lifecycle.fit import fit_after_sweep
+from perdure.operations.lifecycle.gates import budget_of, check_only, recall_gate, why_of
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Pairs
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.errors import ConflictError, GateStopped, StoreError
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.lease import Lease
@@ -57,7 +57,7 @@ def sweep(ctx: Context, *, dry_run: bool = False, namespace: str | None = None) 
     for place, policy in ctx.store.due_namespaces(now, ctx.policy.life):
         if namespace is None or place == namespace:
             _sweep_namespace(_Sweep(ctx, place, now, _differs(policy, ctx), dry_run), policy, tally)
-    return bounded(ctx, _report(tally, dry_run=dry_run), namespace)
+    return fit_after_sweep(ctx, _report(tally, dry_run=dry_run), namespace)
 
 
 def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
@@ -69,7 +69,7 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
     tally, differs = _Tally(), _differs(policy, ctx)
     one = _Sweep(ctx, lease.namespace, ctx.clock(), differs, dry_run=False, lease=lease)
     _sweep_namespace(one, policy, tally)
-    return bounded(ctx, _report(tally, dry_run=False), lease.namespace, lease)
+    return fit_after_sweep(ctx, _report(tally, dry_run=False), lease.namespace, lease)
 
 
 def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
@@ -98,7 +98,7 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     for place, policy in ctx.store.due_namespaces(until, ctx.policy.life):
         if namespace is None or place == namespace:
             for ids in _pages(ctx, place, until, anew=_differs(policy, ctx)):
-                trajectories, _, _ = _replayed(ctx, place, ids, until, GateRefusals())
+                trajectories, _, _ = _replay(ctx, place, ids, until, GateRefusals())
                 trajectories, _, _ = shorten(ctx, place, trajectories, until)
                 tally.examined += len(trajectories)
                 tally.moved += list_moves(trajectories, place)
@@ -108,7 +108,7 @@ def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
     due = _pages(ctx, place, until, anew=False)
-    return sum(count_hidden(_replayed(ctx, place, ids, until, GateRefusals())[0]) for ids in due)
+    return sum(count_hidden(_replay(ctx, place, ids, until, GateRefusals())[0]) for ids in due)
 
 
 @dataclass(slots=True)
@@ -135,19 +135,19 @@ class _Sweep:
     def run(self, tally: _Tally) -> None:
         """Sweep it page by page; each page is one plan."""
         for ids in _pages(self.ctx, self.place, self.now, anew=self.anew):
-            trajectories, plan, refusals = retried(partial(self._page, ids))
+            trajectories, plan, refusals = retry(partial(self._page, ids))
             tally.examined += len(trajectories)
             tally.counted += sum(c.counted for c in trajectories)
             tally.moved += list_moves(trajectories, self.place)
             if plan.changes:
                 tally.plans.append(plan)
-            tally.held += _told(trajectories, refusals, self.place)
+            tally.held += _newly_held(trajectories, refusals, self.place)
 
     def _page(self, ids: Sequence[str]) -> tuple[list[Trajectory], Plan, GateRefusals]:
         """Play a page and write it; what a gate stops is held, and the rest goes on."""
-        refusals = self._budgeted(ids)
+        refusals = self._ask_budget(ids)
         for left in reversed(range(TRIES + 1)):
-            trajectories, ops, accesses = _replayed(self.ctx, self.place, ids, self.now, refusals)
+            trajectories, ops, accesses = _replay(self.ctx, self.place, ids, self.now, refusals)
             trajectories, texts, measured = shorten(self.ctx, self.place, trajectories, self.now)
             own, policy = self.ctx.ids(self.now), self.ctx.policy
             changes = trajectory_changes(trajectories, ops, accesses, own, self.now, refusals=refusals, shown=texts)
@@ -161,16 +161,16 @@ class _Sweep:
                 return trajectories, plan, refusals
         raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
 
-    def _budgeted(self, ids: Sequence[str]) -> GateRefusals:
+    def _ask_budget(self, ids: Sequence[str]) -> GateRefusals:
         """Ask the loss budget once, about the whole sweep of the namespace and not only about one page of it."""
         if self.refusals is not None:
             return self.refusals
-        trajectories, _, _ = _replayed(self.ctx, self.place, ids, self.now, GateRefusals())
+        trajectories, _, _ = _replay(self.ctx, self.place, ids, self.now, GateRefusals())
         if not count_hidden(trajectories) and not count_shortened(trajectories):
             return GateRefusals()
         hidden = shortened = 0
         for page in _pages(self.ctx, self.place, self.now, anew=self.anew):
-            trajectories, _, _ = _replayed(self.ctx, self.place, page, self.now, GateRefusals())
+            trajectories, _, _ = _replay(self.ctx, self.place, page, self.now, GateRefusals())
             hidden, shortened = hidden + count_hidden(trajectories), shortened + count_shortened(trajectories)
         budget, policy = budget_of(self.ctx, self.place), self.ctx.policy.gates
         self.refusals = GateRefusals(budget.refusal(hidden, policy), budget.too_short(shortened, policy))
@@ -182,7 +182,7 @@ class _Sweep:
             fence = self.lease and self.lease.extended(self.ctx.clock())
             self.ctx.store.apply(plan, fence=fence, check=check)
         elif check is not None and not self.ctx.store.read_only:
-            tried(self.ctx, plan, check)
+            check_only(self.ctx, plan, check)
 
 
 def _tighter(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: bool) -> GateRefusals:
@@ -194,7 +194,7 @@ def _tighter(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: b
     return GateRefusals(refusals.hides or why, refusals.shrinks or why, refusals.lost)
 
 
-def _told(trajectories: Sequence[Trajectory], refusals: GateRefusals, place: str) -> list[Held]:
+def _newly_held(trajectories: Sequence[Trajectory], refusals: GateRefusals, place: str) -> list[Held]:
     """Return what was not held before and is now, by reason."""
     reasons: dict[str, list[str]] = {}
     for trajectory in trajectories:
@@ -203,7 +203,7 @@ def _told(trajectories: Sequence[Trajectory], refusals: GateRefusals, place: str
     return [Held(place, tuple(ids), because) for because, ids in reasons.items()]
 
 
-def _replayed(
+def _replay(
     ctx: Context, place: str, ids: Sequence[str], now: Instant, refusals: GateRefusals
 ) -> tuple[list[Trajectory], dict[str, str], dict[str, Pairs]]:
     stored = ctx.store.states(place, ids)
@@ -224,10 +224,10 @@ def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[li
 
     A page becomes one plan, and so one operation to undo: accessed and due memories share pages.
     """
-    yield from pages(all_ids(ctx, place) if anew else _waiting(ctx, place, now))
+    yield from pages(all_ids(ctx, place) if anew else _waiting_ids(ctx, place, now))
 
 
-def _waiting(ctx: Context, place: str, now: Instant) -> Iterator[str]:
+def _waiting_ids(ctx: Context, place: str, now: Instant) -> Iterator[str]:
     accessed = list(ids_through(lambda after: ctx.store.accessed_ids(place, now, after, PAGE)))
     yield from accessed
     seen, cursor = set(accessed), (-(2**62), 0)

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from perdure.operations.decisions import begin, ids_by_namespace, read_visible, write
 from perdure.operations.ports import Context
-from perdure.operations.writing import retried
+from perdure.operations.writing import retry
 from perdure.records.document import Shelf
 from perdure.records.signal_results import Used
 from perdure.rules.decisions import Decisions
@@ -42,7 +42,7 @@ class _Origin:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Done:
     """What has been done so far: for which memories it counted, which are not in view or told already, and how."""
 
     counted: set[str] = field(default_factory=set)
@@ -59,13 +59,13 @@ def used(ctx: Context, ids: Sequence[str], outcome: WhatCame, recall_id: str | N
     """
     if recall_id is not None:
         checked_id(recall_id, "recall_id")
-    told = _Told()
+    told = _Done()
     found: set[str] = set()
     for place, wanted in ids_by_namespace(ctx, ids).items():
         if outcome == "unused":
             found |= {r.id for r in read_visible(ctx, place, wanted)}
         else:
-            retried(partial(_tell, ctx, place, outcome, _origins(ctx, place, wanted, recall_id), told))
+            retry(partial(_tell, ctx, place, outcome, _origins(ctx, place, wanted, recall_id), told))
     found |= told.counted | told.repeated
     return Used(
         outcome,
@@ -89,11 +89,11 @@ def _origins(ctx: Context, place: str, ids: Sequence[str], recall_id: str | None
     return {i: found.get(i, _Origin(recall_id or "")) for i in ids}
 
 
-def _tell(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], told: _Told) -> None:
+def _tell(ctx: Context, place: str, outcome: WhatCame, origins: Mapping[str, _Origin], told: _Done) -> None:
     """Write down what became of memories of one namespace, those with their recalls that are in view."""
     records = read_visible(ctx, place, list(origins))
     edits = DocumentEdits(ctx.store.documents.find(place, Shelf.OUTCOME, [r.id for r in records]))
-    fresh = [r for r in records if _news(edits.get(Shelf.OUTCOME, r.id, origins[r.id].name), outcome)]
+    fresh = [r for r in records if _is_news(edits.get(Shelf.OUTCOME, r.id, origins[r.id].name), outcome)]
     told.repeated |= {r.id for r in records} - {r.id for r in fresh} - told.counted
     if not fresh:
         return
@@ -123,7 +123,7 @@ def _change_signals(decisions: Decisions, outcome: WhatCame, origins: Mapping[st
         decisions.change(identity, made.state, "used", because, accessed=counts)
 
 
-def _news(earlier: Mapping[str, Any] | None, outcome: WhatCame) -> bool:
+def _is_news(earlier: Mapping[str, Any] | None, outcome: WhatCame) -> bool:
     """Whether an outcome has not been told: the first word counts, and that it was wrong counts after any other."""
     return earlier is None or (outcome == WRONG and earlier.get("outcome") != WRONG)
 
