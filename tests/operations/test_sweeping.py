@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import HARSH, WORDS_ONLY, opened, tables
-from perdure.operations.lifecycle import sweep as sweeping
+from perdure.operations import documents as paging
 from perdure.records.errors import InvalidInput
 
 MANY = 4500
@@ -28,7 +28,7 @@ def crowd(opening):
 @pytest.fixture
 def small_pages(monkeypatch):
     """Whether pages hold 200 or 2000 memories makes no difference to what a sweep decides."""
-    monkeypatch.setattr(sweeping, "PAGE", 200)
+    monkeypatch.setattr(paging, "PAGE", 200)
 
 
 def test_a_sweep_reaches_every_page(crowd, clock):
