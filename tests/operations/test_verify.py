@@ -11,10 +11,8 @@ import pytest
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, logical, opened, tables
 from perdure.knowledge.extraction.values import value_of
-from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import Agreement, Sight
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind, fact_key
-from perdure.knowledge.rules.verification import Values
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped, InvalidInput, PolicyError
 from perdure.records.instant import to_instant
@@ -308,19 +306,6 @@ def test_a_subject_with_sql_in_its_name_is_only_a_name(memory, domain):
     domain.says("Gai Media", "Thursday")
     believed(memory, "x' or '1'='1", DAY, "Friday")
     assert [v.outcome for v in memory.verify().verdicts] == [Agreement.SILENT]
-
-
-def test_how_values_are_compared_is_told_from_outside(memory, domain):
-    domain.says("Gai Media", None, "Paid Promptly")
-    believed(memory, "gai-media", "payment_terms", "promptly paid")
-    assert [v.outcome for v in verify(memory._context, "default").verdicts] == [Agreement.DISAGREES]
-    memory.undo(memory.history(limit=1)[0].id)
-
-    def same(one, other):
-        return sorted(one.norm.split()) == sorted(other.norm.split())
-
-    found = verify(memory._context, "default", values=Values(same, value_of))
-    assert [v.outcome for v in found.verdicts] == [Agreement.AGREES]
 
 
 # --- order of authorities

@@ -237,7 +237,7 @@ class ClaimWriter:
             session=said.session,
             policy=self.work.ctx.policy,
         )
-        (identity,) = self.work.born([draft])
+        (identity,) = self.work.insert([draft])
         fact = new_fact(identity, subject, predicate, claim, said_at=said.at, trust=said.trust)
         if decision.about and decision.action is Action.REPLACE:
             fact = replace(fact, type=decision.about[0].fact.type)

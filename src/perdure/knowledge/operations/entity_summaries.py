@@ -123,7 +123,7 @@ def _write_summary(
         source=SOURCE,
         metadata={"entity": profile.entity, "as_of": text_of(now), "key_facts": dict(profile.key_facts)},
     )
-    (identity,) = work.born([draft])
+    (identity,) = work.insert([draft])
     for source in profile.sources:
         work.link(stands_for_link(identity, source, 1.0))
     boosted = _boost_facts(work, facts, dict(earlier.data.get("boosted", {})) if earlier else {}, identity)
@@ -148,7 +148,7 @@ def _boost_facts(
         if fact.confirmations < 2 or fact.confirmations <= int(before.get(fact.id, 1)):  # noqa: PLR2004  # once is no confirmation
             boosted[fact.id] = int(before.get(fact.id, 1))
             continue
-        state = work.decisions.states[fact.id]
+        state = work.states[fact.id]
         sure = max(state.confidence, min(policy.cap, state.confidence + policy.summary_boost))
         because = f"summed up in {identity}: confidence {state.confidence:.2f} to {sure:.2f}"
         work.change(fact.id, replace(state, confidence=sure), "summed_up", because)
@@ -158,7 +158,7 @@ def _boost_facts(
 
 def _supersede(work: FactSession, earlier: Document, identity: str, now: Instant) -> None:
     work.include(work.ctx.store.get(work.namespace, [earlier.id]))
-    state = work.decisions.states.get(earlier.id)
+    state = work.states.get(earlier.id)
     if state is None or state.status is not Status.ACTIVE:
         return
     because = f"superseded: {identity} is its newer summary"

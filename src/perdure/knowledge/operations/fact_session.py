@@ -5,9 +5,8 @@ Several messages may change one fact within one plan: each sees what those befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Final
 
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.predicate_cardinality import Lessons
@@ -15,6 +14,7 @@ from perdure.knowledge.records.facts import Fact, fact_key
 from perdure.knowledge.rules.claim_resolution import KnownFact
 from perdure.knowledge.rules.fact_states import learned_confidence
 from perdure.operations.decisions import begin
+from perdure.operations.documents import find_documents, find_records
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
@@ -25,8 +25,6 @@ from perdure.records.plan import Change, Plan
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.signals import current_signals
-
-PAGE: Final = 2000
 
 
 class FactSession:
@@ -76,14 +74,14 @@ class FactSession:
         else:
             self._read_key(fact_key(subject, predicate), norm)
             place = (subject, predicate) if norm is None else (subject, predicate, norm)
-        ids = [i for i in self._of.get(place, ()) if self.decisions.states[i].status is Status.ACTIVE]
+        ids = [i for i in self._of.get(place, ()) if self.states[i].status is Status.ACTIVE]
         return self.known(ids, at)
 
     def faded(self, subject: str, predicate: str, norm: str) -> str | None:
         """Return the fact of an entity with a value that nobody confirmed for so long that it was archived, if any."""
         self._read_key(fact_key(subject, predicate), norm)
         found = self._of.get((subject, predicate, norm), ())
-        return max((i for i in found if self.decisions.states[i].status is Status.ARCHIVED), default=None)
+        return max((i for i in found if self.states[i].status is Status.ARCHIVED), default=None)
 
     def known(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
         """Return facts that were read, as sure as they are at an instant, with as many values as was taught."""
@@ -91,7 +89,7 @@ class FactSession:
             return []
         if self._rates is None:
             self._rates = known_rates(self.ctx, self.namespace)
-        states = [self.decisions.states[i] for i in ids]
+        states = [self.states[i] for i in ids]
         sure = current_signals(states, self.ctx.policy, at).confidence.tolist()
         return [
             KnownFact(
@@ -107,10 +105,7 @@ class FactSession:
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""
         missing = [i for i in ids if i not in self.facts]
-        for start in range(0, len(missing), PAGE):
-            page = missing[start : start + PAGE]
-            documents = self.ctx.store.documents.find(self.namespace, Shelf.FACT, page)
-            self._take_in(documents)
+        self._take_in(list(find_documents(self.ctx, self.namespace, Shelf.FACT, missing)))
 
     def include(self, records: Sequence[Record]) -> None:
         """Bring memories that are no facts before the decisions."""
@@ -166,7 +161,7 @@ class FactSession:
         fresh = [d for d in documents if d.id not in self.facts]
         if not fresh:
             return
-        records = {r.id: r for r in self.ctx.store.get(self.namespace, [d.id for d in fresh])}
+        records = {r.id: r for r in find_records(self.ctx, self.namespace, [d.id for d in fresh])}
         self.edits.read(fresh)
         for document in fresh:
             if document.id in records:
@@ -202,9 +197,11 @@ class FactSession:
         row = change.after or {}
         self._links.setdefault((change.id, row["other"], row["kind"]), change)
 
-    def born(self, drafts: Sequence[Draft]) -> list[str]:
-        """Bring new memories in, and return their ids."""
-        return [record.id for record in insert(self.ctx, self.decisions, drafts)]
+    def insert(
+        self, drafts: Sequence[Draft], *, ids: Sequence[str] | None = None, gone: Collection[str] = ()
+    ) -> list[str]:
+        """Bring new memories in, and return their ids; those that are ``gone`` are not their neighbours."""
+        return [record.id for record in insert(self.ctx, self.decisions, drafts, ids=ids, gone=gone)]
 
     def changes(self) -> list[Change]:
         """Return what is written after the memories: documents, then links."""

@@ -162,13 +162,13 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
         fact.predicate,
         because,
     )
-    state = work.decisions.states[identity]
+    state = work.states[identity]
     origin = ClaimSource(None, now, scope=state.scope, session=work.decisions.records[identity].content.session)
     return writer.carry_out(decision, claim, fact.subject, name, origin)
 
 
 def _is_believed(work: FactSession, identity: str) -> bool:
-    return work.decisions.states[identity].status is Status.ACTIVE
+    return work.states[identity].status is Status.ACTIVE
 
 
 def _fact_with_value(work: FactSession, fact: Fact, said: Value, now: Instant) -> str | None:
@@ -202,7 +202,7 @@ def _correct_text(writer: ClaimWriter, record: Record, text: str, now: Instant) 
         session=content.session,
         task=content.task,
     )
-    (made,) = work.born([draft])
+    (made,) = work.insert([draft])
     because = f"a person corrected it: {text}"
     gone = replace(state, status=Status.SUPERSEDED, status_ms=now, held=False)
     work.change(record.id, gone, "replaced", f"superseded: {because}")

@@ -74,12 +74,12 @@ def _is_open(work: FactSession, pair: SynonymPair) -> bool:
     """Whether both facts of a question are believed: else nobody sees it, and it may be asked of others."""
     ids = [pair.fact, pair.other]
     stored = {i: state for i, (state, _) in work.ctx.store.states(work.namespace, ids).items()}
-    states = [work.decisions.states.get(i) or stored.get(i) for i in ids]
+    states = [work.states.get(i) or stored.get(i) for i in ids]
     return all(state is not None and state.status is Status.ACTIVE for state in states)
 
 
 def _is_shared(work: FactSession, identity: str) -> bool:
-    state = work.decisions.states[identity]
+    state = work.states[identity]
     return state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
 
 
@@ -89,7 +89,7 @@ def _comparable_facts(work: FactSession, fact: Fact) -> list[Fact]:
     ids = sorted({d.id for d in documents.find_named(place, Shelf.ABOUT, [fact.subject])})[-_LAST:]
     found = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(place, Shelf.FACT, ids)} if ids else {}
     states = {i: state for i, (state, _) in work.ctx.store.states(place, ids).items()} if ids else {}
-    states |= {i: work.decisions.states[i] for i in work.facts}
+    states |= {i: work.states[i] for i in work.facts}
     found |= {i: f for i, f in work.facts.items() if f.subject == fact.subject}
     seen = [
         f

@@ -33,7 +33,7 @@ def promote_facts(ctx: Context, namespace: str, decisions: Decisions, ids: Itera
 
 
 def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> None:
-    work, state = writer.work, writer.work.decisions.states[identity]
+    work, state = writer.work, writer.work.states[identity]
     at = validated_at(state)
     (own,) = work.known([identity], at)
     fact, said = own.fact, ClaimSource(None, at, own.fact.trust)
@@ -46,7 +46,7 @@ def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> N
         _confirm_by(writer, decision.about[0].fact.id, fact, at)
     elif decision.action is not Action.CREATE:
         writer.clash(decision, identity, said)
-    elif faded is not None and work.decisions.states[faded].scope is Scope.LONG_TERM:
+    elif faded is not None and work.states[faded].scope is Scope.LONG_TERM:
         writer.bring_back(faded, at, f"said again: {fact.value.text}")
         _confirm_by(writer, faded, fact, at)
 

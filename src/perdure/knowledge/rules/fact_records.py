@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.knowledge.records.facts import Claim, Fact, Learned, Value
+from perdure.knowledge.records.facts import Claim, Fact, Learned
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
@@ -16,9 +16,9 @@ IMPORTANCE: Final = 0.6
 """Of a fact: that of a statement."""
 
 
-def fact_text(name: str, predicate: str, value: Value) -> str:
+def fact_text(name: str, predicate: str, value: str) -> str:
     """Return a fact in words: ``Gai Media: delivery day preference: Friday``."""
-    return f"{name}: {predicate.replace('_', ' ')}: {value.text}"
+    return f"{name}: {predicate.replace('_', ' ')}: {value}"
 
 
 def draft_fact(
@@ -36,7 +36,7 @@ def draft_fact(
         policy: The cap of confidence.
     """
     return Draft(
-        text=fact_text(name, predicate, claim.value),
+        text=fact_text(name, predicate, claim.value.text),
         kind=Kind.FACT,
         scope=scope,
         importance=IMPORTANCE,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from perdure.knowledge.extraction.values import same_value, value_of
@@ -17,11 +17,11 @@ from perdure.knowledge.records.authority import (
 )
 from perdure.knowledge.records.facts import Fact, Learned, Value
 from perdure.knowledge.rules.citations import worst
-from perdure.records.document import Document, Shelf
+from perdure.knowledge.rules.fact_records import fact_text
+from perdure.records.document import Document
 from perdure.records.instant import HOUR_MS, Instant
 from perdure.records.memory import Kind, Record, State
 from perdure.records.new_memory import Draft
-from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.trust import Trust
 from perdure.rules.lifecycle.reinforcement import validate_state
@@ -31,23 +31,6 @@ AGAIN_MS: Final = 12 * HOUR_MS
 
 _LONGEST: Final = 1000
 _MOST_NAMES: Final = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Values:
-    """How values are compared and made.
-
-    Attributes:
-        same: Whether two values are equal.
-        of: The value that a text means at an instant.
-    """
-
-    same: Callable[[Value, Value], bool]
-    of: Callable[[str, Instant], Value]
-
-
-USUAL: Final = Values(same_value, value_of)
-"""Numbers, dates, plurals and case are known."""
 
 
 def is_believed(fact: Fact, now: Instant) -> bool:
@@ -77,20 +60,20 @@ def deciding_answer(heard: Sequence[tuple[str, AuthorityAnswer]]) -> tuple[str, 
     return next((pair for pair in heard if pair[1].standing is not Standing.SILENT), heard[0])
 
 
-def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, values: Values, now: Instant) -> Verdict:
+def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, now: Instant) -> Verdict:
     """Return what comes of comparing one fact with an answer."""
-    outcome, told = _compare(fact, answer, values, now)
+    outcome, told = _compare(fact, answer, now)
     return Verdict(fact.id, fact.key, authority, outcome, fact.value.text, answer.values, told or answer.evidence, now)
 
 
-def _compare(fact: Fact, answer: AuthorityAnswer, values: Values, now: Instant) -> tuple[Agreement, str]:
+def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreement, str]:
     if answer.standing is not Standing.KNOWN:
         return Agreement(answer.standing.value), ""
     known: list[Value] = []
-    for value in (values.of(text, now) for text in answer.values):
-        if not any(values.same(value, other) for other in known):
+    for value in (value_of(text, now) for text in answer.values):
+        if not any(same_value(value, other) for other in known):
             known.append(value)
-    agrees = any(values.same(fact.value, value) for value in known)
+    agrees = any(same_value(fact.value, value) for value in known)
     if fact.many:
         told = f"{answer.evidence}; {fact.value.text!r} is not among them, which may be no contradiction"
         return (Agreement.AGREES, "") if agrees else (Agreement.AMBIGUOUS, told)
@@ -119,16 +102,10 @@ def validate_by(state: State, policy: Policy, now: Instant, authority: str) -> t
     return replace(outcome.state, confidence=capped), because
 
 
-def fact_text(name: str, predicate: str, value: str) -> str:
-    """Return the words of a fact: ``Gai Media: delivery day preference: Thursday``."""
-    return f"{name}: {predicate.replace('_', ' ')}: {value}"
-
-
 def successor_draft(old: Record, fact: Fact, question: AuthorityQuestion, verdict: Verdict, policy: Policy) -> Draft:
     """Return the memory of a fact with the authority's value: it stands where the old one stood."""
-    text = fact_text(question.name, fact.predicate, verdict.known[0])
     return Draft(
-        text=text,
+        text=fact_text(question.name, fact.predicate, verdict.known[0]),
         kind=Kind.FACT,
         scope=old.state.scope,
         importance=old.state.importance,
@@ -141,14 +118,14 @@ def successor_draft(old: Record, fact: Fact, question: AuthorityQuestion, verdic
     )
 
 
-def fact_from_authority(identity: str, fact: Fact, verdict: Verdict, values: Values) -> Fact:
+def fact_from_authority(identity: str, fact: Fact, verdict: Verdict) -> Fact:
     """Return what a new memory is about: the old fact's subject and predicate, the authority's value."""
     return Fact(
         id=identity,
         subject=fact.subject,
         predicate=fact.predicate,
         type=fact.type,
-        value=values.of(verdict.known[0], verdict.at),
+        value=value_of(verdict.known[0], verdict.at),
         learned=Learned.AUTHORITY,
         trust=Trust.AUTHORITY,
         valid_from=verdict.at,
@@ -161,17 +138,6 @@ def retire(fact: Fact, now: Instant) -> Fact:
 
 
 # --- what is written down
-
-
-def written(
-    shelf: Shelf, identity: str, name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any], because: str
-) -> list[Change]:
-    """Return the change of one document; none if it says the same already."""
-    if before is not None and dict(before) == dict(after):
-        return []
-    row: dict[str, Any] = {"shelf": shelf, "name": name}
-    old = None if before is None else {**row, "data": dict(before)}
-    return [Change(Target.DOCUMENT, identity, old, {**row, "data": dict(after)}, because[:_LONGEST])]
 
 
 def check_data(verdict: Verdict, before: Document | None, *, counted: bool) -> dict[str, Any]:
