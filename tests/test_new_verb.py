@@ -25,33 +25,34 @@ if TYPE_CHECKING:
 POLICY = {"embedder": {"model": "none"}}
 
 
-class CountingVerbs:
-    """What an author of a verb writes."""
+def declare():
+    """Declare the verb: at run time, because other tests look at all verbs that there are."""
 
-    _context: Context
+    class CountingVerbs:
+        """What an author of a verb writes."""
 
-    @verb("Ask", reads=True, items="words")
-    def longest_words(
-        self,
-        namespace: Namespace = "default",
-        limit: Annotated[int, Param("How many words at most.", ge=1, le=20, short="-l")] = 3,
-        order: Annotated[Literal["first", "last"], Param("Which of words of one length come first.")] = "first",
-    ) -> list[str]:
-        """List the longest words of a namespace, by their length. Does not count as an access."""
-        words = {w for m in self.list(namespace) for w in m.content.split()}  # type: ignore[attr-defined]
-        return sorted(sorted(words, reverse=order == "last"), key=len, reverse=True)[:limit]
+        _context: Context
+
+        @verb("Ask", reads=True, items="words")
+        def longest_words(
+            self,
+            namespace: Namespace = "default",
+            limit: Annotated[int, Param("How many words at most.", ge=1, le=20, short="-l")] = 3,
+            order: Annotated[Literal["first", "last"], Param("Which of words of one length come first.")] = "first",
+        ) -> list[str]:
+            """List the longest words of a namespace, by their length. Does not count as an access."""
+            words = {w for m in self.list(namespace) for w in m.content.split()}  # type: ignore[attr-defined]
+            return sorted(sorted(words, reverse=order == "last"), key=len, reverse=True)[:limit]
+
+    return CountingVerbs.longest_words
 
 
 @pytest.fixture
 def declared(monkeypatch):
-    monkeypatch.setattr(Memory, "longest_words", CountingVerbs.longest_words, raising=False)
-    return VERBS["longest_words"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _forgotten_afterwards():
-    yield
-    VERBS.pop("longest_words", None)
+    method = declare()
+    monkeypatch.setattr(Memory, "longest_words", method, raising=False)
+    yield VERBS["longest_words"]
+    del VERBS["longest_words"]
 
 
 def test_python_checks_what_the_declaration_says(declared):

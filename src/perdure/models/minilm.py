@@ -64,8 +64,7 @@ class MiniLM:
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:  # noqa: ARG002  # the model treats both alike
         """Return one vector per text, in the order of the texts.
 
-        An empty text has a vector too, which is near nothing in particular. Text beyond 256 tokens is not seen; lone
-        surrogates are dropped. Queries and documents are embedded alike.
+        Text beyond 256 tokens is not seen; lone surrogates are dropped. Queries and documents are embedded alike.
 
         Raises:
             InvalidInput: ``texts`` is not a sequence of strings.

@@ -26,8 +26,7 @@ MANY: Final = 200
 def names_of(ctx: Context, namespace: str) -> Names:
     """Return the names of a namespace as they are now, whoever changed them; they are the caller's own to add to.
 
-    Only what was learned is added to what is kept. After anything else that touches a name (a merge, an alias, an
-    undo), or after more than is worth it, all are read anew.
+    What was learned is added to what is kept; after a merge, an alias or an undo all are read again.
     """
     if namespace not in resources(ctx).names and len((few := _read(ctx, namespace)).entities) < MANY:
         return few

@@ -194,8 +194,7 @@ class _Search:
     def _select(self, hits: Sequence[MemoryItem], asked: SheetQuestion, *, answered: bool) -> _Selected:
         """Return the memories that belong on a sheet.
 
-        A message that says a fact about somebody else is about that one, and so is one that names others where a fact
-        answers; else it may be what is asked for.
+        A message about somebody else is left out, and so is one that names others where a fact answers.
         """
         if not asked.strict:
             return _Selected(list(hits), frozenset(), {})

@@ -42,8 +42,7 @@ def outdated_messages(
 def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:
     """Return note -> what stands in the place of what it says, where a fact of its words is not believed any longer.
 
-    In an agent's session whoever asks to have something remembered leaves a fact and a note of the same words. A note
-    that holds the words of a fact that is believed is not among them. The facts of a session are left to it.
+    A note that holds the words of a fact that is believed is not among them. The facts of a session are left to it.
     """
     forms = sorted({form for note in notes for form in names_in(note.content)})
     documents = ctx.store.documents

@@ -58,11 +58,8 @@ def verify(
     cite is looked at in the working trees, and only written down. With ``ids`` only these memories are looked at, and
     with a fact the others of its key; at most ``limit`` facts and citing memories, those looked at longest ago first.
 
-    The loss budget holds, because a wrong query would invalidate everything. The recall gate does not: an answer that
-    is replaced by the right one is not lost.
-
-    Raises:
-        GateStopped: More facts disagree than the loss budget lets go; nothing was written.
+    The loss budget holds, because a wrong query would invalidate everything (GateStopped, nothing written). The recall
+    gate does not: an answer that is replaced by the right one is not lost.
     """
     heard: _Heard = {}
     return retry(lambda: _verify(ctx, namespace, ids, limit, accept_loss, heard))

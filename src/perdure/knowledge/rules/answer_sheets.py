@@ -23,11 +23,6 @@ def within(sheet: AnswerSheet, budget: int, count: Callable[[str], int]) -> Answ
 
     What may mislead goes last: facts about others are left out first, then other memories, then what is out of date,
     then what is known; both sides of a conflict stay together, and stay longest.
-
-    Args:
-        sheet: Everything; its text is not looked at.
-        budget: Most tokens of the text.
-        count: Counts a text's tokens.
     """
     groups: list[Group] = [("contested", sides) for sides in sheet.contested]
     groups += [("aging", (s,)) for s in sheet.aging] + [("known", (s,)) for s in sheet.known]

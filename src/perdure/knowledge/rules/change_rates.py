@@ -120,13 +120,7 @@ def _refusal_reason(name: str, changes: int, ends: tuple[float, float], policy: 
 
 
 def rate_changes(found: Sequence[Rate], there: Mapping[str, Document], now: Instant) -> list[Change]:
-    """Return the changes that write rates down; none for those that are written down already.
-
-    Args:
-        found: The rates.
-        there: Sort of predicate -> its document.
-        now: The instant, kept with what is new.
-    """
+    """Return the changes that store rates; none for those that are stored (``there``: sort -> document) already."""
     changes = []
     for rate in found:
         if not rate.type:

@@ -64,14 +64,7 @@ class SheetQuestion:
 def parse_question(
     query: str, names: Mapping[str, Collection[str]], user: str | None, meant: MeaningOf
 ) -> SheetQuestion:
-    """Return what a question asks for.
-
-    Args:
-        query: The question.
-        names: Entity that it names -> normal forms of all of its names.
-        user: The entity of whoever speaks, if it is known: meant by the first person where nobody else is named.
-        meant: Which predicates words may mean.
-    """
+    """Return what a question asks for; the first person means ``user`` where nobody else is named."""
     forms = frozenset(form for some in names.values() for form in some)
     spoken = _WORD.findall(query.casefold())
     speaker = None if _OWN.isdisjoint(spoken) else user
@@ -221,14 +214,7 @@ def says_more(text: str, quoted: str | None, asked: SheetQuestion) -> bool:
 def describe_gap(
     entity: Entity, asked: SheetQuestion, predicates: Iterable[str], meant: MeaningOf
 ) -> tuple[str, frozenset[str]]:
-    """Return the sentence that nothing is known of what is asked about somebody, and the words it speaks of.
-
-    Args:
-        entity: Of whom.
-        asked: What is asked for.
-        predicates: All predicates that have a name.
-        meant: Which predicates words may mean.
-    """
+    """Return the sentence that nothing is known of what is asked about an entity, and the words it speaks of."""
     owned = _OWNED.search(asked.query)
     if owned and not stems(owned[1]).isdisjoint(asked.words) and _ends_with(asked.query[: owned.start()], entity):
         return f"Nothing is known about {_possessive(entity.name)} {owned[1]}.", frozenset(query_words(owned[1]))
@@ -258,12 +244,6 @@ def missing_words(asked: SheetQuestion, texts: Iterable[str], shown: Iterable[Fa
 
     A word is covered where a text has it in any form, where a fact's predicate is what it asks for, and where it is a
     name of whom the question names.
-
-    Args:
-        asked: The question.
-        texts: Everything that is told, with who said it and when.
-        shown: The facts on the sheet.
-        meant: Which predicates words may mean.
     """
     held = {form for text in texts for form in stems(text)}
     held |= stems(" ".join(asked.forms))

@@ -225,10 +225,7 @@ def find_procedures(talk: Conversations, policy: KnowledgePolicy) -> list[Proced
     Two things must not be accidents: that the second topic comes up at all where the first did (so common topics make
     no procedures), and that it comes up after it (so topics of one conversation make none).
 
-    Args:
-        talk: The conversations.
-        policy: In how many sessions it must have been so, and how likely it may be that any of all pairs that were
-            looked at is an accident, which is also the share of wrong orders.
+    The policy says in how many sessions, and how likely it may be that any of all pairs is an accident.
     """
     least, level = policy.procedure_sessions, policy.procedure_chance
     tested = talk.different * (talk.different - 1)

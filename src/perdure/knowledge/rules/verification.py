@@ -172,13 +172,7 @@ def seen_data(sightings: Sequence[Sighting], now: Instant) -> dict[str, Any]:
 
 
 def conflict_data(verdict: Verdict, loser: tuple[str, str, float], winner: tuple[str, str, float]) -> dict[str, Any]:
-    """Return what is written down about two facts of which an authority decided.
-
-    Args:
-        verdict: Why.
-        loser: (id, value, confidence) of the fact that was invalidated.
-        winner: The same of the one that holds the authority's value.
-    """
+    """Return what is stored about two facts of which an authority decided; each is (id, value, confidence)."""
 
     def side(one: tuple[str, str, float]) -> dict[str, Any]:
         return {"id": one[0], "value": one[1], "confidence": round(one[2], 6)}
