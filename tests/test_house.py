@@ -14,6 +14,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 import import_graph
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+import structure
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "perdure"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -36,6 +39,12 @@ def test_functions_are_short():
     assert {name: n for name, n in lengths.items() if n > 50} == {}
     short = sum(1 for n in lengths.values() if n <= 30)
     assert short / len(lengths) >= 0.9
+
+
+def test_nine_functions_in_ten_of_each_folder_are_very_short_and_public_classes_have_names_of_their_own():
+    long = {folder: structure.p90(lengths) for folder, lengths in structure.function_lengths(ROOT).items()}
+    assert {folder: n for folder, n in long.items() if n > structure.MOST_P90} == {}
+    assert structure.repeated_class_names(ROOT) == []
 
 
 def test_no_file_or_function_has_a_name_that_names_nothing():

@@ -126,3 +126,9 @@ def test_what_is_forgotten_is_archived_with_a_reason_and_comes_back(memory):
     assert memory.restore(kept.id).memory.status == "active"
     assert memory.forget(kept.id, "it moved").changed
     assert "it moved" in memory.history(kept.id)[-1].because
+
+
+def test_why_says_that_an_update_was_undone(memory):
+    kept = memory.remember("The staging server listens on port 8081.")
+    memory.undo(memory.update(kept.id, "The staging server listens on port 9090.").operation)
+    assert "Last entry: undone: superseded: updated" in memory.why(kept.id).summary

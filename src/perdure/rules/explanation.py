@@ -24,6 +24,13 @@ def inverse_link(kind: str) -> str:
     return _LED_HERE.get(kind, kind)
 
 
+def _last(history: Sequence[Entry]) -> str:
+    if not history:
+        return "none"
+    undone = "undone: " if history[-1].operation == "undo" else ""
+    return f"{undone}{history[-1].because}"
+
+
 def explain(
     memory: MemoryItem, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
 ) -> Explanation:
@@ -36,7 +43,7 @@ def explain(
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
-        f"Last entry: {history[-1].because if history else 'none'}. {next_move}"
+        f"Last entry: {_last(history)}. {next_move}"
     )
     return Explanation(
         id=memory.id,
