@@ -45,7 +45,10 @@ def snippet(client: Client, store: str | None = None, policy: str | None = None)
         InvalidInput: There is no such client.
     """
     command, *arguments = server_command(store, policy)
-    return _caution(store) + _text(client, command, arguments)
+    return _PROFILES + _caution(store) + _text(client, command, arguments)
+
+
+_PROFILES: Final = "# --profile agent offers ten tools; lifecycle adds those of maintenance, full has all. Change the word to choose.\n"
 
 
 def _caution(store: str | None) -> str:
@@ -85,4 +88,14 @@ def server_command(store: str | None = None, policy: str | None = None) -> list[
     chosen = [] if policy is None else ["--policy", str(Path(policy).expanduser().absolute())]
     # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
     # The interpreter is not resolved: in a virtual environment it is a link, and the environment is found by its place.
-    return [str(Path(sys.executable).absolute()), "-P", "-m", "perdure.interfaces.mcp", "--store", place, *chosen]
+    return [
+        str(Path(sys.executable).absolute()),
+        "-P",
+        "-m",
+        "perdure.interfaces.mcp",
+        "--store",
+        place,
+        "--profile",
+        "agent",
+        *chosen,
+    ]
