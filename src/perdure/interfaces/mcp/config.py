@@ -48,7 +48,9 @@ def snippet(client: Client, store: str | None = None, policy: str | None = None)
     return _PROFILES + _caution(store) + _text(client, command, arguments)
 
 
-_PROFILES: Final = "# --profile agent offers ten tools; lifecycle adds those of maintenance, full has all. Change the word to choose.\n"
+_PROFILES: Final = (
+    "# --profile agent offers ten tools; write lifecycle for those of maintenance too, or full for all.\n"
+)
 
 
 def _caution(store: str | None) -> str:
@@ -88,14 +90,5 @@ def server_command(store: str | None = None, policy: str | None = None) -> list[
     chosen = [] if policy is None else ["--policy", str(Path(policy).expanduser().absolute())]
     # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
     # The interpreter is not resolved: in a virtual environment it is a link, and the environment is found by its place.
-    return [
-        str(Path(sys.executable).absolute()),
-        "-P",
-        "-m",
-        "perdure.interfaces.mcp",
-        "--store",
-        place,
-        "--profile",
-        "agent",
-        *chosen,
-    ]
+    python = str(Path(sys.executable).absolute())
+    return [python, "-P", "-m", "perdure.interfaces.mcp", "--profile", "agent", *chosen, "--store", place]
