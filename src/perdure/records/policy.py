@@ -125,7 +125,7 @@ class ArchivePolicy:
         choices=("confidence", "strength", "value", "both", "never"),
     )
     confidence_below: float = store_key(0.3, "Low confidence (long-term memories that are no facts).", 0, 1)
-    value_below: float = store_key(0.2, "Low value.", 0, 1)
+    value_below: float = store_key(0.2, "Value below which a memory counts as of low value.", 0, 1)
     cold_days: float = store_key(30.0, "Days in cold before low value counts.", 0.1, 3650)
 
 
