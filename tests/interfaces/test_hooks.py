@@ -406,7 +406,7 @@ def test_the_server_and_the_command_line_use_the_same_one(project, monkeypatch):
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
     assert (resolve_namespace("."), resolve_namespace("other"), resolve_namespace(None)) == ("shop", "other", None)
     servers = json.loads((Path(__file__).parents[2] / "plugin" / ".mcp.json").read_text("utf-8"))["mcpServers"]
-    assert servers["perdure"]["args"] == ["mcp", "--namespace", "."]
+    assert servers["perdure"]["args"] == ["mcp", "--namespace", ".", "--profile", "agent"]
     remember(project, None, FACT, 0.9)
     done = subprocess.run(
         project.command("recall", "-n", ".", "Which queue do imports use?", "--json"),
