@@ -20,9 +20,8 @@ LAYERS = (
 """From the top. A package may import those below its own line only."""
 
 
-def part(path: Path) -> str:
-    """Return the part of the architecture to which a file belongs."""
-    name = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+def part_of(name: str) -> str:
+    """Return the part of the architecture that a top-level module or package belongs to."""
     return "compose" if name.startswith("compose") else name
 
 
@@ -31,11 +30,9 @@ def imports(source: Path = SOURCE) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     parts = {name for layer in LAYERS for name in layer}
     for path in source.rglob("*.py"):
-        own = path.relative_to(source).parts[0].removesuffix(".py")
-        own = "compose" if own.startswith("compose") else own
+        own = part_of(path.relative_to(source).parts[0].removesuffix(".py"))
         for name in _imported(ast.parse(path.read_text("utf-8"))):
-            other = name.split(".")[1] if name.startswith("perdure.") else ""
-            other = "compose" if other.startswith("compose") else other
+            other = part_of(name.split(".")[1]) if name.startswith("perdure.") else ""
             if own in parts and other in parts and own != other:
                 found.add((own, other))
     return found
