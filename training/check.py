@@ -31,7 +31,7 @@ DAYS = 21
 MOST_EVIDENCE = 8
 LOW_OVERLAP = 0.3
 FEWEST_LOW = 0.45
-"""At least this share of a conversation's questions must share less than ``LOW_OVERLAP`` of their words with the text."""
+"""At least this share of the questions of a conversation must share less than ``LOW_OVERLAP`` of their words."""
 LIKENESS = 0.02
 """Largest share of five-word runs that two conversations may have in common."""
 SENTENCE_WORDS = 7
