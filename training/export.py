@@ -132,7 +132,6 @@ def main() -> None:
     plain, small = given.weights.with_suffix(".onnx"), given.package / "model.onnx"
     export_float(encoder, plain)
     onnx.save(quantized(onnx.load(plain)), small)
-    plain.unlink()
     digest = hashlib.sha256(small.read_bytes()).hexdigest()
     module = given.package / "__init__.py"
     if module.exists():

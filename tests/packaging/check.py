@@ -1,6 +1,7 @@
 """Checks a package as users install it: ``python tests/packaging/check.py wheel`` or ``... lowest``.
 
-``wheel`` builds the wheel and tries it in a fresh environment without extras and without the source beside it;
+``wheel`` tries the built wheel in a fresh environment without extras and without the source beside it, then with
+the embedder's wheel, which is installed without a network;
 ``lowest`` tries the lowest version of each dependency that ``pyproject.toml`` allows.
 """
 
@@ -41,6 +42,19 @@ print("sound:", perdure.__version__)
 """
 
 
+MEANING = """
+import perdure
+import perdure_embedder
+assert "site-packages" in perdure_embedder.__file__, perdure_embedder.__file__
+with perdure.open("meaning.db", {}) as memory:
+    kept = memory.remember("We roll out new versions every Tuesday morning.")
+    memory.remember("Alice prefers green tea.")
+    found = memory.recall("When is software released?")
+    assert (found.hits[0].memory.id, found.note) == (kept.id, ""), found
+print("sound with", perdure_embedder.MODEL)
+"""
+
+
 def lowest() -> list[str]:
     """Return each dependency of the package at its lowest version."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
@@ -62,10 +76,18 @@ def main() -> None:
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*install, "build"], check=True)
         subprocess.run([python, "-m", "build", "--wheel", "--outdir", place, ROOT], check=True, capture_output=True)
+        embedder = ROOT / "packages" / "perdure-embedder"
+        subprocess.run(
+            [python, "-m", "build", "--wheel", "--outdir", place / "own", embedder], check=True, capture_output=True
+        )
         (wheel,) = place.glob("*.whl")
         subprocess.run([*install, wheel, *pinned], check=True)
         (place / "life").mkdir()
         subprocess.run([python, "-c", LIFE], cwd=place / "life", check=True)
+        if not pinned:
+            subprocess.run([*install, "onnxruntime"], check=True)
+            subprocess.run([*install, "--no-index", "--find-links", place / "own", "perdure-embedder"], check=True)
+            subprocess.run([python, "-c", MEANING], cwd=place / "life", check=True)
 
 
 if __name__ == "__main__":

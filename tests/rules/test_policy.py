@@ -23,7 +23,14 @@ KEYS = [(name, f) for name, section in sections().items() for f in fields(sectio
 BOUNDED = [(n, f) for n, f in KEYS if f.metadata["low"] is not None]
 CHOSEN = [(n, f) for n, f in KEYS if f.metadata["choices"]]
 OTHER_TEXT = {
-    *("embedder.base_url", "embedder.name", "embedder.key_variable", "gates.golden", "upkeep.backup_folder"),
+    *(
+        "embedder.base_url",
+        "embedder.path",
+        "embedder.name",
+        "embedder.key_variable",
+        "gates.golden",
+        "upkeep.backup_folder",
+    ),
     "knowledge.file",
     *("model.base_url", "model.name", "model.key_variable"),
 }
@@ -375,3 +382,7 @@ def test_a_file_that_is_missing_or_no_toml_is_a_policy_error(tmp_path):
     broken.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(PolicyError, match="no valid TOML"):
         load_policy(broken)
+
+
+def test_a_deprecated_value_in_a_policy_file_means_what_it_meant():
+    assert policy_from({"embedder": {"model": "minilm"}}) == policy_from({"embedder": {"model": "local"}}) == Policy()
