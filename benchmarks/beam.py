@@ -18,19 +18,24 @@ from report import finished, parser
 MARK = re.compile(r"\s*->->\s*[\d,\s]+$")
 
 
-def chats(roles: set[str]) -> list[Chat]:
-    """Return the conversations with the messages of some roles."""
+def chats(roles: set[str], *files: str) -> list[Chat]:
+    """Return the conversations of some files with the messages of some roles."""
+    return [chat for name in files or ("beam_dev.tar.gz",) for chat in _chats(roles, name)]
+
+
+def _chats(roles: set[str], name: str) -> list[Chat]:
     found: dict[str, dict[str, Any]] = {}
-    with tarfile.open(data_file("beam_dev.tar.gz")) as archive:
+    stem = name.partition("_dev")[0].partition("_val")[0].replace("_", "-")
+    with tarfile.open(data_file(name)) as archive:
         for member in archive:
             if (file := archive.extractfile(member)) and member.name.endswith(".json"):
                 chat = re.search(r"/(\d+)/", member.name)
                 if chat:
                     found.setdefault(chat[1], {})[member.name.rpartition("/")[2]] = json.load(file)
     return [
-        _chat(name, files["chat.json"], files["probing_questions.json"], roles)
-        for name, files in sorted(found.items(), key=lambda pair: int(pair[0]))
-        if "chat.json" in files and "probing_questions.json" in files
+        _chat(f"{stem}-{number}", parts["chat.json"], parts["probing_questions.json"], roles)
+        for number, parts in sorted(found.items(), key=lambda pair: int(pair[0]))
+        if "chat.json" in parts and "probing_questions.json" in parts
     ]
 
 
@@ -49,12 +54,12 @@ def _chat(name: str, batches: list[Any], asked: dict[str, list[Any]], roles: set
     ]
     known = {message.source for message in messages}
     questions = [
-        Question(entry["question"], frozenset(evidence), str(entry.get("answer", "")))
-        for entries in asked.values()
+        Question(entry["question"], frozenset(evidence), str(entry.get("answer", "")), kind)
+        for kind, entries in asked.items()
         for entry in entries
         if (evidence := {str(i) for i in _numbers(entry.get("source_chat_ids"))} & known)
     ]
-    return Chat(f"beam-{name}", messages, questions)
+    return Chat(name, messages, questions)
 
 
 def _numbers(value: Any) -> list[int]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 import perdure
-from perdure.models.minilm import MiniLM
+from perdure.models.local import LocalEmbedder
 from perdure.records.memory import searchable
 from perdure.records.message import Message
 from perdure.rules.language.words import query_words
@@ -37,6 +37,7 @@ class Question:
     text: str
     evidence: frozenset[str]
     answer: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,10 @@ class Chat:
 
 
 class Kept:
-    """MiniLM that embeds no text twice in a run."""
+    """The local embedder, which embeds no text twice in a run."""
 
-    def __init__(self) -> None:
-        self.model = MiniLM()
+    def __init__(self, model: LocalEmbedder | None = None) -> None:
+        self.model = model or LocalEmbedder()
         self.space = self.model.space
         self.known: dict[str, bytes] = {}
 

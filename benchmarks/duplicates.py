@@ -299,7 +299,7 @@ def real() -> list[Row]:
     """Measure sentences with the local embedder: what says the same is found, and what does not is never merged."""
     triples = list(texts())
     try:
-        memory = perdure.open(":memory:", policy={**POLICY, "embedder": {"model": "minilm"}})
+        memory = perdure.open(":memory:", policy={**POLICY, "embedder": {"model": "local"}})
     except perdure.PerdureError as error:
         say(f"without the local embedder: {error}")
         return []

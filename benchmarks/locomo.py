@@ -13,12 +13,13 @@ from perdure.records.message import Message
 from report import finished, parser
 
 ADVERSARIAL = 5
+KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 
 
-def chats() -> list[Chat]:
-    """Return the conversations; the text of a picture stands in brackets after the words."""
-    samples = json.loads(gzip.decompress(data_file("locomo_dev.json.gz").read_bytes()))
-    return [_chat(sample) for sample in samples]
+def chats(*files: str) -> list[Chat]:
+    """Return the conversations of some files; the text of a picture stands in brackets after the words."""
+    named = files or ("locomo_dev.json.gz",)
+    return [_chat(sample) for name in named for sample in json.loads(gzip.decompress(data_file(name).read_bytes()))]
 
 
 def _chat(sample: dict[str, Any]) -> Chat:
@@ -43,7 +44,8 @@ def _chat(sample: dict[str, Any]) -> Chat:
     for asked in sample["qa"]:
         named = {name for entry in asked["evidence"] for name in re.findall(r"D\d+:\d+", entry.replace("D:", "D"))}
         if asked["category"] != ADVERSARIAL and (evidence := named & known):
-            questions.append(Question(asked["question"], frozenset(evidence), str(asked.get("answer", ""))))
+            answer, kind = str(asked.get("answer", "")), KINDS[asked["category"]]
+            questions.append(Question(asked["question"], frozenset(evidence), answer, kind))
     return Chat(sample["sample_id"], messages, questions)
 
 

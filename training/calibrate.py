@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import multiprocessing
 import random
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,6 +65,17 @@ def settings(count: int, seed: int = 0) -> list[dict[str, float]]:
     return found
 
 
+_chats: list[Searched] = []
+
+
+def _keep(chats: list[Searched]) -> None:
+    _chats[:] = chats
+
+
+def _rows(setting: dict[str, float]) -> list[tuple[float, float]]:
+    return [scores(chat, replace(RecallPolicy(), **setting)) for chat in _chats]
+
+
 class Table:
     """What every setting reaches on every conversation."""
 
@@ -74,8 +87,9 @@ class Table:
     def add(self, listed: Sequence[dict[str, float]]) -> None:
         """Try some settings."""
         fresh = [setting for setting in listed if setting not in self.tried]
-        rows = [[scores(chat, replace(RecallPolicy(), **setting)) for chat in self.chats] for setting in fresh]
         if fresh:
+            with ProcessPoolExecutor(2, multiprocessing.get_context("fork"), _keep, (self.chats,)) as pool:
+                rows = list(pool.map(_rows, fresh))
             self.tried += fresh
             self.found = np.concatenate([self.found, np.array(rows)])
 
@@ -95,7 +109,7 @@ class Table:
         return int(np.argmax(self.objective(without)))
 
 
-def refined(table: Table, rounds: int = 3) -> None:
+def refined(table: Table, rounds: int = 2) -> None:
     """Change one key at a time of the best settings of the table, and add those."""
     for _ in range(rounds):
         start = table.tried[table.best()]
@@ -224,7 +238,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--weights", type=Path, help="an ONNX file; the installed embedder's if none is named")
     parser.add_argument("--base", type=Path, help="the model whose thresholds are to be met, as an ONNX file")
-    parser.add_argument("--settings", type=int, default=150, help="how many settings are tried before refining")
+    parser.add_argument("--settings", type=int, default=80, help="how many settings are tried before refining")
     given = parser.parse_args()
     model = LocalEmbedder(weights=given.weights)
     searched = search_all(evaluation_chats(), model)

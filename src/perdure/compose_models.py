@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.operations.ports import Embedder
@@ -88,8 +89,8 @@ def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: P
 
         p = policy.embedder
         return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable, timeout=p.timeout_seconds)
-    if model != "minilm":
-        raise InvalidInput(f"embedder must be minilm, none or endpoint, not {model!r}.", remedy="Pick one of them.")
-    from perdure.models.minilm import MiniLM  # noqa: PLC0415  # only where it is used
+    if model not in ("local", "minilm"):  # minilm is its deprecated name
+        raise InvalidInput(f"embedder must be local, none or endpoint, not {model!r}.", remedy="Pick one of them.")
+    from perdure.models.local import LocalEmbedder  # noqa: PLC0415  # only where it is used
 
-    return MiniLM()
+    return LocalEmbedder(weights=Path(policy.embedder.path) if policy.embedder.path else None)

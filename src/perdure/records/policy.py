@@ -159,13 +159,13 @@ class RecallPolicy:
     rescored: int = store_key(200, "Nearest memories by 1-bit code whose cosine is then computed.", 20, 5000)
     candidates: int = store_key(50, "Best memories of each of the two searches that are ranked.", 20, 2000)
     lexical_weight: float = store_key(
-        0.3, "Weight of words against meaning where no memory shares the query's rare words.", 0, 1
+        0.1, "Weight of words against meaning where no memory shares the query's rare words.", 0, 1
     )
     lexical_by_coverage: float = store_key(
         0.3, "Added to lexical_weight times the share of the query that the best one covers.", 0, 1
     )
     cosine_anchor: float = store_key(
-        0.3, "The best cosine counts as at least this, so that noise is not blown up.", 0.01, 1
+        0.4, "The best cosine counts as at least this, so that noise is not blown up.", 0.01, 1
     )
     neighbour: float = store_key(0.2, "Weight of the better neighbour turn's score.", 0, 1)
     answer: float = store_key(2.0, "Weight of the previous turn where it asks and this one answers.", 1, 5)
@@ -177,7 +177,7 @@ class RecallPolicy:
     hit_share: float = store_key(
         0.1, "A hit's own likeness (meaning, words, neighbours) is at least this share of the best one's.", 0, 1
     )
-    duplicate_cosine: float = store_key(0.97, "A hit this close to a better one goes behind the others.", 0.5, 1)
+    duplicate_cosine: float = store_key(0.96, "A hit this close to a better one goes behind the others.", 0.5, 1)
     floor_cosine: float = store_key(
         0.32, "Nothing is known if the best cosine is below this and keyword_coverage is missed.", 0, 1
     )
@@ -241,16 +241,19 @@ class EmbedderPolicy:
     """Which model turns text into vectors."""
 
     model: str = protected_key(
-        "minilm",
-        "minilm (local), none (words only) or endpoint (OpenAI-compatible).",
-        choices=("minilm", "none", "endpoint"),
+        "local",
+        "local (the package perdure-embedder), none (words only) or endpoint (OpenAI-compatible).",
+        choices=("local", "none", "endpoint"),
+    )
+    path: str = protected_key(
+        "", "Local: a file of other weights (ONNX, MiniLM's inputs and vocabulary) instead.", path="file"
     )
     base_url: str = protected_key("", "Endpoint: the address before /embeddings, for example http://localhost:8080/v1.")
     name: str = protected_key("", "Endpoint: the model's name.")
     key_variable: str = protected_key("OPENAI_API_KEY", "Endpoint: the environment variable that holds the key.")
     timeout_seconds: float = protected_key(30.0, "Endpoint: time limit of one request.", 0.1, 600)
     near_duplicate: float = store_key(
-        0.92, "A new memory this close to an older one is linked to it, not dropped.", 0.5, 1
+        0.9, "A new memory this close to an older one is linked to it, not dropped.", 0.5, 1
     )
 
 
@@ -387,3 +390,6 @@ PRESET_ALIASES: Final[Mapping[str, str]] = {
     "retention": "tiered",
 }
 """Deprecated name, which may stand in a policy file -> preset."""
+
+VALUE_ALIASES: Final[Mapping[tuple[str, str, str], str]] = {("embedder", "model", "minilm"): "local"}
+"""(section, key, deprecated value, which may stand in a policy file) -> value."""

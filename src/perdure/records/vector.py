@@ -16,7 +16,7 @@ class Space:
     """The identity of an embedding space: vectors of two spaces are never compared.
 
     Attributes:
-        model: The model's name, for example ``all-MiniLM-L6-v2-int8``.
+        model: The model's name, for example ``perdure-embedder``.
         dimensions: Values per vector.
         version: What else fixes the space: weights digest, pooling, tokenizer.
     """

@@ -16,7 +16,7 @@ from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.strength import StrengthCurve, reinforce_strength
 from perdure.formulas.value import ValueCurve
 from perdure.records.errors import PolicyError
-from perdure.records.policy import PRESET_ALIASES, PRESETS, Policy, sections
+from perdure.records.policy import PRESET_ALIASES, PRESETS, VALUE_ALIASES, Policy, sections
 from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters, value_weights
 
 _ROUNDING: Final = 1e-9
@@ -63,10 +63,13 @@ def _section(name: str, kind: type, given: Mapping[str, Any]) -> tuple[dict[str,
     known = {f.name: f for f in fields(kind)}
     values: dict[str, Any] = {}
     problems: list[str] = []
-    for key, value in given.items():
+    for key, given_value in given.items():
         if key not in known:
             problems.append(f"[{name}] has no key {key!r}; its keys are {', '.join(known)}.")
             continue
+        value = given_value
+        if isinstance(value, str):
+            value = VALUE_ALIASES.get((name, key, value), value)
         fault = _fault(known[key], value)
         if fault:
             problems.append(f"{name}.{key} {fault}")

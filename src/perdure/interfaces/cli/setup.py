@@ -129,7 +129,7 @@ def demo(
         str, typer.Option("--out", "-o", metavar="FOLDER", help="Where the store, MEMORY.md and the plots go.")
     ] = "demo-output",
     embedder: Annotated[
-        str | None, typer.Option("--embedder", metavar="NAME", help="minilm or none. Default: the policy's.")
+        str | None, typer.Option("--embedder", metavar="NAME", help="local or none. Default: the policy's.")
     ] = None,
 ) -> None:
     """Simulate five months of a conversation in seconds: what is kept, what fades and why, and an undo.
