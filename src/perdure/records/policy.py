@@ -179,13 +179,13 @@ class RecallPolicy:
     )
     duplicate_cosine: float = store_key(0.96, "A hit this close to a better one goes behind the others.", 0.5, 1)
     floor_cosine: float = store_key(
-        0.32, "Nothing is known if the best cosine is below this and keyword_coverage is missed.", 0, 1
+        0.24, "Nothing is known if the best cosine is below this and keyword_coverage is missed.", 0, 1
     )
     keyword_coverage: float = store_key(
         0.5, "Share of the query's rare words that the best memory must hold then.", 0, 1
     )
     weak_cosine: float = store_key(
-        0.42, "Nothing is known if the best cosine is below this and the words match weakly.", 0, 1
+        0.34, "Nothing is known if the best cosine is below this and the words match weakly.", 0, 1
     )
     weak_coverage: float = store_key(0.3, "Words match weakly: one word at most, and less than this share.", 0, 1)
     words_of: str = store_key(
