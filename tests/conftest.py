@@ -325,3 +325,8 @@ def memory(opening):
 def meaning(opening):
     """A store with vectors."""
     return opening(embedder=HashEmbedder())
+
+
+def bare_fact(memory, content, namespace="default", **labels):
+    """Store a memory of kind fact as importing does: its words alone, and nothing of what they are about."""
+    return memory.remember_many([{"content": content, "kind": "fact", **labels}], namespace)[0]

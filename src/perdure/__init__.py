@@ -57,8 +57,9 @@ if TYPE_CHECKING:
     )
     from perdure.records.digest import Digest
     from perdure.records.extraction_results import ExtractResult
+    from perdure.records.fact_claim import FactClaim
     from perdure.records.memory import MemoryItem
-    from perdure.records.outcome import Outcome
+    from perdure.records.outcome import Outcome, RelatedMemory, Remembered
     from perdure.records.plan import Plan
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
@@ -71,7 +72,8 @@ _MODULES = {
     "perdure.compose": ("EmbedderWarning", "UntrustedPolicyWarning", "copy", "load_policy", "open"),
     "perdure.memory": ("Memory",),
     "perdure.records.memory": ("MemoryItem",),
-    "perdure.records.outcome": ("Outcome",),
+    "perdure.records.fact_claim": ("FactClaim",),
+    "perdure.records.outcome": ("Outcome", "RelatedMemory", "Remembered"),
     "perdure.records.plan": ("Plan",),
     "perdure.records.policy": ("Policy",),
     "perdure.records.recall": ("Absence", "Hit", "Recall"),
@@ -131,6 +133,7 @@ __all__ = [
     "Entry",
     "Explanation",
     "ExtractResult",
+    "FactClaim",
     "FactLine",
     "FitResult",
     "GateStopped",
@@ -157,6 +160,8 @@ __all__ = [
     "Recall",
     "Reembedded",
     "ReinforceResult",
+    "RelatedMemory",
+    "Remembered",
     "Report",
     "Review",
     "SessionResult",

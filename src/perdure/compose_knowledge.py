@@ -11,10 +11,11 @@ from perdure.compose_policy import toml_of
 from perdure.operations.extension import Extension, NoExtension
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
+from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, MemoryItem, Record
-from perdure.records.outcome import Outcome
+from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
 from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.records.recall import Hit
@@ -72,6 +73,16 @@ class OnDemand(NoExtension[Context]):
     def resources(self) -> Any:
         """What the extension keeps."""
         return self._loaded.resources
+
+    def take(self, ctx: Context, decisions: Decisions, handed: HandedClaims, /) -> ClaimResult:
+        """Write down facts that are handed over: a caller gave some, or replaces what facts rest on."""
+        return self._loaded.take(ctx, decisions, handed)
+
+    def near(
+        self, ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str], /
+    ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
+        """Return what is known of those whom claims are about."""
+        return self._loaded.near(ctx, namespace, claims, besides) if claims else ((), ())
 
     def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
         """Return fact -> when it was true."""

@@ -177,12 +177,13 @@ BRING_IN: Final = (
     ),
     Step(
         "remember-all-options",
-        "remember 'The office is in Lyon.' --kind fact --tag office --importance 0.9 --confidence 0.75 --source talk "
-        """--metadata '{"floor": 3}' --at 2026-02-01T10:00:00+00:00 --pinned --idempotency-key office-1""",
+        "remember 'The office is in Lyon.' --kind procedure --tag office --importance 0.9 --confidence 0.75 "
+        """--source talk --metadata '{"floor": 3}' --at 2026-02-01T10:00:00+00:00 --pinned """
+        "--idempotency-key office-1",
         verb(
             "remember",
             content="The office is in Lyon.",
-            kind="fact",
+            kind="procedure",
             tags=["office"],
             importance=0.9,
             confidence=0.75,
@@ -315,13 +316,13 @@ ASK: Final = (
     ),
     Step(
         "recall-filtered",
-        "recall 'the office in Lyon' --limit 3 --kind fact --tag office --min-confidence 0.1 "
+        "recall 'the office in Lyon' --limit 3 --kind procedure --tag office --min-confidence 0.1 "
         "--since 2026-01-01T00:00:00+00:00 --until 2026-03-01T00:00:00+00:00 --no-touch",
         verb(
             "recall",
             query="the office in Lyon",
             limit=3,
-            kinds=["fact"],
+            kinds=["procedure"],
             tags=["office"],
             min_confidence=0.1,
             since="2026-01-01T00:00:00+00:00",

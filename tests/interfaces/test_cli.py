@@ -150,11 +150,11 @@ def test_global_options_are_accepted_on_both_sides_and_the_later_wins(place):
 
 
 def test_remember_keeps_every_option(place):
-    given = ["-k", "fact", "-t", "ops", "-t", "team", "--importance", "0.9", "--confidence", "0.6"]
+    given = ["-k", "procedure", "-t", "ops", "-t", "team", "--importance", "0.9", "--confidence", "0.6"]
     given += ["--source", "wiki", "--session", "s1", "--pinned"]
     given += ["--metadata", '{"team": ["red"]}', "--at", "2026-03-01T10:00+02:00", "--idempotency-key", "k1"]
     memory = data("remember", "Deploys happen on Tuesdays.", *given)
-    expected = {"kind": "fact", "tags": ["ops", "team"], "source": "wiki", "session": "s1", "pinned": True}
+    expected = {"kind": "procedure", "tags": ["ops", "team"], "source": "wiki", "session": "s1", "pinned": True}
     assert expected.items() <= memory.items()
     assert memory["metadata"] == {"team": ["red"]}
     assert memory["created_at"] == "2026-03-01T08:00:00+00:00"
@@ -234,8 +234,8 @@ def test_recall_answers_with_score_parts(place):
 
 
 def test_recall_filters(place):
-    kept("Deploys happen on Tuesdays.", "-t", "ops", "--session", "s", "--at", "2026-01-05T00:00Z", "-k", "fact")
-    everything = ["-t", "ops", "--kind", "fact", "--scope", "session", "--session", "s", "--entity", "Tuesdays"]
+    kept("Deploys happen on Tuesdays.", "-t", "ops", "--session", "s", "--at", "2026-01-05T00:00Z", "-k", "procedure")
+    everything = ["-t", "ops", "--kind", "procedure", "--scope", "session", "--session", "s", "--entity", "Tuesdays"]
     everything += ["--since", "2026-01-04", "--until", "2026-01-07", "--min-confidence", "0.01", "--include-archived"]
     assert len(data("recall", "deploys", "--limit", "3", *everything)["hits"]) == 1
     for wrong in (

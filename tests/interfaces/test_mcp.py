@@ -40,7 +40,7 @@ def memory(clock):
 def test_every_tool_answers(memory, clock, mode):
     async def story(client):
         kept = await call(client, "remember", content="Deploys happen on Tuesdays.", tags=["ops"], importance=0.7)
-        other = await call(client, "remember", content="The office is in Lyon.", kind="fact")
+        other = await call(client, "remember", content="The office is in Lyon.", kind="procedure")
         found = await call(client, "recall", query="When are deploys?")
         assert [h["memory"]["id"] for h in found["hits"]] == [kept["id"]]
         assert found["hits"][0]["memory"]["tags"] == ["ops"]
@@ -210,7 +210,7 @@ def test_hidden_memories_are_named_but_not_shown(memory):
 def test_filters_reach_the_engine(memory):
     async def story(client):
         old = await call(client, "remember", content="Deploys on Monday.", at="2026-01-05T09:00:00+01:00", tags=["ops"])
-        new = await call(client, "remember", content="Deploys on Tuesday.", kind="fact", session="s1")
+        new = await call(client, "remember", content="Deploys on Tuesday.", kind="procedure", session="s1")
 
         async def ids(**filters):
             return [h["memory"]["id"] for h in (await call(client, "recall", query="deploys", **filters))["hits"]]
@@ -220,8 +220,8 @@ def test_filters_reach_the_engine(memory):
         assert await ids(since="2026-02-01T00:00:00Z", session="s1") == [new["id"]]
         assert await ids(since="2026-02-01T00:00:00Z", session="s2") == []
         assert await ids(tags=["ops"]) == [old["id"]]
-        assert await ids(kinds=["fact"]) == await ids(scopes=["session"]) == []
-        assert await ids(kinds=["fact"], session="s1") == [new["id"]]
+        assert await ids(kinds=["procedure"]) == await ids(scopes=["session"]) == []
+        assert await ids(kinds=["procedure"], session="s1") == [new["id"]]
         assert await ids(scopes=["session"], session="s1") == [new["id"]]
         assert await ids(session="s1") == [new["id"]]
         assert await ids(entity="Monday") == [old["id"]]

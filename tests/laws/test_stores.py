@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conftest import bare_fact
 from laws.conftest import World
 
 SIGNALS = ("importance", "confidence", "retention", "value")
@@ -24,7 +25,7 @@ def filled(each: World) -> None:
     )
     memory.remember("kept for ever by hand", pinned=True)
     memory.remember("lunch was at noon", kind="episode")
-    memory.remember("master is the name of the branch", kind="fact", confidence=0.2)
+    bare_fact(memory, "master is the name of the branch", confidence=0.2)
     memory.ingest([{"content": f"omega {i}", "speaker": "Ann"} for i in range(3)], session="chat")
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import WORDS_ONLY, tables
+from conftest import WORDS_ONLY, bare_fact, tables
 from perdure.records.errors import InvalidInput
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -296,7 +296,7 @@ def test_a_summary_is_no_source_beside_what_it_sums_up(people, clock):
 
 
 def test_a_fact_that_somebody_stored_by_hand_is_on_the_sheet(people):
-    people.remember("Ana and Bob are allergic to cats.", kind="fact")
+    bare_fact(people, "Ana and Bob are allergic to cats.")
     assert "Ana and Bob are allergic to cats." in says(people.answer_sheet("What is Ana allergic to?").memories)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import WORDS_ONLY, finished, in_processes, logical, python, tables
+from conftest import WORDS_ONLY, bare_fact, finished, in_processes, logical, python, tables
 from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, normal_name
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.alias_index import names_of
@@ -48,7 +48,7 @@ def said(memory, text, *about, namespace="default"):
 
 
 def fact(memory, subject, predicate, value, *sources):
-    kept = memory.remember(f"{subject} {predicate} {value}", kind="fact").id
+    kept = bare_fact(memory, f"{subject} {predicate} {value}").id
     spans = tuple(Source(s, Span(0, 1, "x")) for s in sources)
     told = Fact(kept, subject, predicate, "preference", Value(value, ValueKind.TEXT, value), Learned.STATEMENT, spans)
     said = document_change(Shelf.FACT, kept, told.key, None, told.to_data(), "test")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, bare_fact
 from perdure.formulas.strength import Parameters, StrengthCurve
 
 EVOLUTION = {**WORDS_ONLY, "preset": "confidence-decay"}
@@ -220,7 +220,7 @@ def test_importance_decides_whether_a_memory_is_ever_forgotten(opening, clock, s
 def test_tasks_and_facts_are_not_forgotten(opening, clock):
     memory = opening(STRENGTH)
     task = memory.remember("of a task", importance=0.0, task="build", session="talk")
-    fact = memory.remember("a fact", importance=0.0, kind="fact")
+    fact = bare_fact(memory, "a fact", importance=0.0)
     clock.passes(days=180)  # from then on a fact that nobody confirms is archived
     memory.sweep()
     for one, why in ((task, "a memory of a task"), (fact, "a fact")):

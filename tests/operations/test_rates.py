@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from conftest import START, WORDS_ONLY, logical, tables
+from conftest import START, WORDS_ONLY, bare_fact, logical, tables
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
 from perdure.knowledge.rules.change_rates import estimate_rates, fact_lifetime, rates_in_use
@@ -179,7 +179,7 @@ def state():
     import perdure
 
     with perdure.open(":memory:", policy=WORDS_ONLY, clock=lambda: START) as memory:
-        made = memory.remember("Friday", kind="fact").memory.state
+        made = bare_fact(memory, "Friday").memory.state
     return replace(made, created_ms=10 * DAY_MS, status_ms=10 * DAY_MS)
 
 

@@ -7,7 +7,7 @@ from math import exp
 
 import pytest
 
-from conftest import WORDS_ONLY
+from conftest import WORDS_ONLY, bare_fact
 from perdure.formulas.value import uniqueness
 
 BORN_SURE = 0.8
@@ -24,7 +24,7 @@ def store():
 def fact(opening, clock):
     """A store, and a fact in it that nothing else is like, so that its uniqueness is 1."""
     memory = opening({**WORDS_ONLY, "preset": "facts"})
-    return memory, memory.remember("the deploy is on tuesday", kind="fact", confidence=BORN_SURE).id
+    return memory, bare_fact(memory, "the deploy is on tuesday", confidence=BORN_SURE).id
 
 
 def worth(*, sure, idle_days, accesses=0.0, reinforcements=1):

@@ -17,7 +17,7 @@ def test_the_same_words_are_stored_once_whatever_their_case_and_spaces(memory, p
     assert memory.get(first.id).content == "The deploy is on  Tuesday"
 
 
-@pytest.mark.parametrize("other", [{"session": "s"}, {"task": "t"}, {"kind": "fact"}, {"kind": "episode"}])
+@pytest.mark.parametrize("other", [{"session": "s"}, {"task": "t"}, {"kind": "procedure"}, {"kind": "episode"}])
 def test_the_same_words_elsewhere_are_another_memory(memory, other):
     first = memory.remember("the deploy is on tuesday")
     assert memory.remember("the deploy is on tuesday", **other).id != first.id

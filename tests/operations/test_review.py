@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import logical
+from conftest import bare_fact, logical
 from perdure.records.errors import InvalidInput, NotFound
 
 DAY_MS = 86_400_000
@@ -68,7 +68,7 @@ def test_more_questions_than_a_page_are_all_asked(memory):
 
 @pytest.mark.behaviour("SG48")
 def test_keep_validates_and_closes(memory, clock):
-    kept = memory.remember("the deploy is on tuesday", kind="fact", confidence=0.8)
+    kept = bare_fact(memory, "the deploy is on tuesday", confidence=0.8)
     clock.passes(days=40)
     memory.used([kept.id], "wrong")
     clock.passes(days=1)

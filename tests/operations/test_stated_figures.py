@@ -5,11 +5,13 @@ from math import exp
 
 import pytest
 
+from conftest import bare_fact
+
 FACT = "The office is in Lyon."
 
 
 def test_confidence_in_a_value_counts_from_the_confirmation_and_recency_from_the_last_access(memory, clock):
-    fact = memory.remember(FACT, kind="fact").id
+    fact = bare_fact(memory, FACT).id
     clock.passes(days=80)
     memory.confirm(fact)
     clock.passes(days=20)
@@ -19,7 +21,7 @@ def test_confidence_in_a_value_counts_from_the_confirmation_and_recency_from_the
 
 
 def test_a_reason_states_the_confidence_since_the_confirmation(memory, clock):
-    fact = memory.remember(FACT, kind="fact").id
+    fact = bare_fact(memory, FACT).id
     clock.passes(days=80)
     memory.confirm(fact)
     clock.passes(days=400)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import HashEmbedder, logical, tables
+from conftest import HashEmbedder, bare_fact, logical, tables
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 
@@ -73,7 +73,7 @@ def test_a_use_without_a_recall_counts_as_access_once(memory, kept, clock):
 @pytest.mark.behaviour("SG43")
 def test_wrong_halves_current_confidence_and_asks(opening, clock):
     memory = opening()
-    kept = memory.remember("the deploy is on tuesday", kind="fact")
+    kept = bare_fact(memory, "the deploy is on tuesday")
     clock.passes(days=30)
     memory.recall("deploy tuesday")
     before = memory.get(kept.id)

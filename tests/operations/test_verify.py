@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from conftest import WORDS_ONLY, Clock, HashEmbedder, logical, opened, tables
+from conftest import WORDS_ONLY, Clock, HashEmbedder, bare_fact, logical, opened, tables
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.records.authority import Agreement, Sight
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind, fact_key
@@ -81,9 +81,8 @@ def believed(memory, subject, predicate, text, *, many=False, confidence=0.7, na
     """Store a fact as learning does: a memory of kind fact, the document beside it, who it is about."""
     place, now = memory._context.store, memory._context.clock()
     name = subject.replace("-", " ").title()
-    kept = memory.remember(
-        f"{name}: {predicate.replace('_', ' ')}: {text}", namespace, kind="fact", confidence=confidence, importance=0.6
-    )
+    words = f"{name}: {predicate.replace('_', ' ')}: {text}"
+    kept = bare_fact(memory, words, namespace, confidence=confidence, importance=0.6)
     fact = Fact(
         kept.id, subject, predicate, "preference", value_of(text, now), Learned.EXPLICIT,
         many=many, valid_from=now,

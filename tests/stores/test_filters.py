@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import START, WORDS_ONLY, Clock, HashEmbedder, opened, places
+from conftest import START, WORDS_ONLY, Clock, HashEmbedder, bare_fact, opened, places
 
 pytestmark = pytest.mark.xdist_group("filters")  # they share large stores
 
@@ -29,14 +29,18 @@ def filled(memory, clock):
         clock.passes(minutes=chance.randint(1, 600))
         place = chance.choice([{}, {}, {"session": "s1"}, {"session": "s2"}, {"task": "t1"}])
         kept.append(
-            memory.remember(
-                f"deploy {chance.choice(NAMES)} number {i}",
-                kind=chance.choice(["note", "episode", "fact", "procedure", "summary"]),
-                tags=chance.sample(TAGS, chance.randint(0, 4)),
-                confidence=chance.choice([0.2, 0.5, 0.9, 1.0]),
-                at=clock() - timedelta(days=chance.randint(0, 9)),
-                **place,
-            )
+            memory.remember_many(
+                [
+                    {
+                        "content": f"deploy {chance.choice(NAMES)} number {i}",
+                        "kind": chance.choice(["note", "episode", "fact", "procedure", "summary"]),
+                        "tags": chance.sample(TAGS, chance.randint(0, 4)),
+                        "confidence": chance.choice([0.2, 0.5, 0.9, 1.0]),
+                        "at": clock() - timedelta(days=chance.randint(0, 9)),
+                        **place,
+                    }
+                ]
+            )[0]
         )
     for m in kept[::7]:
         memory.archive(m.id, "test")
@@ -149,7 +153,7 @@ def crowded(request, store, tmp_path_factory):
     embedder = HashEmbedder() if request.param == "meaning" else None
     with places(store, tmp_path_factory.mktemp("big")) as elsewhere:
         memory = opened(elsewhere(), WORDS_ONLY, clock, embedder)
-        wanted = memory.remember(FAR, tags=["rare"], session="rare", confidence=0.95, kind="fact")
+        wanted = bare_fact(memory, FAR, tags=["rare"], session="rare", confidence=0.95)
         clock.passes(days=1)
         memory.remember_many([{"content": f"deploy {i}", "confidence": 0.2} for i in range(1200)])
         yield memory, wanted, clock

@@ -16,7 +16,20 @@ from pathlib import Path
 import pytest
 
 import perdure
-from conftest import START, WORDS_ONLY, Clock, HashEmbedder, finished, logical, opened, places, python, servers, tables
+from conftest import (
+    START,
+    WORDS_ONLY,
+    Clock,
+    HashEmbedder,
+    bare_fact,
+    finished,
+    logical,
+    opened,
+    places,
+    python,
+    servers,
+    tables,
+)
 from perdure.compose import store_at
 from perdure.interfaces.files.export_files import export_reader, write_export
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
@@ -120,7 +133,7 @@ def lived(place):
     clock, told = Clock(), {}
     with opened(place, POLICY, clock, HashEmbedder()) as memory:
         told["key"] = memory.remember("The staging server listens on 8081.", idempotency_key="k1", tags=["ops", "a b"])
-        told["pinned"] = memory.remember('Naïve café — 東京 🗼 \u202e weird "quotes" \\n', pinned=True, kind="fact")
+        told["pinned"] = bare_fact(memory, 'Naïve café — 東京 🗼 \u202e weird "quotes" \\n', pinned=True)
         memory.remember_many(
             [
                 {"content": f"note {i} about the river", "metadata": {"n": 1.0, "deep": [i, None, {"ü": 0.1}]}}

@@ -22,6 +22,8 @@ from perdure.knowledge.operations.fact_recall import (
     source_messages,
 )
 from perdure.knowledge.operations.feedback import confirm, deny
+from perdure.knowledge.operations.given_claims import result_of, take_claims
+from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_synonyms import synonym_questions
@@ -37,11 +39,12 @@ from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped
+from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, MemoryItem, Record
 from perdure.records.new_memory import Draft
-from perdure.records.outcome import Outcome
+from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
 from perdure.records.report import Entry
@@ -75,6 +78,16 @@ class Knowledge:
     def learn(self, ctx: Context, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
         """Learn facts from the messages of sessions, where the policy says so."""
         return learn(ctx, namespace, sessions).operations if _learns(ctx) else ()
+
+    def take(self, ctx: Context, decisions: Decisions, handed: HandedClaims, /) -> ClaimResult:
+        """Write down facts that are handed over."""
+        return result_of(take_claims(ctx, decisions, handed))
+
+    def near(
+        self, ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str], /
+    ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
+        """Return what is known of those whom claims are about."""
+        return known_beside(ctx, namespace, claims, besides)
 
     def rank(
         self, ctx: Context, namespace: str, query: Query, pool: Pool, order: list[Ranked], filters: Filters, /

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
 from perdure.records.memory import MemoryItem, Record
 from perdure.records.new_memory import Draft
-from perdure.records.outcome import Outcome
+from perdure.records.outcome import ClaimResult, KnownPredicates, Outcome
 from perdure.records.plan import Change
 from perdure.records.recall import Filters, Hit, Pool, Query, Ranked
 from perdure.records.report import Entry
@@ -41,6 +42,23 @@ class Extension(Protocol[Ctx_contra]):
 
     def learn(self, ctx: Ctx_contra, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
         """Learn from the messages of sessions after they were taken in, and return the ids of the operations."""
+        ...
+
+    def take(self, ctx: Ctx_contra, decisions: Decisions, handed: HandedClaims, /) -> ClaimResult:
+        """Decide what becomes of facts that a caller hands over, and of those that rest on what it replaces.
+
+        Raises:
+            InvalidInput: A claim names nobody or several, or two contradict each other.
+        """
+        ...
+
+    def near(
+        self, ctx: Ctx_contra, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str], /
+    ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
+        """Return what is known of those whom claims are about: memories about the same predicates, and predicates.
+
+        Facts among ``besides`` are left out.
+        """
         ...
 
     def rank(
@@ -117,6 +135,16 @@ class NoExtension(Generic[Ctx_contra]):
     def learn(self, _ctx: Ctx_contra, _namespace: str, _sessions: Iterable[str], /) -> tuple[str, ...]:
         """Learn nothing."""
         return ()
+
+    def take(self, _ctx: Ctx_contra, _decisions: Decisions, _handed: HandedClaims, /) -> ClaimResult:
+        """Write down nothing."""
+        return ClaimResult()
+
+    def near(
+        self, _ctx: Ctx_contra, _namespace: str, _claims: Sequence[GivenClaim], _besides: Collection[str], /
+    ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
+        """Return nothing."""
+        return (), ()
 
     def rank(
         self, _ctx: Ctx_contra, _namespace: str, _query: Query, _pool: Pool, order: list[Ranked], _filters: Filters, /

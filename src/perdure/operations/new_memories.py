@@ -85,6 +85,7 @@ def prepare(
 
 def store_new(ctx: Context, decisions: Decisions, records: Sequence[Record], prepared: Sequence[PreparedDraft]) -> None:
     """Store new memories before everything else that an operation decides."""
+    decisions.neighbours |= {p.id: p.near for p in prepared}
     embedded = ctx.embedder is not None and any(p.vector is not None for p in prepared)
     space = ctx.embedder.space.name if ctx.embedder is not None and embedded else ""
     decisions.insert(records, insertions(records, prepared, ctx.policy, space))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from perdure.records.json_record import JsonRecord
@@ -52,6 +52,66 @@ class Outcome(JsonRecord):
     def changed(self) -> bool:
         """Whether anything was written."""
         return self.operation is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult(JsonRecord):
+    """What became of the facts that were handed over, as ids of facts.
+
+    Attributes:
+        created: Those that are new.
+        reinforced: Those that were known already.
+        retired: Those that are no longer believed.
+        asked: Those that a person is asked about: something contradicts them, and neither is clearly right.
+    """
+
+    created: tuple[str, ...] = ()
+    reinforced: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedMemory(JsonRecord):
+    """An earlier memory that may be about the same thing.
+
+    Attributes:
+        id: Its id.
+        created_at: The day on which it happened: ``2026-11-21``.
+        content: Its first 100 characters.
+    """
+
+    id: str
+    created_at: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPredicates(JsonRecord):
+    """What is known about somebody or something that a call named.
+
+    Attributes:
+        subject: Its name.
+        predicates: What facts about it are about; the same thing should be called the same.
+    """
+
+    subject: str
+    predicates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered(Outcome):
+    """What was stored, and what the caller may want to compare it with.
+
+    Attributes:
+        facts: What became of the facts that were handed over.
+        related: At most three earlier memories that may be about the same thing: ``update`` those that no longer hold.
+        predicates: What is known of those whom the facts are about, besides what was handed over.
+    """
+
+    facts: ClaimResult = field(default_factory=ClaimResult)
+    related: tuple[RelatedMemory, ...] = ()
+    predicates: tuple[KnownPredicates, ...] = ()
 
 
 def operations_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:

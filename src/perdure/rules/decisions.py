@@ -48,12 +48,14 @@ class Decisions:
     Attributes:
         records: Id -> the memory as it was settled, with the labels that were decided on.
         states: Id -> its state as decided so far.
+        neighbours: New memory -> (id, cosine) of the nearest earlier ones, nearest first.
     """
 
     def __init__(self, policy: Policy, now: Instant, plan_id: str, namespace: str) -> None:
         self.policy, self.now, self.plan_id, self.namespace = policy, now, plan_id, namespace
         self.records: dict[str, Record] = {}
         self.states: dict[str, State] = {}
+        self.neighbours: dict[str, tuple[tuple[str, float], ...]] = {}
         self._stored: dict[str, Record] = {}
         self._settled: dict[str, Trajectory] = {}
         self._transitions: dict[str, list[Transition]] = {}

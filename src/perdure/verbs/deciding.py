@@ -91,7 +91,7 @@ class DecidingVerbs:
         agent=("ids", "outcome", "recall_id"),
         empty=lambda done: not done.counted and bool(done.not_found),
         tell="Say what became of recalled memories: helpful after you used them; wrong when they misled you, which "
-        "lowers their confidence and asks a person. Being returned does not count as use; this does.",
+        "lowers their confidence and asks a person. Being returned does not count as use.",
     )
     def used(
         self,

@@ -12,6 +12,7 @@ from perdure.verbs.parameters import (
     AcceptLoss,
     AsOf,
     Budget,
+    Claims,
     DryRun,
     Entity,
     Identities,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         entities,
         entity_summaries,
         facts,
+        given_claims,
         learn,
         procedures,
         verify,
@@ -44,16 +46,19 @@ if TYPE_CHECKING:
     from perdure.rules import policy_check
     from perdure.rules.validation import queries
 else:
-    answer_sheet, change_rates, entities, entity_summaries, facts, learn, procedures, verify = lazy_modules(
-        "perdure.knowledge.operations",
-        "answer_sheet",
-        "change_rates",
-        "entities",
-        "entity_summaries",
-        "facts",
-        "learn",
-        "procedures",
-        "verify",
+    answer_sheet, change_rates, entities, entity_summaries, facts, given_claims, learn, procedures, verify = (
+        lazy_modules(
+            "perdure.knowledge.operations",
+            "answer_sheet",
+            "change_rates",
+            "entities",
+            "entity_summaries",
+            "facts",
+            "given_claims",
+            "learn",
+            "procedures",
+            "verify",
+        )
     )
     (backtest,) = lazy_modules("perdure.operations.lifecycle", "backtest")
     (policy_check,) = lazy_modules("perdure.rules", "policy_check")
@@ -69,18 +74,27 @@ class FactVerbs:
 
     _context: Context
 
-    @verb(_FACTS, empty=lambda done: not done.messages)
+    @verb(_FACTS, empty=lambda done: not done.messages and not done.changed)
     def learn(
         self,
-        sessions: Annotated[Sequence[str], Param("Sessions that were ingested.", least=1, argument=True)],
+        sessions: Annotated[Sequence[str], Param("Sessions that were ingested.", argument=True)] = (),
         namespace: Namespace = "default",
+        *,
+        claims: Annotated[Claims, Param("Facts to store, each by itself.", option="--facts")] = (),
     ) -> Learnt:
         """Learn facts from sessions that were ingested and not learned from yet, by rules. Twice adds nothing.
 
+        With ``claims`` store facts that no memory says, as ``remember`` does, in one operation.
+
         Raises:
             NotFound: There are no messages of one of them; nothing was learned.
+            InvalidInput: A claim is refused, or there are neither sessions nor claims; nothing was stored.
         """
-        return learn.learn_from(self._context, namespace, sessions)
+        if bool(sessions) == bool(claims):
+            raise InvalidInput("Either sessions or claims must be given.", remedy="Name a session, or pass claims.")
+        if not claims:
+            return learn.learn_from(self._context, namespace, sessions)
+        return given_claims.learn_claims(self._context, namespace, claims)
 
     @verb(
         _FACTS,

@@ -33,6 +33,14 @@ Limit = Annotated[int, Param("How many at most.", ge=1, le=1000, short="-l")]
 Threshold = Annotated[float, Param("Least similarity of duplicates.", ge=0.7, le=0.99)]
 Reason = Annotated[str, Param("Why; it is kept in the journal.", option="--reason", short="-r", argument=False)]
 Metadata = Annotated[Mapping[str, Any], Param("A JSON object, kept unchanged.")]
+Claims = Sequence[Mapping[str, Any]]
+Facts = Annotated[
+    Claims,
+    Param(
+        "Facts it says: {subject: Ana, predicate: home, value: Paris, replaces: Berlin}; also denied, valid_from, "
+        "valid_to, quote."
+    ),
+]
 DryRun = Annotated[bool, Param("Only report what would change; false applies it.")]
 AcceptLoss = Annotated[
     str, Param("Why more may be hidden than the safety gates allow; it is kept in the journal.", argument=False)

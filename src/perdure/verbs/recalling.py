@@ -198,7 +198,7 @@ class RecallingVerbs:
         reads=True,
         agent=("budget_tokens",),
         tell="Return MEMORY.md: the memories most worth keeping in view within a token budget, as Markdown. For the "
-        "start of a session; for a specific question use recall.",
+        "start of a session; for a question use recall.",
     )
     def digest_details(
         self,

@@ -22,7 +22,7 @@ BRIEF: Final = (
     *("tier", "status", "pinned", "form", "aging", "importance", "confidence", "value"),
 )
 """What a model is given of a memory that it did not ask for by its id; ``get`` returns everything."""
-OUTCOME: Final = ("operation", "changed")
+OUTCOME: Final = ("operation", "changed", "facts", "related", "predicates")
 """What an outcome says besides its memory."""
 LONG: Final = ("plans", "changes")
 """What plans hold; it is for machines."""

@@ -6,27 +6,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from perdure.records.errors import InvalidInput
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
-from perdure.verbs.parameters import Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
+from perdure.verbs.parameters import Facts, Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
 
 if TYPE_CHECKING:
-    from perdure.operations import extract, ingest, remember, update
+    from perdure.operations import extract, ingest, remember, remember_one, update
     from perdure.operations.ports import Context, Progress
     from perdure.records import memory as records
     from perdure.records.extraction_results import ExtractResult
+    from perdure.records.fact_claim import GivenClaim
     from perdure.records.message import Message
-    from perdure.records.outcome import Outcome
+    from perdure.records.outcome import Outcome, Remembered
     from perdure.records.report import Ingested
     from perdure.rules import source_trust
-    from perdure.rules.validation import inputs, values
+    from perdure.rules.validation import fact_claims, inputs, values
 else:
     (records,) = lazy_modules("perdure.records", "memory")
-    extract, ingest, remember, update = lazy_modules("perdure.operations", "extract", "ingest", "remember", "update")
+    extract, ingest, remember, remember_one, update = lazy_modules(
+        "perdure.operations", "extract", "ingest", "remember", "remember_one", "update"
+    )
     (source_trust,) = lazy_modules("perdure.rules", "source_trust")
-    inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
+    fact_claims, inputs, values = lazy_modules("perdure.rules.validation", "fact_claims", "inputs", "values")
 _LONGEST_TEXT = 1 << 20
-Content = Annotated[str, Param("One self-contained statement; at most 1 MiB.", longest=_LONGEST_TEXT, stdin=True)]
+Content = Annotated[str, Param("One self-contained statement.", longest=_LONGEST_TEXT, stdin=True)]
+FactsNow = Annotated[Facts, Param("What is now so: {subject: Ana, predicate: home, value: Oslo}.")]
 Embed = Annotated[Literal["now", "later"], Param("later is fast: keywords find them at once, meaning after reembed.")]
 
 
@@ -37,10 +42,10 @@ class StoringVerbs:
 
     @verb(
         "Store",
-        agent=("content", "tags", "importance"),
+        agent=("content", "tags", "importance", "facts", "replaces"),
         tell="Store one self-contained fact, decision, preference or event that will matter in later conversations. "
         "Not "
-        "for secrets, passing remarks or what the repository already says. Known words are merged, not stored twice.",
+        "for secrets, passing remarks or what the repository already says. Known words are merged.",
     )
     def remember(
         self,
@@ -57,18 +62,28 @@ class StoringVerbs:
         at: Annotated[datetime, Param("When it happened; now if left out.")] | None = None,
         pinned: Annotated[bool, Param("Exempt it from every move: it never fades.")] = False,
         idempotency_key: Annotated[str, Param("The same key stores nothing twice.")] | None = None,
-    ) -> Outcome:
+        facts: Facts = (),
+        replaces: Annotated[Sequence[str], Param("Ids of memories that no longer hold.", refers="memory")] = (),
+    ) -> Remembered:
         """Store one memory; it is durable when this returns.
 
         Known words (upper case and white space aside) are not stored twice: tags, metadata, the higher importance and
         the pin are merged into the memory that has them, and an archived one is shown again.
 
+        Each of ``facts`` has a subject, a predicate and a value, and may say denied, replaces (a value or the id of a
+        memory), valid_from, valid_to and quote. It is believed, replaces or contradicts what is known as any fact does,
+        whatever the policy learns by itself. The outcome tells earlier memories that may be about the same thing.
+
         Raises:
-            InvalidInput: A value is refused; nothing was stored.
+            InvalidInput: A value or a fact is refused; nothing was stored.
+            NotFound: There is no memory of an id in ``replaces``.
         """
+        claims = self._claims(facts, content)
+        if kind == "fact" and not claims:
+            raise InvalidInput("A fact needs to say what it is about.", remedy=f"Pass {fact_claims.EXAMPLE}.")
         item = {
             "content": content,
-            "kind": kind,
+            "kind": "note" if kind == "fact" else kind,
             "tags": tags,
             "importance": importance,
             "confidence": confidence,
@@ -80,7 +95,13 @@ class StoringVerbs:
             "pinned": pinned,
             "idempotency_key": idempotency_key,
         }
-        return self.remember_many([item], namespace)[0]
+        (draft,) = inputs.drafts([item], policy=self._context.policy, now=self._context.clock())
+        return remember_one.remember_one(self._context, draft, namespace, claims, replaces, confidence)
+
+    def _claims(self, facts: Sequence[Mapping[str, Any]], content: str) -> tuple[GivenClaim, ...]:
+        if not facts:
+            return ()
+        return fact_claims.parsed_claims(facts, content, policy=self._context.policy, now=self._context.clock())
 
     @verb("Store", command="", tool=False)
     def remember_many(
@@ -178,25 +199,29 @@ class StoringVerbs:
 
     @verb(
         "Change one memory",
-        agent=("id", "content"),
-        tell="Say what holds now instead of a memory: the new words are stored with its tags and importance, the old "
-        "memory is superseded and linked, never lost.",
+        agent=("id", "content", "facts"),
+        tell="Say what holds now instead of a memory: the new words get its tags and importance, the old memory "
+        "is superseded and linked, never lost.",
     )
-    def update(self, id: Identity, content: Content) -> Outcome:
+    def update(self, id: Identity, content: Content, facts: FactsNow = ()) -> Remembered:
         """Say what holds now instead of a memory: the old one is superseded and linked to the new one, never lost.
+
+        Facts that rest on the old memory alone are superseded, unless ``facts`` say them again; what contradicts
+        ``facts`` is superseded too.
 
         Raises:
             NotFound: There is no such memory.
-            InvalidInput: It is hidden, or a fact (``correct`` takes its new value).
+            InvalidInput: It is hidden, or a fact and no ``facts`` are given (``correct`` takes its new value), or a
+                fact is refused; nothing was stored.
         """
-        return update.update(self._context, id, content)
+        return update.update(self._context, id, content, self._claims(facts, content))
 
     @verb(
         "Change one memory",
         hides=True,
         agent=("id", "reason"),
-        tell="Archive a memory that is wrong or no longer wanted: it leaves recall and the digest. Nothing is erased; "
-        "undo brings it back.",
+        tell="Archive a memory that is wrong or no longer wanted: it leaves recall and the digest. undo brings "
+        "it back.",
     )
     def forget(self, id: Identity, reason: Reason | None = None) -> Outcome:
         """Archive a memory that is wrong or no longer wanted; ``restore`` or ``undo`` brings it back.

@@ -17,7 +17,7 @@ import typer
 import perdure.memory  # noqa: F401  # declares the verbs
 from perdure.interfaces.cli.call import Call, Exit
 from perdure.interfaces.cli.lazy_command import LazyCommand, help_text, own_parameters
-from perdure.interfaces.cli.options import json_object, moment, text_or_input
+from perdure.interfaces.cli.options import json_object, json_objects, moment, text_or_input
 from perdure.records.errors import NotFound
 from perdure.verbs.declaration import VERBS, Parameter, Verb
 
@@ -29,13 +29,19 @@ _TYPES: Final[Mapping[str, Any]] = {
     "instant": datetime,
     "object": dict[str, Any],
     "texts": list[str],
+    "objects": dict[str, Any],  # one value for typer, which takes lists apart
 }
-_PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {"instant": moment, "object": json_object}
+_PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "instant": moment,
+    "object": json_object,
+    "objects": json_objects,
+}
 _METAVARS: Final = {
     "integer": "N",
     "number": "NUMBER",
     "instant": "DATE",
     "object": "JSON",
+    "objects": "FILE",
     "text": "TEXT",
     "texts": "TEXT",
 }
@@ -148,7 +154,7 @@ def is_inverted(parameter: Parameter) -> bool:
 def option_of(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
     annotation, default = annotation_of(parameter), parameter.default
-    if parameter.kind in ("texts", "choices") and not parameter.required:
+    if parameter.kind in ("texts", "choices", "objects") and not parameter.required:
         default = None
     more: dict[str, Any] = {"help": option_help(parameter), "metavar": metavar_of(parameter)}
     if parameter.kind in _PARSERS:
@@ -177,7 +183,8 @@ def option_help(parameter: Parameter) -> str:
     notes = {
         "Without a time zone it is read as local time.": parameter.kind == "instant",
         "Repeat it for several.": parameter.kind in ("texts", "choices") and not parameter.is_positional,
-        "Pass - to read standard input.": parameter.param.stdin,
+        "A file with a JSON list of them.": parameter.kind == "objects",
+        "Pass - to read standard input.": parameter.param.stdin or parameter.kind == "objects",
     }
     text = "Only report what would change." if parameter.name == "dry_run" else parameter.param.help
     return " ".join([text, *(note for note, holds in notes.items() if holds)])

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -36,6 +37,20 @@ def json_object(text: str) -> dict[str, Any]:
         raise typer.BadParameter(f'This is no JSON ({error}). Write for example \'{{"team": "red"}}\'.') from None
     if not isinstance(value, dict):
         raise typer.BadParameter('This must be a JSON object. Write for example \'{"team": "red"}\'.')
+    return value
+
+
+def json_objects(text: str) -> list[Any]:
+    """Return a JSON list that a file holds, or standard input for ``-``."""
+    try:
+        read = text_or_input("-") if text == "-" else Path(text).expanduser().read_text("utf-8-sig")
+        value = json.loads(read)
+    except OSError as error:
+        raise typer.BadParameter(f"{text} cannot be read ({error.strerror}).") from None
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"{text} holds no JSON ({error}).") from None
+    if not isinstance(value, list):
+        raise typer.BadParameter(f"{text} must hold a JSON list of objects.")
     return value
 
 

@@ -34,7 +34,7 @@ class Request:
 
 _MODULES: Final = {
     "recall": "Recall Absence Review",
-    "memory": "MemoryItem Outcome EdgeChange list edges",
+    "memory": "MemoryItem Outcome Remembered EdgeChange list edges",
     "explanation": "Explanation",
     "knowledge": "Learnt Timeline Summaries Verified AnswerSheet facts",
     "journal": "UndoResult history plan apply",

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from perdure.interfaces.views import Request
-from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text
+from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Pairs, Quote, Table, Text, command
 from perdure.interfaces.views.values import cell, counted, undo, when
 from perdure.records.consolidation_results import Edge, EdgeChange
 from perdure.records.memory import MemoryItem
-from perdure.records.outcome import Outcome
+from perdure.records.outcome import Outcome, Remembered
 
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
 _OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
 _BRIEF: Final = 100
+_RELATED_BESIDE: Final = 60
+"""Characters of a related memory where predicates are told besides."""
+_PREDICATES: Final = 60
+_MOST_SUBJECTS: Final = 1
 _DONE: Final = {
     "pin": "Pinned",
     "unpin": "Unpinned",
@@ -72,6 +76,28 @@ def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
     where = (" in ", Foreign(m.namespace)) if verb == "remember" else ()
     yield Line((f"{said} ", Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
     yield from undo([done.operation])
+
+
+def view_remembered(done: Remembered, request: Request) -> Iterator[Block]:
+    """Show what was stored, what became of its facts, and what it may be compared with."""
+    head, *end = view_outcome(done, request)
+    yield head
+    facts = done.facts
+    counts = {"new": facts.created, "confirmed": facts.reinforced, "no longer believed": facts.retired}
+    if told := [f"{len(ids):,} {what}" for what, ids in counts.items() if ids]:
+        yield Line(f"Facts: {', '.join(told)}.")
+    if facts.asked:
+        yield Line(("A person is asked about ", cell("", facts.asked), ": ", command("review")), tone="warning")
+    if done.related:
+        yield Line(("Maybe about the same. If one of these no longer holds: ", command("update", id=...)))
+        length = _RELATED_BESIDE if done.predicates else _BRIEF
+        for other in done.related:
+            words = Foreign(other.content[:length], length)
+            yield Line((Identifier(other.id), f" {other.created_at} ", words), item=True)
+    for known in done.predicates[:_MOST_SUBJECTS]:
+        names = ", ".join(name.replace("_", " ") for name in known.predicates)
+        yield Line(("Known of ", Foreign(known.subject), ": ", Foreign(names[:_PREDICATES])))
+    yield from end
 
 
 def view_edge_change(done: EdgeChange, _: Request) -> Iterator[Block]:

@@ -19,6 +19,8 @@ _RECENT: Final = 64
 """So many of the last operations are looked at for what is new."""
 _FEW: Final = 200
 """So many changes are never more than reading all names would be."""
+_LEARNING: Final = frozenset({"learn", "remember", "update"})
+"""Verbs that bring new names and take none away."""
 MANY: Final = 200
 """Fewer names are read each time: that is as quick as to look what is new."""
 
@@ -74,5 +76,5 @@ def _name_changes(ctx: Context, namespace: str, operation: Operation) -> Iterato
     for change in ctx.store.changes(namespace, operation.id):
         row = change.after or change.before or {}
         if change.target is Target.DOCUMENT and row["shelf"] in (Shelf.ENTITY, Shelf.ALIAS):
-            learned = operation.operation == "learn" and change.before is None
+            learned = operation.operation in _LEARNING and change.before is None
             yield Document(Shelf(row["shelf"]), change.id, row["name"], row["data"]), learned

@@ -92,10 +92,15 @@ class ClaimWriter:
                     self.retire(known.fact.id, event, claim.valid_from or said.at, said.at, decision.because)
                 self._ended |= {(k.fact.key, said.memory) for k in decision.about if k.fact.many}
                 return None
-        made = self._made(decision, claim, subject, name, said)
+        predicate = decision.predicate or claim.predicate
+        replaces = decision.about and decision.action is Action.REPLACE
+        sort = decision.about[0].fact.type if replaces and not claim.denied else claim.type
+        told = replace(claim, predicate=predicate, type=sort)
+        made = self.make(told, subject, name, said, decision.because)
         self.clash(decision, made, said)
         fact = self.work.facts[made]
-        corrected = decision.strategy is ConflictStrategy.CORRECTION and any(k.fact.many for k in decision.about)
+        corrected = decision.strategy is ConflictStrategy.CORRECTION and not claim.denied
+        corrected = corrected and any(k.fact.many for k in decision.about)
         if corrected or (fact.key, said.memory) in self._ended:  # not this but that, of what was taken to be many
             self.work.lessons.note(fact, said.at, decision.because, many=False)
         return made
@@ -225,12 +230,11 @@ class ClaimWriter:
 
     # --- parts
 
-    def _made(self, decision: Decision, claim: Claim, subject: str, name: str, said: ClaimSource) -> str:
-        """Store a claim as a fact of its own."""
-        predicate = decision.predicate or claim.predicate
+    def make(self, claim: Claim, subject: str, name: str, said: ClaimSource, because: str) -> str:
+        """Store a claim as a fact of its own, and return its id."""
         draft = draft_fact(
             name,
-            predicate,
+            claim.predicate,
             claim,
             said_at=said.at,
             scope=said.scope,
@@ -238,10 +242,8 @@ class ClaimWriter:
             policy=self.work.ctx.policy,
         )
         (identity,) = self.work.insert([draft])
-        fact = new_fact(identity, subject, predicate, claim, said_at=said.at, trust=said.trust)
-        if decision.about and decision.action is Action.REPLACE:
-            fact = replace(fact, type=decision.about[0].fact.type)
-        self.work.rewrite(fact, decision.because)
+        fact = new_fact(identity, subject, claim.predicate, claim, said_at=said.at, trust=said.trust)
+        self.work.rewrite(fact, because)
         self._sourced(fact, claim, said)
         self.tally.created.append(identity)
         return identity
@@ -285,8 +287,8 @@ class ClaimWriter:
     def _recorded(self, known: KnownFact, made: str, decision: Decision, outcome: str, at: Instant) -> None:
         state = self.work.states[made]
         sides = [
-            {"memory": known.fact.id, "value": known.fact.value.text, "confidence": round(known.confidence, 4)},
-            {"memory": made, "value": self.work.facts[made].value.text, "confidence": round(state.confidence, 4)},
+            {"memory": known.fact.id, "value": known.fact.shown_value, "confidence": round(known.confidence, 4)},
+            {"memory": made, "value": self.work.facts[made].shown_value, "confidence": round(state.confidence, 4)},
         ]
         data = {
             "kind": "facts",

@@ -25,9 +25,8 @@ def restore_conflicts(ctx: Context, record: Record, now: Instant) -> list[Change
     writer = ClaimWriter(work)
     for other in beside:
         there = work.record(other.fact.id)
-        same = other.fact.value.norm == own.fact.value.norm or (own.fact.many and other.fact.many)
-        if not same and same_audience(record, there):
-            told = f"{own.fact.value.text} was brought back beside {other.fact.value.text}"
+        if own.fact.contradicts(other.fact) and same_audience(record, there):
+            told = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
             writer.contest(own, other, now, told)
     return work.edits.changes()
 
@@ -42,9 +41,9 @@ def merge_conflicts(ctx: Context, namespace: str, stays: str, facts: Sequence[st
         if own is None or own.state.status is not Status.ACTIVE:
             continue
         for other in work.about(stays, own.fact.predicate, now):
-            same = other.fact.value.norm == own.fact.value.norm or (own.fact.many and other.fact.many)
-            if not same and same_audience(work.record(identity), work.record(other.fact.id)):
-                told = f"{own.fact.value.text} and {other.fact.value.text} are said of one since a merge"
+            both_seen = same_audience(work.record(identity), work.record(other.fact.id))
+            if own.fact.contradicts(other.fact) and both_seen:
+                told = f"{own.fact.shown_value} and {other.fact.shown_value} are said of one since a merge"
                 writer.contest(own, other, now, told)
     return work.edits.changes()
 

@@ -5,7 +5,7 @@ Several messages may change one fact within one plan: each sees what those befor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from perdure.knowledge.operations.change_rates import known_rates
@@ -14,8 +14,8 @@ from perdure.knowledge.records.facts import Fact, fact_key
 from perdure.knowledge.rules.claim_resolution import KnownFact
 from perdure.knowledge.rules.fact_states import learned_confidence
 from perdure.operations.decisions import begin
-from perdure.operations.documents import find_documents, find_records
-from perdure.operations.new_memories import insert
+from perdure.operations.documents import find_documents, find_documents_named, find_records
+from perdure.operations.new_memories import insert, prepare, store_new
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
@@ -24,6 +24,7 @@ from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Plan
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
+from perdure.rules.insertion import PreparedDraft, initial_states, new_record
 from perdure.rules.lifecycle.signals import current_signals
 
 
@@ -51,6 +52,7 @@ class FactSession:
         self._subjects: set[str] = set()
         self._links: dict[tuple[str, str, str], Change] = {}
         self._rates: dict[str, float] | None = None
+        self._ahead: dict[str, tuple[PreparedDraft, State]] = {}
 
     @property
     def states(self) -> dict[str, State]:
@@ -77,10 +79,10 @@ class FactSession:
         ids = [i for i in self._of.get(place, ()) if self.states[i].status is Status.ACTIVE]
         return self.known(ids, at)
 
-    def faded(self, subject: str, predicate: str, norm: str) -> str | None:
+    def faded(self, subject: str, predicate: str, norm: str, *, denied: bool = False) -> str | None:
         """Return the fact of an entity with a value that nobody confirmed for so long that it was archived, if any."""
         self._read_key(fact_key(subject, predicate), norm)
-        found = self._of.get((subject, predicate, norm), ())
+        found = (i for i in self._of.get((subject, predicate, norm), ()) if self.facts[i].denied == denied)
         return max((i for i in found if self.states[i].status is Status.ARCHIVED), default=None)
 
     def known(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
@@ -140,16 +142,31 @@ class FactSession:
             if owner == identity and name in (None, asked):
                 self.edits.put(Shelf.REVIEW, owner, asked, None, because)
 
+    def read_keys(self, keys: Iterable[str]) -> None:
+        """Read what is stored of facts about some predicates of some entities, in few statements."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._keys]
+        self._keys |= {key: {} for key in new}
+        for document in find_documents_named(self.ctx, self.namespace, Shelf.FACT, new):
+            self._heard.add(document.name)
+            norm = str(document.data["value"]["norm"])
+            self._keys[document.name].setdefault(norm, []).append(document)
+
+    def knows(self, key: str, norm: str) -> bool:
+        """Whether a fact with a value is stored, or made by now; its key was read."""
+        return norm in self._keys.get(key, ())
+
+    def take_in_keys(self, norms: Mapping[str, str | None]) -> None:
+        """Take in the facts of keys that were read: those with one value's normal form, all for None."""
+        documents: list[Document] = []
+        for key, norm in norms.items():
+            unread = self._keys.get(key, {})
+            for each in list(unread) if norm is None else [norm]:
+                documents += unread.pop(each, ())
+        self._take_in(documents)
+
     def _read_key(self, key: str, norm: str | None) -> None:
-        if key not in self._keys:
-            by_norm = self._keys.setdefault(key, {})
-            documents = self.ctx.store.documents.find_named(self.namespace, Shelf.FACT, [key])
-            self._heard |= {key} if documents else set()
-            for document in documents:
-                by_norm.setdefault(str(document.data["value"]["norm"]), []).append(document)
-        unread = self._keys[key]
-        for each in list(unread) if norm is None else [norm]:
-            self._take_in(unread.pop(each, ()))
+        self.read_keys([key])
+        self.take_in_keys({key: norm})
 
     def _read_subject(self, subject: str) -> None:
         if subject not in self._subjects:
@@ -201,7 +218,23 @@ class FactSession:
         self, drafts: Sequence[Draft], *, ids: Sequence[str] | None = None, gone: Collection[str] = ()
     ) -> list[str]:
         """Bring new memories in, and return their ids; those that are ``gone`` are not their neighbours."""
+        if len(drafts) == 1 and (ahead := self._ahead.pop(drafts[0].text, None)) is not None:
+            return [self._insert_prepared(drafts[0], *ahead)]
         return [record.id for record in insert(self.ctx, self.decisions, drafts, ids=ids, gone=gone)]
+
+    def prepare_ahead(self, drafts: Sequence[Draft]) -> None:
+        """Prepare drafts of different words that will be inserted one by one, each of them, in this order."""
+        prepared = prepare(self.ctx, self.decisions, drafts)
+        states = initial_states(prepared, self.ctx.policy, self.now)
+        self._ahead = {p.draft.text: (p, s) for p, s in zip(prepared, states, strict=True)}
+
+    def _insert_prepared(self, draft: Draft, prepared: PreparedDraft, state: State) -> str:
+        if draft != prepared.draft:
+            prepared = replace(prepared, draft=draft)
+            (state,) = initial_states([prepared], self.ctx.policy, self.now)
+        record = new_record(prepared, state, self.namespace, self.decisions.plan_id)
+        store_new(self.ctx, self.decisions, [record], [prepared])
+        return record.id
 
     def changes(self) -> list[Change]:
         """Return what is written after the memories: documents, then links."""

@@ -118,7 +118,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, rivals: Se
         name=names.entity(subject).name,
         predicate=fact.predicate,
         type=fact.type,
-        value=fact.value.text,
+        value=fact.shown_value,
         state=state_of(state, policy, now).value,
         confidence=memory.confidence,
         base=state.confidence,
@@ -135,6 +135,7 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, rivals: Se
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
         question=confirmation_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
+        denied=fact.denied,
     )
 
 

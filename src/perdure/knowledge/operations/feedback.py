@@ -136,9 +136,9 @@ def _correct_fact(writer: ClaimWriter, identity: str, value: str, now: Instant) 
             remedy="Give the value alone, for example Thursday; remember stores long texts.",
         )
     said = value_of(value, now)
-    if said.norm == fact.value.norm:
+    if said.norm == fact.value.norm and not fact.denied:
         raise InvalidInput(f"{identity} says that already.", remedy="Confirm it instead.")
-    because = f"a person corrected it: {fact.value.text} to {said.text}"
+    because = f"a person corrected it: {fact.shown_value} to {said.text}"
     if (other := _fact_with_value(work, fact, said, now)) is not None:
         return _replace_by_known(writer, identity, other, now, because)
     rivals = [i for sides in work.open_conflicts(identity) for i in sides if i != identity]
@@ -174,7 +174,8 @@ def _is_believed(work: FactSession, identity: str) -> bool:
 def _fact_with_value(work: FactSession, fact: Fact, said: Value, now: Instant) -> str | None:
     """Return the fact that is believed beside another and says what that should have said."""
     known = work.about(fact.subject, fact.predicate, now)
-    return next((k.fact.id for k in known if k.fact.id != fact.id and k.fact.value.norm == said.norm), None)
+    others = (k.fact for k in known if k.fact.id != fact.id and not k.fact.denied)
+    return next((other.id for other in others if other.value.norm == said.norm), None)
 
 
 def _replace_by_known(writer: ClaimWriter, identity: str, other: str, now: Instant, because: str) -> str:

@@ -172,10 +172,10 @@ def _meets(writer: ClaimWriter, identity: str, beside: Sequence[str], now: Insta
         (own,), (there,) = work.known([identity], now), work.known([other], now)
         if not _is_shared(work, other) or own.state.status is not Status.ACTIVE:
             continue
-        if own.fact.value.norm == there.fact.value.norm:
+        if own.fact.value.norm == there.fact.value.norm and own.fact.denied == there.fact.denied:
             keeper, goes = sorted((own.fact.id, other))
             writer.absorb(goes, keeper, now, because)
-        elif not (own.fact.many and there.fact.many):
+        elif own.fact.contradicts(there.fact):
             writer.contest(own, there, now, because)
 
 

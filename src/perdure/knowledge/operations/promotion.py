@@ -10,6 +10,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Claim, Fact, Source, Span
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, resolve_claim
+from perdure.knowledge.rules.given_claims import resolve_stated
 from perdure.operations.ports import Context
 from perdure.records.instant import Instant
 from perdure.records.memory import Scope, State, Status
@@ -40,8 +41,11 @@ def _promote_fact(writer: ClaimWriter, identity: str, mine: frozenset[str]) -> N
     claim = _claim(fact, state)
     known = [k for k in work.about(fact.subject, fact.predicate, at) if k.fact.id not in mine and _is_shared(k)]
     ctx = work.ctx
-    decision = resolve_claim(claim, known, at, ctx.policy.knowledge, resources(ctx).predicates.akin)
-    faded = work.faded(fact.subject, fact.predicate, fact.value.norm)
+    if fact.denied:
+        decision = resolve_stated(claim, known, (), at, ctx.policy.knowledge)
+    else:
+        decision = resolve_claim(claim, known, at, ctx.policy.knowledge, resources(ctx).predicates.akin)
+    faded = work.faded(fact.subject, fact.predicate, fact.value.norm, denied=fact.denied)
     if decision.action is Action.REINFORCE:
         _confirm_by(writer, decision.about[0].fact.id, fact, at)
     elif decision.action is not Action.CREATE:
@@ -77,6 +81,8 @@ def _claim(fact: Fact, state: State) -> Claim:
         fact.learned,
         state.confidence,
         span,
+        denied=fact.denied,
         many=fact.many,
         valid_from=since,
+        valid_to=fact.valid_to,
     )

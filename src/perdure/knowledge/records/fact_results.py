@@ -61,7 +61,7 @@ class FactLine(JsonRecord):
         name: The entity's name.
         predicate: In normal form.
         type: Sort of predicate.
-        value: As it was said.
+        value: As it was said; of a denied fact with "not" before it.
         state: active, aging, superseded, invalidated or archived.
         confidence: Now, 0 to 1.
         base: Without the passage of time.
@@ -78,6 +78,7 @@ class FactLine(JsonRecord):
         sources: (memory, quote) of where it was said, oldest first.
         question: What to ask a person, if it is ageing.
         session: The session that alone sees it; empty if all do.
+        denied: The value is said not to hold.
     """
 
     id: str
@@ -103,6 +104,7 @@ class FactLine(JsonRecord):
     sources: tuple[tuple[str, str], ...] = ()
     question: str = ""
     session: str = ""
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ class Claim:
         denied: The value is said not to hold, or no longer.
         many: The predicate may have several values at once.
         valid_from: Since when it is true, where the message says so.
+        valid_to: Until when it is true, where that is said.
     """
 
     subject: str
@@ -117,6 +118,7 @@ class Claim:
     denied: bool = False
     many: bool = False
     valid_from: Instant | None = None
+    valid_to: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,7 @@ class Fact:
         retired: When it was no longer believed: the instant at which that was learned, as ``recorded_ms`` is the one
             at which the fact was. The days of the messages are ``valid_*``.
         asked_not: A person said: do not ask again.
+        denied: The value is said not to hold: "does not eat pork".
     """
 
     id: str
@@ -196,11 +199,24 @@ class Fact:
     valid_to: Instant | None = None
     retired: Instant | None = None
     asked_not: bool = False
+    denied: bool = False
+
+    @property
+    def shown_value(self) -> str:
+        """The value as people are told it: of a denied fact with "not" before it."""
+        return f"not {self.value.text}" if self.denied else self.value.text
 
     @property
     def key(self) -> str:
         """What it is about, as documents are named: facts of one key agree, conflict or follow each other."""
         return fact_key(self.subject, self.predicate)
+
+    def contradicts(self, other: Fact) -> bool:
+        """Whether it and another fact of its key cannot both hold."""
+        same = self.value.norm == other.value.norm
+        if self.denied or other.denied:
+            return same and self.denied != other.denied
+        return not same and not (self.many and other.many)
 
     def to_data(self) -> dict[str, Any]:
         """Return what its document holds."""
@@ -217,6 +233,7 @@ class Fact:
             "valid_to_ms": self.valid_to,
             "retired_ms": self.retired,
             "asked_not": self.asked_not,
+            **({"denied": True} if self.denied else {}),
         }
 
     @classmethod
@@ -236,6 +253,7 @@ class Fact:
             valid_to=data["valid_to_ms"],
             retired=data["retired_ms"],
             asked_not=data["asked_not"],
+            denied=data.get("denied", False),
         )
 
 

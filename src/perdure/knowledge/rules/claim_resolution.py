@@ -113,22 +113,24 @@ def resolve_claim(
         akin: Whether two predicates may be about the same.
     """
     if claim.denied:
-        return _resolve_denial(claim, [k for k in known if _denies(claim, k, akin)], said_at)
-    predicate, same_key = _matching_facts(claim, known, akin)
-    same = [k for k in same_key if k.fact.value.norm == claim.value.norm]
+        about = [k for k in known if not k.fact.denied and _denies(claim, k, akin)]
+        return _resolve_denial(claim, about, said_at)
+    predicate, matching = _matching_facts(claim, known, akin)
+    same_key = [k for k in matching if not k.fact.denied or k.fact.value.norm == claim.value.norm]
+    same = [k for k in same_key if k.fact.value.norm == claim.value.norm and not k.fact.denied]
     if same:
         beside = [k for k in same_key if k not in same and k.said <= said_at]
         settles = _settling_strategy(claim, [k for k in same_key if k not in same], said_at)
         gone = beside if settles else [k for k in beside if claim.old and k.fact.value.norm == claim.old.norm]
         because = f"said again: {claim.value.text}"
-        return Decision(Action.REINFORCE, (_surest(same), *gone), settles, predicate, because)
+        return Decision(Action.REINFORCE, (surest(same), *gone), settles, predicate, because)
     other = same_key
-    if claim.many or (other and all(k.fact.many for k in other)):
+    if claim.many or (other and all(k.fact.many or k.fact.denied for k in other)):
         # A correction names what it replaces; whatever else has several values only adds one.
-        other = [k for k in other if _corrects(claim, k)]
+        other = [k for k in other if k.fact.denied or _corrects(claim, k)]
     if not other:
         return Decision(Action.CREATE, predicate=predicate, because=f"new: {claim.learned}")
-    return _resolve_conflict(claim, other, said_at, predicate, policy)
+    return resolve_conflict(claim, other, said_at, predicate, policy)
 
 
 def _matching_facts(claim: Claim, known: Sequence[KnownFact], akin: Akin) -> tuple[str, list[KnownFact]]:
@@ -234,12 +236,12 @@ def _resolve_denial(claim: Claim, same: Sequence[KnownFact], said_at: Instant) -
     return Decision(action, tuple(same), strategy, predicate, f"{told}: {claim.span.quote}")
 
 
-def _resolve_conflict(
+def resolve_conflict(
     claim: Claim, other: Sequence[KnownFact], said_at: Instant, predicate: str, policy: KnowledgePolicy
 ) -> Decision:
     """The ladder: authority, correction, gap in confidence, recency of what was said outright, else ask."""
-    rival = _surest(other)
-    told = f"{rival.fact.value.text} ({rival.confidence:.2f}) against {claim.value.text} ({claim.confidence:.2f})"
+    rival = surest(other)
+    told = f"{rival.fact.shown_value} ({rival.confidence:.2f}) against {_shown(claim)} ({claim.confidence:.2f})"
 
     def decided(action: Action, strategy: ConflictStrategy, why: str) -> Decision:
         about = (rival, *(k for k in other if k is not rival))
@@ -269,7 +271,11 @@ def _is_outright(claim: Claim) -> bool:
     return claim.learned in _OUTRIGHT or claim.old is not None or claim.valid_from is not None
 
 
-def _surest(known: Iterable[KnownFact]) -> KnownFact:
+def _shown(claim: Claim) -> str:
+    return f"not {claim.value.text}" if claim.denied else claim.value.text
+
+
+def surest(known: Iterable[KnownFact]) -> KnownFact:
     """The surest; of equals the one said last, then the one with the greater id."""
     return max(known, key=lambda k: (k.confidence, k.said, k.fact.id))
 

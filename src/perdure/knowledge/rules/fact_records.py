@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from perdure.knowledge.extraction.vocabulary import HABITS
 from perdure.knowledge.records.facts import Claim, Fact, Learned
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Scope
@@ -14,11 +15,17 @@ from perdure.records.trust import Trust
 
 IMPORTANCE: Final = 0.6
 """Of a fact: that of a statement."""
+ACTS: Final = HABITS | {"like", "enjoy", "love", "prefer", "want", "need", "have", "know", "wear", "accept", "watch"}
+"""Verbs of what somebody does, likes or has, all of which may have several values; denied with "does not"."""
 
 
-def fact_text(name: str, predicate: str, value: str) -> str:
-    """Return a fact in words: ``Gai Media: delivery day preference: Friday``."""
-    return f"{name}: {predicate.replace('_', ' ')}: {value}"
+def fact_text(name: str, predicate: str, value: str, *, denied: bool = False) -> str:
+    """Return a fact in words: ``Gai Media: delivery day preference: Friday``, ``Ana does not eat pork``."""
+    words = predicate.replace("_", " ")
+    if not denied:
+        return f"{name}: {words}: {value}"
+    verb = predicate.partition("_")[0] in ACTS
+    return f"{name} does not {words} {value}" if verb else f"{name}: {words}: not {value}"
 
 
 def draft_fact(
@@ -36,7 +43,7 @@ def draft_fact(
         policy: The cap of confidence.
     """
     return Draft(
-        text=fact_text(name, predicate, claim.value.text),
+        text=fact_text(name, predicate, claim.value.text, denied=claim.denied),
         kind=Kind.FACT,
         scope=scope,
         importance=IMPORTANCE,
@@ -59,6 +66,8 @@ def new_fact(identity: str, subject: str, predicate: str, claim: Claim, *, said_
         many=claim.many,
         trust=trust,
         valid_from=said_at if claim.valid_from is None else claim.valid_from,
+        valid_to=claim.valid_to,
+        denied=claim.denied,
     )
 
 

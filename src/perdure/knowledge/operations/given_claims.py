@@ -1,0 +1,339 @@
+"""Writing down claims that a caller handed over, with what they replace, in the plan of the call that brings them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, entity_id, normal_name
+from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
+from perdure.knowledge.extraction.values import value_of
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
+from perdure.knowledge.operations.conflict_detection import same_audience
+from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.records.fact_results import Learnt
+from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value, fact_key
+from perdure.knowledge.rules.claim_resolution import Action, KnownFact
+from perdure.knowledge.rules.entities import mention_change, new_entity_changes
+from perdure.knowledge.rules.fact_records import ACTS, draft_fact, link_change
+from perdure.knowledge.rules.fact_states import FactEvent
+from perdure.knowledge.rules.given_claims import (
+    MeantClaim,
+    birth_confidence,
+    contradictions,
+    predicate_name,
+    resolve_given,
+    with_several,
+)
+from perdure.operations.decisions import begin, write
+from perdure.operations.documents import find_states
+from perdure.operations.ports import Context
+from perdure.operations.writing import retry
+from perdure.records.document import Shelf
+from perdure.records.fact_claim import GivenClaim, HandedClaims
+from perdure.records.instant import Instant
+from perdure.records.link_kinds import DERIVED, SUPERSEDES
+from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.new_memory import Draft
+from perdure.records.outcome import ClaimResult
+from perdure.records.trust import Trust
+from perdure.rules.decisions import Decisions
+from perdure.rules.source_trust import takes_over
+from perdure.rules.validation.fact_claims import parsed_claims, refuse
+
+_SHORTEST_ID: Final = 6
+_LONGEST_QUOTE: Final = 200
+"""Characters of the content that stand for a quote where none was given."""
+
+
+def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:
+    """Write down claims that stand in no memory, as one operation.
+
+    Raises:
+        InvalidInput: A claim is refused, names nobody or several, or two contradict each other; nothing was stored.
+    """
+    claims = parsed_claims(given, None, policy=ctx.policy, now=ctx.clock())
+
+    def attempt() -> Learnt:
+        decisions = begin(ctx, namespace, ctx.clock())
+        writer = take_claims(ctx, decisions, HandedClaims(claims, None, "", decisions.now))
+        written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
+        return writer.tally.learnt(0, () if written is None else (written,))
+
+    return retry(attempt)
+
+
+def take_claims(ctx: Context, decisions: Decisions, handed: HandedClaims) -> ClaimWriter:
+    """Decide what becomes of claims, beside what else is decided in an operation.
+
+    Raises:
+        InvalidInput: A claim names nobody or several, or two contradict each other.
+    """
+    return _Taker(ctx, decisions, handed).take()
+
+
+def result_of(writer: ClaimWriter) -> ClaimResult:
+    """Return what became of the facts."""
+    done = writer.tally.learnt(0, ())
+    return ClaimResult(done.created, done.reinforced, done.retired, done.asked)
+
+
+class _Taker:
+    """Takes the claims of one call."""
+
+    def __init__(self, ctx: Context, decisions: Decisions, handed: HandedClaims) -> None:
+        self.ctx, self.handed, self.policy = ctx, handed, ctx.policy.knowledge
+        self.work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
+        self.writer = ClaimWriter(self.work)
+        self.names = names_of(ctx, decisions.namespace)
+        self.gone: list[str] = list(handed.gone)
+
+    def take(self) -> ClaimWriter:
+        """Decide about each claim, then about what rested on what was replaced."""
+        claims = self._meant()
+        self._read_ahead(claims)
+        for each in claims:
+            self._take(each)
+        self._retire_unsupported()
+        self._supersede_sources()
+        if self.handed.memory is not None:
+            self._mention(claims)
+        self.work.decisions.add(self.work.changes())
+        return self.writer
+
+    # --- who and what is meant
+
+    def _meant(self) -> list[MeantClaim]:
+        faults: list[str] = []
+        found: list[MeantClaim] = []
+        for given in self.handed.claims:
+            subject, predicate = self._subject(given, faults), self._predicate(given, faults)
+            if subject is not None and predicate:
+                found.append(MeantClaim(given, subject.id, subject.name, self._claim(given, subject, predicate)))
+        found = with_several(found, resources(self.ctx).predicates)
+        refuse([*faults, *contradictions(found)])
+        return found
+
+    def _subject(self, given: GivenClaim, faults: list[str]) -> Entity | None:
+        """Return whom a claim is about; what is named for the first time is made."""
+        words = given.subject
+        if words in self.names.entities:
+            return self.names.entity(self.names.standing(words))
+        if words.casefold() in FIRST_PERSON or words.casefold() == "user":
+            words = speaker_name(self.handed.speaker)
+        if not normal_name(words):
+            faults.append(f"Claim {given.number}: the subject {words!r} names nobody.")
+            return None
+        found = self.names.resolve(words, self.policy.fuzzy)
+        if isinstance(found, Ambiguous):
+            listed = ", ".join(identity for identity, _ in found.candidates)
+            faults.append(f"Claim {given.number}: the subject {words!r} may be any of {listed}.")
+            return None
+        return self.names.entity(found.id) if isinstance(found, Resolved) else self._new_entity(words)
+
+    def _new_entity(self, name: str) -> Entity:
+        entity = Entity(entity_id(name, self.names.entities), name, aliases={normal_name(name): name})
+        self.names.add_entity(entity)
+        self.work.edits.absorb(new_entity_changes(entity))
+        self.writer.tally.entities.append(entity.id)
+        return entity
+
+    def _predicate(self, given: GivenClaim, faults: list[str]) -> str:
+        if not any(letter.isalnum() for letter in given.predicate):
+            faults.append(f"Claim {given.number}: the predicate {given.predicate!r} has no word.")
+            return ""
+        return self.work.lessons.name(predicate_name(given.predicate, resources(self.ctx).predicates))
+
+    def _claim(self, given: GivenClaim, subject: Entity, predicate: str) -> Claim:
+        row, at = resources(self.ctx).predicates.row(predicate), self.handed.at
+        many = row.many or (row.type == "attribute" and predicate.partition("_")[0] in ACTS)
+        begin, end = given.valid_from, given.valid_to
+        if begin is None and end is not None and end <= at:
+            begin = end  # it is not known since when
+        return Claim(
+            subject.id,
+            predicate,
+            row.type,
+            value_of(given.value, at),
+            Learned.EXPLICIT,
+            birth_confidence(self._trust(given), self.handed.confidence, self.policy),
+            self._span(given),
+            old=value_of(given.replaces, at) if given.replaces else None,
+            denied=given.denied,
+            many=self.work.lessons.several(subject.id, predicate, otherwise=many),
+            valid_from=begin,
+            valid_to=end,
+        )
+
+    def _trust(self, given: GivenClaim) -> Trust:
+        """Return whose word a claim is: what tells its reader to ignore others counts as a stranger's."""
+        return Trust.EXTERNAL if takes_over(f"{given.subject} {given.value}") else self.handed.trust
+
+    def _span(self, given: GivenClaim) -> Span:
+        """Return where the words of a claim stand; the beginning of the content where it has no quote."""
+        text = self.handed.text
+        start = text.find(given.quote) if given.quote else -1
+        end = start + len(given.quote) if start >= 0 else min(len(text), _LONGEST_QUOTE)
+        start = max(start, 0)
+        return Span(start, end, text[start:end])
+
+    # --- what becomes of it
+
+    def _read_ahead(self, claims: Sequence[MeantClaim]) -> None:
+        """Read the facts of the same subjects and predicates, and prepare the new ones, for all claims at once."""
+        keys = [fact_key(each.subject, each.claim.predicate) for each in claims]
+        self.work.read_keys(keys)
+        new: dict[tuple[str, str], MeantClaim] = {}
+        for each, key in zip(claims, keys, strict=True):
+            if not self.work.knows(key, each.claim.value.norm):
+                new.setdefault((key, each.claim.value.norm), each)
+        drafts = {draft.text: draft for draft in map(self._draft, new.values())}
+        self.work.take_in_keys({k: None for c, k in zip(claims, keys, strict=True) if not c.claim.many})
+        if len(drafts) == len(new):
+            self.work.prepare_ahead(list(drafts.values()))
+
+    def _draft(self, each: MeantClaim) -> Draft:
+        return draft_fact(
+            each.name,
+            each.claim.predicate,
+            each.claim,
+            said_at=self.handed.at,
+            scope=self.handed.scope,
+            session=self.handed.session,
+            policy=self.ctx.policy,
+        )
+
+    def _take(self, each: MeantClaim) -> None:
+        claim, at = each.claim, self.handed.at
+        said = ClaimSource(self.handed.memory, at, self._trust(each.given), self.handed.scope, self.handed.session)
+        known, replaced = self._known(each)
+        if claim.valid_to is not None and claim.valid_to <= at:
+            self._take_past(each, known, said)
+            return
+        claim, decision = resolve_given(
+            claim, known, replaced, at, self.policy, trust=said.trust, corrects=self.handed.corrects
+        )
+        faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
+        if decision.action is Action.CREATE and faded is not None and self._is_beside(faded):
+            self.writer.revive(faded, claim, said)
+        else:
+            self.writer.carry_out(decision, claim, each.subject, each.name, said)
+
+    def _known(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
+        """Return the facts that a claim meets, and the ids of those that it is said to replace."""
+        claim, at = each.claim, self.handed.at
+        known = self.work.about(each.subject, claim.predicate, at, claim.value.norm if claim.many else None)
+        named: list[KnownFact] = []
+        if claim.old is not None:
+            named = self._with_old_value(each, claim.old) or self._of_memory(each.given.replaces, at)
+        met = {k.fact.id: k for k in (*known, *named) if self._is_beside(k.fact.id)}
+        return list(met.values()), {k.fact.id for k in named} & met.keys()
+
+    def _with_old_value(self, each: MeantClaim, old: Value) -> list[KnownFact]:
+        """Return the facts with a value that no longer holds: of the predicate, of one akin, or the only one."""
+        claim, at = each.claim, self.handed.at
+        for predicate in (claim.predicate, None):
+            found = self.work.about(each.subject, predicate, at, None if predicate is None else old.norm)
+            having = [k for k in found if k.fact.value.norm == old.norm and not k.fact.denied]
+            if having and predicate is not None:
+                return having
+        akin = [k for k in having if resources(self.ctx).predicates.akin(claim.predicate, k.fact.predicate)]
+        return akin or (having if len(having) == 1 else [])
+
+    def _of_memory(self, text: str, at: Instant) -> list[KnownFact]:
+        """Return the facts that a memory is or says, where a text is its id; the memory itself is then replaced."""
+        if len(text) < _SHORTEST_ID or " " in text:
+            return []
+        ids = self.ctx.store.find_ids(text, namespace=self.work.namespace, limit=2)
+        if len(ids) != 1:
+            return []
+        self.work.read(ids)
+        if ids[0] not in self.work.facts:
+            self.gone += ids
+            return []
+        return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
+
+    def _take_past(self, each: MeantClaim, known: Sequence[KnownFact], said: ClaimSource) -> None:
+        """Write down what was true, and no longer is: it contradicts nothing that holds now."""
+        claim, because = each.claim, f"it held until then: {each.claim.value.text}"
+        ended = claim.valid_to or said.at
+        same = [k for k in known if k.fact.value.norm == claim.value.norm and k.fact.denied == claim.denied]
+        for k in same:
+            self.writer.retire(k.fact.id, FactEvent.ENDED, ended, said.at, because)
+        if not same:
+            made = self.writer.make(claim, each.subject, each.name, said, because)
+            self.writer.retire(made, FactEvent.ENDED, ended, said.at, because)
+            self.writer.tally.retired.remove(made)
+
+    def _is_beside(self, identity: str) -> bool:
+        """Whether the claims may touch a fact: what is seen inside one session says nothing about what all see."""
+        there = self.work.record(identity)
+        if self.handed.memory is not None:
+            return same_audience(there, self.work.record(self.handed.memory))
+        return there.state.scope is Scope.LONG_TERM
+
+    # --- what rested on what was replaced
+
+    def _retire_unsupported(self) -> None:
+        """No longer believe the facts that rest on memories that are replaced, and on nothing that is in view."""
+        at = self.handed.at
+        facts = dict.fromkeys([*self.gone, *(f for memory in self.gone for f in self._resting_on(memory))])
+        self.work.read(facts)
+        known = [self.work.facts[i] for i in facts if i in self.work.facts]
+        gone = {*self.gone, *self._hidden({s.memory for fact in known for s in fact.sources} - set(self.gone))}
+        for fact in known:
+            named = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
+            if named or (fact.sources and all(s.memory in gone for s in fact.sources)):
+                self.writer.retire(fact.id, FactEvent.REPLACED, at, at, "what it rests on was replaced")
+
+    def _hidden(self, memories: Iterable[str]) -> set[str]:
+        """Return those of some memories that hold no longer."""
+        states = find_states(self.ctx, self.work.namespace, sorted(memories))
+        return {i for i, state in states.items() if state.status in (Status.SUPERSEDED, Status.INVALIDATED)}
+
+    def _supersede_sources(self) -> None:
+        """Supersede the notes of which nothing is believed any longer: recall and MEMORY.md then say what holds."""
+        stands = self.handed.memory
+        retired = [self.work.facts[i] for i in dict.fromkeys(self.writer.tally.retired)]
+        memories = {s.memory for fact in retired for s in fact.sources} | set(self.gone)
+        for record in self._notes(memories - {stands}):
+            facts = self._resting_on(record.id)
+            self.work.read(facts)
+            believed = any(
+                self.work.states[i].status in (Status.ACTIVE, Status.ARCHIVED) for i in facts if i in self.work.facts
+            )
+            if believed and record.id not in self.gone:
+                continue
+            because = f"updated: {stands} holds instead" if stands else "no fact that it says is believed any longer"
+            after = replace(record.state, status=Status.SUPERSEDED, status_ms=self.work.now, held=False)
+            self.work.change(record.id, after, "replaced", f"superseded: {because}")
+            if stands is not None:
+                self.work.link(link_change(SUPERSEDES, stands, record.id, because))
+            self.work.close_reviews(record.id, because)
+
+    def _notes(self, memories: Iterable[str]) -> list[Record]:
+        """Return the memories among some that are in view, and that a claim may supersede: what was said stays."""
+        ids = sorted(i for i in memories if i)
+        self.work.include(self.ctx.store.get(self.work.namespace, ids) if ids else [])
+        records = [self.work.record(i) for i in ids if i in self.work.states]
+        stays = (Kind.EPISODE, Kind.FACT)
+        return [
+            r for r in records if r.state.status is Status.ACTIVE and (r.state.kind not in stays or r.id in self.gone)
+        ]
+
+    def _resting_on(self, memory: str) -> list[str]:
+        stored = [o for o, kind, _ in self.ctx.store.links_to(self.work.namespace, memory) if kind == DERIVED]
+        fresh = [f.id for f in self.work.facts.values() if any(s.memory == memory for s in f.sources)]
+        return list(dict.fromkeys((*stored, *fresh)))
+
+    def _mention(self, claims: Sequence[MeantClaim]) -> None:
+        """Write down whom the memory is about."""
+        memory = self.handed.memory or ""
+        self.work.edits.read(self.ctx.store.documents.find(self.work.namespace, Shelf.MENTION, [memory]))
+        for each in {c.subject: c for c in claims}.values():
+            if self.work.edits.get(Shelf.MENTION, memory, each.subject) is None:
+                words = [(each.claim.span, normal_name(each.name))]
+                self.work.edits.absorb([mention_change(memory, each.subject, "subject", words)])

@@ -1,0 +1,60 @@
+"""What is known beside claims that are handed over: for whoever hands them over, to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from perdure.knowledge.extraction.entity_names import Resolved
+from perdure.knowledge.extraction.references import FIRST_PERSON, USER
+from perdure.knowledge.operations.alias_index import names_of
+from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.rules.given_claims import predicate_name
+from perdure.operations.ports import Context
+from perdure.records.document import Shelf
+from perdure.records.fact_claim import GivenClaim
+from perdure.records.outcome import KnownPredicates
+
+_MOST_FACTS: Final = 200
+"""Facts of one subject, those learned last, that are looked at."""
+_MOST_SUBJECTS: Final = 3
+
+
+def known_beside(
+    ctx: Context, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str]
+) -> tuple[list[str], list[KnownPredicates]]:
+    """Return the memories that say something about the same subjects and predicates, and the subjects' predicates.
+
+    Args:
+        ctx: Store, policy.
+        namespace: Where.
+        claims: What was handed over.
+        besides: Facts that are left out, with what rests on them.
+    """
+    names, predicates = names_of(ctx, namespace), resources(ctx).predicates
+    given: dict[str, set[str]] = {}
+    for claim in claims:
+        words = USER if claim.subject.casefold() in FIRST_PERSON else claim.subject
+        found = names.resolve(words, ctx.policy.knowledge.fuzzy)
+        if isinstance(found, Resolved):
+            given.setdefault(found.id, set()).add(predicate_name(claim.predicate, predicates))
+    memories: dict[str, None] = {}
+    known = []
+    for subject, own in list(given.items())[:_MOST_SUBJECTS]:
+        facts = [f for f in _believed(ctx, namespace, subject) if f.id not in besides]
+        for fact in facts:
+            if any(fact.predicate == one or predicates.akin(one, fact.predicate) for one in own):
+                memories |= dict.fromkeys([s.memory for s in fact.sources] or [fact.id])
+        others = tuple(sorted({f.predicate for f in facts} - own))
+        known += [KnownPredicates(names.entity(subject).name, others)] if others else []
+    return list(memories), known
+
+
+def _believed(ctx: Context, namespace: str, subject: str) -> list[Fact]:
+    """Return the facts about an entity that are believed, those learned last first."""
+    about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, [subject])
+    ids = sorted({d.id for d in about})[-_MOST_FACTS:]
+    documents = ctx.store.documents.find(namespace, Shelf.FACT, ids) if ids else []
+    facts = [Fact.from_data(d.id, d.data) for d in documents]
+    return sorted((f for f in facts if f.retired is None), key=lambda f: f.id, reverse=True)

@@ -1,0 +1,177 @@
+"""What becomes of a claim that was handed over: it names its subject, predicate and value, so nothing is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from perdure.knowledge.extraction.lemmas import base_verb
+from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.records.facts import Claim, Learned
+from perdure.knowledge.rules.claim_resolution import (
+    Action,
+    ConflictStrategy,
+    Decision,
+    KnownFact,
+    resolve_conflict,
+    surest,
+)
+from perdure.records.fact_claim import GivenClaim
+from perdure.records.instant import Instant
+from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.trust import Trust
+from perdure.rules.source_trust import least_trust
+
+_CONFIDENCE: Final = 0.7
+"""Of a claim: as of what is asked to be remembered in a message."""
+_BY_OTHERS: Final = 0.3
+"""The most that a claim of others (a tool, a web page) has."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeantClaim:
+    """A claim whose names were looked up.
+
+    Attributes:
+        given: As it was handed over.
+        subject: The entity's id.
+        name: The entity's name.
+        claim: What it says.
+    """
+
+    given: GivenClaim
+    subject: str
+    name: str
+    claim: Claim
+
+
+def predicate_name(words: str, predicates: Predicates) -> str:
+    """Return the normal form of a predicate that was handed over, which may begin with a verb: ``lives in``."""
+    named = predicates.name(words)
+    first, _, rest = words.casefold().partition(" ")
+    if predicates.has(named) or not (verb := base_verb(first)):
+        return named
+    by_verb = predicates.name(f"{verb} {rest}")
+    return by_verb if predicates.has(by_verb) or by_verb.partition("_")[0] == verb else named
+
+
+def birth_confidence(trust: Trust, told: float | None, policy: KnowledgePolicy) -> float:
+    """Return how sure a claim is at first: what the caller says, else 0.7; bounded by whose word it is."""
+    sure = _CONFIDENCE if told is None else told
+    if trust is Trust.ASSISTANT:
+        return min(sure, policy.statement)
+    return min(sure, _BY_OTHERS) if trust is Trust.EXTERNAL else sure
+
+
+def with_several(claims: Sequence[MeantClaim], predicates: Predicates) -> list[MeantClaim]:
+    """Return claims; a predicate that no table names, and that one call gives several values, has several."""
+    values: dict[tuple[str, str], set[str]] = {}
+    for each in claims:
+        if not (each.claim.denied or each.given.replaces or each.given.valid_to or each.given.valid_from):
+            values.setdefault((each.subject, each.claim.predicate), set()).add(each.claim.value.norm)
+    several = {key for key, norms in values.items() if len(norms) > 1 and not predicates.has(key[1])}
+    return [
+        replace(c, claim=replace(c.claim, many=True)) if (c.subject, c.claim.predicate) in several else c
+        for c in claims
+    ]
+
+
+def contradictions(claims: Sequence[MeantClaim]) -> Iterator[str]:
+    """Yield which claims of one call cannot all hold."""
+    by_value: dict[tuple[str, str, str], MeantClaim] = {}
+    by_key: dict[tuple[str, str], MeantClaim] = {}
+    for each in claims:
+        claim, number = each.claim, each.given.number
+        other = by_value.setdefault((each.subject, claim.predicate, claim.value.norm), each)
+        if other.claim.denied != claim.denied and _overlap(other.claim, claim):
+            does, did = ("denies", "says") if claim.denied else ("says", "denies")
+            yield f"Claim {number} {does} what claim {other.given.number} {did}."
+        if claim.denied or claim.many:
+            continue
+        first = by_key.setdefault((each.subject, claim.predicate), each)
+        replaced = each.given.replaces or first.given.replaces
+        if first.claim.value.norm != claim.value.norm and _overlap(first.claim, claim) and not replaced:
+            what = f"{claim.predicate.replace('_', ' ')} of {each.name}"
+            yield f"Claims {first.given.number} and {number} give {what} two values: say which replaces the other."
+
+
+def _overlap(one: Claim, other: Claim) -> bool:
+    """Whether two claims hold at one time."""
+    return not any(
+        a.valid_to is not None and b.valid_from is not None and a.valid_to <= b.valid_from
+        for a, b in ((one, other), (other, one))
+    )
+
+
+def resolve_given(
+    claim: Claim,
+    known: Sequence[KnownFact],
+    replaced: Collection[str],
+    said_at: Instant,
+    policy: KnowledgePolicy,
+    *,
+    trust: Trust,
+    corrects: bool,
+) -> tuple[Claim, Decision]:
+    """Return what becomes of a claim that was handed over, and the claim as it is to be written down.
+
+    Args:
+        claim: What was said.
+        known: The facts that are believed about its subject and predicate, and those that it is said to replace.
+        replaced: The ids of those that it is said to replace.
+        said_at: When it was said.
+        policy: Gap and days of the ladder.
+        trust: Whose word it is: it does not correct what somebody more trusted said.
+        corrects: It says what holds now, in the place of whatever contradicts it.
+    """
+    if any(_says(claim, k) and _outranks(k, trust) for k in known):
+        return claim, Decision(Action.NOTHING, because="somebody more trusted said so already")
+    rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
+    outranked = any(_outranks(k, trust) for k in rivals)
+    if rivals and not outranked and (corrects or any(k.fact.id in replaced for k in rivals)):
+        sure = max(claim.confidence, policy.correction) if trust is Trust.USER else claim.confidence
+        claim = replace(claim, learned=Learned.CORRECTION, confidence=sure)
+    elif outranked:
+        claim = replace(claim, learned=Learned.STATEMENT, old=None)
+    return claim, resolve_stated(claim, known, replaced, said_at, policy)
+
+
+def resolve_stated(
+    claim: Claim, known: Sequence[KnownFact], replaced: Collection[str], said_at: Instant, policy: KnowledgePolicy
+) -> Decision:
+    """Return what becomes of a claim that means one predicate and one value, said to hold or not to hold."""
+    rivals = [k for k in known if k.fact.id in replaced or _contradicts(claim, k)]
+    same = [k for k in known if k not in rivals and _says(claim, k)]
+    if same:
+        corrects = claim.learned is Learned.CORRECTION
+        gone = [k for k in rivals if corrects and k.said <= said_at]
+        strategy = ConflictStrategy.CORRECTION if gone else None
+        return Decision(
+            Action.REINFORCE, (surest(same), *gone), strategy, claim.predicate, f"said again: {claim.value.text}"
+        )
+    if not rivals:
+        return Decision(Action.CREATE, predicate=claim.predicate, because=f"new: {claim.learned}")
+    return resolve_conflict(claim, rivals, said_at, claim.predicate, policy)
+
+
+def _outranks(known: KnownFact, trust: Trust) -> bool:
+    """Whether a fact was said by somebody more trusted."""
+    return least_trust((trust, known.fact.trust)) is not known.fact.trust
+
+
+def _says(claim: Claim, known: KnownFact) -> bool:
+    fact = known.fact
+    same = fact.predicate == claim.predicate and fact.value.norm == claim.value.norm
+    return same and fact.denied == claim.denied
+
+
+def _contradicts(claim: Claim, known: KnownFact) -> bool:
+    """Whether a fact cannot hold beside a claim."""
+    fact = known.fact
+    if fact.predicate != claim.predicate:
+        return False
+    same = fact.value.norm == claim.value.norm
+    if claim.denied or fact.denied:
+        return same and claim.denied != fact.denied
+    return not same and not (claim.many or fact.many)

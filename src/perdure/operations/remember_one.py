@@ -1,0 +1,163 @@
+"""Remembering one memory: the facts that it says, what it replaces, and what the caller may compare it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from perdure.operations.decisions import begin, close_questions, outcome, write
+from perdure.operations.new_memories import make_vectors
+from perdure.operations.ports import Context
+from perdure.operations.remember import store_drafts
+from perdure.operations.writing import read_record, retry
+from perdure.records.errors import InvalidInput
+from perdure.records.fact_claim import GivenClaim, HandedClaims
+from perdure.records.instant import text_of
+from perdure.records.link_kinds import DERIVED, SUPERSEDES
+from perdure.records.memory import Kind, Record, Scope, Status
+from perdure.records.new_memory import Draft
+from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
+from perdure.records.plan import Change, Target
+from perdure.rules.decisions import Decisions
+from perdure.rules.redaction import redaction_note
+from perdure.rules.source_trust import stored_trust
+
+_MOST: Final = 3
+"""Earlier memories that are told."""
+_LENGTH: Final = 100
+"""Characters of each."""
+_NEAR: Final = 0.6
+"""Cosine from which two memories may be about the same thing."""
+
+
+def remember_one(
+    ctx: Context,
+    draft: Draft,
+    namespace: str,
+    claims: tuple[GivenClaim, ...] = (),
+    replaces: Sequence[str] = (),
+    confidence: float | None = None,
+) -> Remembered:
+    """Store one memory with the facts that it says, in one operation; what it replaces is superseded and linked.
+
+    A key that was used before stores and replaces nothing.
+
+    Raises:
+        InvalidInput: A claim is refused, or a replaced memory is of another namespace; nothing was stored.
+        NotFound: There is no such memory to replace.
+    """
+    if draft.redacted:
+        ctx.warn(redaction_note(draft.redacted))
+    vectors = make_vectors(ctx, [draft])
+
+    def attempt() -> Remembered:
+        decisions = begin(ctx, namespace, ctx.clock())
+        repeated = draft.key is not None and bool(ctx.store.ids_of_keys(namespace, [draft.key]))
+        old = [] if repeated else _replaceable(ctx, namespace, replaces)
+        decisions.admit(old)
+        (stands,) = store_drafts(ctx, decisions, [draft], vectors, merge=True)
+        handed = () if repeated else claims
+        old = [record for record in old if record.id != stands]
+        for record in old:
+            supersede(ctx, decisions, record, stands)
+        done = take_claims(ctx, decisions, stands, handed, old, confidence)
+        note = "remember: 1 memory" if decisions.changed else "remember"
+        written = write(ctx, decisions, "remember", note)
+        found = outcome(ctx, decisions.result(stands), written)
+        return _reply(ctx, decisions, Remembered(found.memory, written, done), claims)
+
+    return retry(attempt)
+
+
+def take_claims(
+    ctx: Context,
+    decisions: Decisions,
+    stands: str,
+    claims: tuple[GivenClaim, ...],
+    old: Sequence[Record],
+    confidence: float | None = None,
+    *,
+    corrects: bool = False,
+) -> ClaimResult:
+    """Decide what becomes of the facts of a memory, and of those that rest on memories that it replaces.
+
+    Where there are neither, nothing about facts is loaded.
+    """
+    resting = any(record.state.kind is Kind.FACT or _has_facts(ctx, record) for record in old)
+    if not claims and not resting:
+        return ClaimResult()
+    record = decisions.record(stands)
+    content = record.content
+    handed = HandedClaims(
+        claims,
+        stands,
+        content.text,
+        min(record.state.created_ms, decisions.now) if stands in decisions.changed else decisions.now,
+        stored_trust(content.metadata),
+        record.state.scope,
+        content.session,
+        content.speaker,
+        confidence,
+        tuple(r.id for r in old),
+        corrects,
+    )
+    return ctx.extension.take(ctx, decisions, handed)
+
+
+def supersede(ctx: Context, decisions: Decisions, record: Record, stands: str) -> None:
+    """Decide that a memory is superseded: another one stands for it, and nobody is asked about it any longer.
+
+    A fact is left to what knows of facts, but for the link.
+    """
+    because = f"updated: {stands} holds instead"
+    link = {"kind": SUPERSEDES, "other": record.id, "weight": 1.0}
+    decisions.add([Change(Target.LINK, stands, None, link, because)])
+    if record.state.kind is Kind.FACT:
+        return
+    gone = replace(decisions.states[record.id], status=Status.SUPERSEDED, status_ms=decisions.now, held=False)
+    decisions.change(record.id, gone, "replaced", f"superseded: {because}")
+    decisions.add(close_questions(ctx, record, because))
+
+
+def _replaceable(ctx: Context, namespace: str, ids: Iterable[str]) -> list[Record]:
+    """Return the memories in view among those that are to be replaced.
+
+    Raises:
+        NotFound: There is no such memory.
+        InvalidInput: It is in another namespace.
+    """
+    records = [read_record(ctx, identity) for identity in dict.fromkeys(ids)]
+    if apart := next((r for r in records if r.namespace != namespace), None):
+        raise InvalidInput(
+            f"{apart.id} is in the namespace {apart.namespace}, not in {namespace}; nothing was stored.",
+            remedy="Replace memories of the same namespace.",
+        )
+    return [record for record in records if record.state.status is Status.ACTIVE]
+
+
+def _has_facts(ctx: Context, record: Record) -> bool:
+    return any(kind == DERIVED for _, kind, _ in ctx.store.links_to(record.namespace, record.id))
+
+
+def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequence[GivenClaim]) -> Remembered:
+    """Return the outcome with what may be about the same thing: what facts say of it, then what is near."""
+    place, facts = decisions.namespace, done.facts
+    besides = {*facts.created, *facts.reinforced, *facts.retired}
+    told, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
+    near = [other for other, cosine in decisions.neighbours.get(done.id, ()) if cosine >= _NEAR]
+    ids = [i for i in dict.fromkeys((*told, *near)) if i != done.id and i not in besides]
+    related = [r for r in (ctx.store.get(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(r, done)]
+    return replace(done, related=tuple(_related(r) for r in related[:_MOST]), predicates=tuple(predicates))
+
+
+def _is_shown(record: Record, done: Remembered) -> bool:
+    """Whether an earlier memory is in view of those who see the new one."""
+    state, content, new = record.state, record.content, done.memory
+    seen = state.scope is Scope.LONG_TERM or content.session == new.session
+    return state.status is Status.ACTIVE and seen
+
+
+def _related(record: Record) -> RelatedMemory:
+    words = " ".join(record.content.text.split())
+    return RelatedMemory(record.id, text_of(record.state.created_ms)[:10], words[:_LENGTH])

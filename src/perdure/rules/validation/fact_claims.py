@@ -1,0 +1,160 @@
+"""The door for claims: every fault of every claim is named at once, with the number of the claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from perdure.records.errors import InvalidInput, given
+from perdure.records.fact_claim import FactClaim, GivenClaim
+from perdure.records.instant import Instant, to_instant
+from perdure.records.policy import Policy
+from perdure.rules.redaction import redact_by_policy
+from perdure.rules.validation.values import checked_text
+
+MOST: Final = 1000
+"""Claims of one call."""
+EXAMPLE: Final = 'facts=[{"subject": "Ana", "predicate": "home", "value": "Paris", "replaces": "Berlin"}]'
+_KEYS: Final = tuple(FactClaim.__annotations__)
+_LONGEST: Final[Mapping[str, int]] = {"subject": 200, "predicate": 100, "value": 500, "replaces": 500, "quote": 10_000}
+_REQUIRED: Final = ("subject", "predicate", "value")
+_REMEDY: Final = (
+    f"Nothing was stored. A claim is an object with the keys {', '.join(_KEYS)}; the first three are needed."
+)
+_SHOWN: Final = 10
+"""So many faults are told; of more only how many there are."""
+
+
+def parsed_claims(items: Any, content: str | None, *, policy: Policy, now: Instant) -> tuple[GivenClaim, ...]:
+    """Return the claims of a call, checked.
+
+    Args:
+        items: A list of mappings with the keys of ``FactClaim``.
+        content: The words that quotes must stand in, white space aside; None where there are none.
+        policy: Whether secrets are replaced.
+        now: What begins later is refused.
+
+    Raises:
+        InvalidInput: Claims are refused; the text names each fault and its claim.
+    """
+    words = None if content is None else " ".join(content.split())
+    claims, faults = [], []
+    for number, item in enumerate(_listed(items), 1):
+        reader = _Reader(number, item, words, now)
+        claims.append(reader.claim(policy))
+        faults += reader.faults
+    refuse(faults)
+    return tuple(claims)
+
+
+def _listed(items: Any) -> list[Any]:
+    if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        raise InvalidInput("facts must be a list of objects.", remedy=f"Pass for example {EXAMPLE}.")
+    listed = list(items)
+    if len(listed) > MOST:
+        raise InvalidInput(
+            f"{len(listed):,} claims were given; {MOST:,} are allowed in one call.", remedy="Split the call."
+        )
+    return listed
+
+
+def refuse(faults: list[str]) -> None:
+    """Raise InvalidInput for faults, if there are any."""
+    if faults:
+        more = f" And {len(faults) - _SHOWN:,} more." if len(faults) > _SHOWN else ""
+        raise InvalidInput(" ".join(faults[:_SHOWN]) + more, remedy=_REMEDY)
+
+
+class _Reader:
+    """Reads one claim, and collects what is wrong with it."""
+
+    def __init__(self, number: int, item: Any, words: str | None, now: Instant) -> None:
+        self.number, self.words, self.now = number, words, now
+        self.faults: list[str] = []
+        self.item: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
+        if not isinstance(item, Mapping):
+            self.fault(f"it is no object, but {given(item)}")
+
+    def fault(self, text: str) -> None:
+        """Write down what is wrong."""
+        self.faults.append(f"Claim {self.number}: {text}.")
+
+    def claim(self, policy: Policy) -> GivenClaim:
+        """Return the claim; it is only good where there are no faults."""
+        if not self.item:
+            return GivenClaim(self.number, "", "", "")
+        for key in self.item:
+            if key not in _KEYS:
+                self.fault(f"there is no key {given(key)}")
+        texts = dict(self._texts())
+        self._check_quote(texts.get("quote", ""))
+        denied = self.item.get("denied")
+        if denied is not None and not isinstance(denied, bool):
+            self.fault(f"denied must be true or false, not {given(denied)}")
+        begin, end = self._instant("valid_from"), self._instant("valid_to")
+        if begin is not None and begin > self.now:
+            self.fault("valid_from lies in the future: a fact is of what holds already")
+        if begin is not None and end is not None and end < begin:
+            self.fault("valid_to lies before valid_from")
+        safe = {key: redact_by_policy(text, policy) for key, text in texts.items()}
+        return GivenClaim(
+            self.number,
+            safe.get("subject", ""),
+            safe.get("predicate", ""),
+            safe.get("value", ""),
+            denied=denied is True,
+            replaces=safe.get("replaces", ""),
+            valid_from=begin,
+            valid_to=end,
+            quote=safe.get("quote", ""),
+        )
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        for key, longest in _LONGEST.items():
+            value = self.item.get(key)
+            if value is None and key not in _REQUIRED:
+                continue
+            if key not in self.item:
+                self.fault(f"{key} is missing")
+                continue
+            number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            words = str(value) if number and key in ("value", "replaces") else value
+            try:
+                yield key, " ".join(checked_text(words, key, longest=longest).split())
+            except InvalidInput as error:
+                self.fault(error.message.removesuffix("."))
+
+    def _check_quote(self, quote: str) -> None:
+        if not quote:
+            return
+        if self.words is None:
+            self.fault("a quote needs the content that it stands in")
+        elif quote not in self.words:
+            self.fault(f"the quote {given(quote)} does not stand in the content")
+
+    def _instant(self, key: str) -> Instant | None:
+        value = self.item.get(key)
+        if value is None:
+            return None
+        try:
+            return to_instant(_moment(value), name=key)
+        except InvalidInput as error:
+            self.fault(error.message.removesuffix("."))
+        except (TypeError, ValueError):
+            self.fault(f"{key} is no date, and no time with a zone: {given(value)}; write 2026-11-21")
+        return None
+
+
+def _moment(value: Any) -> datetime:
+    """Return a date, which begins in UTC, or a time, as a datetime."""
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if not isinstance(value, str):
+        raise TypeError(value)
+    text = value.strip()
+    day = len(text) == len("2026-11-21")
+    return _moment(date.fromisoformat(text)) if day else datetime.fromisoformat(text)

@@ -1,0 +1,242 @@
+"""Facts that a caller hands over: believed, replaced, denied and explained as any fact, under every preset."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import perdure
+from conftest import WORDS_ONLY, Clock, HashEmbedder
+from perdure.records.policy import PRESETS
+
+HOME = {"subject": "Ana", "predicate": "home", "value": "Berlin"}
+MOVED = {**HOME, "value": "Paris", "replaces": "Berlin"}
+PORK = {"subject": "Ana", "predicate": "eats", "value": "pork"}
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def memory(clock):
+    with perdure.open(":memory:", {**WORDS_ONLY}, clock) as opened:
+        yield opened
+
+
+def believed(memory, subject=None):
+    return {(f.name, f.predicate, f.value) for f in memory.facts(subject)}
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_a_fact_is_believed_under_every_preset_and_undone_with_its_words(preset, clock):
+    with perdure.open(":memory:", {**WORDS_ONLY, "preset": preset}, clock) as memory:
+        kept = memory.remember("Ana lives in Berlin.", facts=[{**HOME, "quote": "lives  in\nBerlin"}])
+        (fact,) = memory.facts("Ana")
+        assert (fact.predicate, fact.value, fact.learned, fact.state) == ("home", "Berlin", "explicit", "active")
+        assert fact.sources == ((kept.id, "lives in Berlin"),)
+        assert kept.facts.created == (fact.id,)
+        assert memory.why(fact.id).fact is not None
+        assert len(memory.history()) == 1
+        memory.undo(kept.operation)
+        assert memory.list(include_archived=True) == []
+        assert memory.entities() == []
+
+
+def test_what_replaces_a_value_supersedes_the_fact_and_the_note_that_said_it(memory, clock):
+    old = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    clock.passes(days=2)
+    new = memory.remember("Ana moved to Paris.", facts=[MOVED])
+    assert believed(memory) == {("Ana", "home", "Paris")}
+    assert memory.get(old.id, include_archived=True).status == "superseded"
+    assert {h.memory.content for h in memory.recall("Ana home Paris").hits} == {
+        "Ana moved to Paris.",
+        "Ana: home: Paris",
+    }
+    before = [f.value for f in memory.timeline("Ana").facts if f.valid_to]
+    assert before == ["Berlin"]
+    memory.undo(new.operation)
+    assert believed(memory) == {("Ana", "home", "Berlin")}
+    assert memory.get(old.id).status == "active"
+
+
+def test_a_memory_id_may_be_replaced_by_a_claim_or_by_the_call(memory):
+    note = memory.remember(
+        "The deploy is on Tuesday.", facts=[{"subject": "deploy", "predicate": "day", "value": "Tue"}]
+    )
+    plain = memory.remember("Ana is in charge of deploys.")
+    wednesday = {"subject": "deploy", "predicate": "day", "value": "Wednesday", "replaces": note.id}
+    memory.remember("It is on Wednesday, with Bo.", facts=[wednesday], replaces=[plain.id[-8:]])
+    assert {memory.get(i, include_archived=True).status for i in (note.id, plain.id)} == {"superseded"}
+    assert believed(memory) == {("deploy", "day", "Wednesday")}
+
+
+def test_update_replaces_the_facts_of_the_old_words_and_keeps_those_that_are_said_again(memory, clock):
+    job = {"subject": "Ana", "predicate": "job", "value": "baker"}
+    old = memory.remember("Ana, a baker, lives in Berlin.", facts=[HOME, job])
+    clock.passes(days=1)
+    now = memory.update(old.id, "Ana, a baker, lives in Oslo.", facts=[{**HOME, "value": "Oslo"}, job])
+    assert believed(memory, "Ana") == {("Ana", "home", "Oslo"), ("Ana", "occupation", "baker")}
+    memory.update(now.id, "Nothing is known of Ana.")
+    assert believed(memory) == set()
+    assert {f.value for f in memory.facts("Ana", past=True)} == {"Berlin", "Oslo", "baker"}
+
+
+def test_a_fact_is_updated_with_the_note_that_says_it(memory):
+    old = memory.remember("Ana lives in Berlin.", facts=[HOME])
+    (fact,) = memory.facts("Ana")
+    with pytest.raises(perdure.InvalidInput, match="is a fact"):
+        memory.update(fact.id, "Ana lives in Oslo.")
+    memory.update(fact.id, "Ana lives in Oslo.", facts=[{**HOME, "value": "Oslo"}])
+    assert believed(memory) == {("Ana", "home", "Oslo")}
+    assert memory.get(old.id, include_archived=True).status == "superseded"
+
+
+def test_a_denied_claim_is_a_fact_that_is_shown_and_as_of_knows_both(memory, clock):
+    memory.remember("Ana eats pork.", facts=[PORK])
+    clock.passes(days=30)
+    memory.remember("Ana does not eat pork any more.", facts=[{**PORK, "denied": True}])
+    (fact,) = memory.facts("Ana")
+    assert (fact.value, fact.denied, memory.get(fact.id).content) == ("not pork", True, "Ana does not eat pork")
+    assert "not pork" in memory.answer_sheet("Does Ana eat pork?").text
+    clock.passes(days=1)
+
+    def then(moment):
+        hits = memory.recall("Does Ana eat pork?", as_of=moment, kinds=["fact"]).hits
+        return [h.memory.content for h in hits]
+
+    assert then(datetime(2026, 1, 10, tzinfo=UTC)) == ["Ana: eat: pork"]
+    assert then(clock.now - timedelta(hours=1)) == ["Ana does not eat pork"]
+    clock.passes(days=30)
+    memory.remember("Ana eats pork again.", facts=[PORK])
+    assert believed(memory, "Ana") == {("Ana", "eat", "pork")}
+
+
+def test_a_denial_soon_after_is_asked_about_and_speaks_of_its_own_value_only(memory):
+    memory.remember("Ana eats pork and fish.", facts=[PORK, {**PORK, "value": "fish"}])
+    done = memory.remember("Ana does not eat pork.", facts=[{**PORK, "denied": True}])
+    assert done.facts.asked == done.facts.created
+    contested = {f.value: bool(f.contested) for f in memory.facts("Ana")}
+    assert contested == {"pork": True, "not pork": True, "fish": False}
+
+
+def test_what_others_say_does_not_replace_what_the_user_said(memory, clock):
+    memory.remember("Ana lives in Berlin.", facts=[HOME])
+    told = memory.remember("Ana lives in Paris.", facts=[MOVED], source="https://example.com/ana")
+    assert believed(memory) == {("Ana", "home", "Berlin")}
+    (fact,) = [f for f in memory.facts("Ana", past=True) if f.id in told.facts.created]
+    assert (fact.trust, fact.base, fact.state) == ("external", 0.3, "superseded")
+    memory.remember("Ana lives in Berlin, they say.", facts=[HOME], source="web:ana")
+    assert [(f.trust, f.confirmations) for f in memory.facts("Ana")] == [("user", 1)]
+    clock.passes(days=20)
+    later = memory.remember("Ana lives in Rome.", facts=[{**MOVED, "value": "Rome"}], source="web:ana")
+    assert later.facts.asked == later.facts.created
+
+
+def test_the_same_call_again_changes_nothing(memory):
+    first = memory.remember("Ana lives in Berlin.", facts=[HOME], idempotency_key="1")
+    for key in ("1", None):
+        again = memory.remember("Ana lives in Berlin.", facts=[HOME], idempotency_key=key)
+        assert (again.id, again.changed) == (first.id, False)
+    assert [f.confirmations for f in memory.facts("Ana")] == [1]
+
+
+def test_learn_takes_claims_that_no_memory_says(memory):
+    first = {"subject": "Bo", "predicate": "works as", "value": "baker", "valid_from": "2020-01-01"}
+    over = {**first, "valid_to": "2021-01-01"}
+    now = {**first, "value": "cook", "valid_from": "2021-01-01T01:00:00+01:00"}
+    done = memory.learn(claims=[over, now])
+    assert (len(done.created), done.entities) == (2, ("bo",))
+    assert [(f.value, f.valid_from[:10], f.valid_to[:10], f.state) for f in memory.timeline("Bo").facts] == [
+        ("baker", "2020-01-01", "2021-01-01", "superseded"),
+        ("cook", "2021-01-01", "", "active"),
+    ]
+    memory.undo(done.operation)
+    assert memory.facts(past=True) == []
+    with pytest.raises(perdure.InvalidInput, match="Either sessions or claims"):
+        memory.learn()
+
+
+FAULTS = {
+    "unknown key": ([{**HOME, "since": "2020"}], "Claim 1: there is no key 'since'"),
+    "no value": ([HOME, {"subject": "Ana", "predicate": "home"}], "Claim 2: value is missing"),
+    "empty subject": ([{**HOME, "subject": " "}], "Claim 1: subject is empty"),
+    "pronoun": ([{**HOME, "subject": "she"}], "Claim 1: the subject 'she' names nobody"),
+    "no word": ([{**HOME, "predicate": "?!"}], "Claim 1: the predicate '\\?!' has no word"),
+    "type": ([{**HOME, "denied": "no"}], "Claim 1: denied must be true or false"),
+    "no object": (["Ana"], "Claim 1: it is no object"),
+    "no list": ("Ana", "facts must be a list"),
+    "no date": ([{**HOME, "valid_from": "last May"}], "Claim 1: valid_from is no date"),
+    "naive": ([{**HOME, "valid_from": "2020-01-01T10:00"}], "naive"),
+    "ends first": ([{**HOME, "valid_from": "2020-01-02", "valid_to": "2020-01-01"}], "lies before valid_from"),
+    "future": ([{**HOME, "valid_from": "2100-01-01"}], "lies in the future"),
+    "quote": ([{**HOME, "quote": "in Bonn"}], "Claim 1: the quote 'in Bonn' does not stand in the content"),
+    "many": ([HOME] * 1001, "1,001 claims were given; 1,000 are allowed"),
+    "denied twice": ([PORK, {**PORK, "predicate": "eat", "denied": True}], "Claim 2 denies what claim 1 says"),
+    "two values": ([HOME, {**HOME, "value": "Bonn"}], "Claims 1 and 2 give home of Ana two values"),
+}
+
+
+@pytest.mark.parametrize(("facts", "told"), FAULTS.values(), ids=FAULTS)
+def test_faults_name_the_claim_and_nothing_is_stored(facts, told, memory):
+    with pytest.raises(perdure.InvalidInput, match=told):
+        memory.remember("Ana lives in Berlin.", facts=facts)
+    assert memory.list() == []
+    assert memory.entities() == []
+    assert memory.history() == []
+
+
+def test_all_faults_are_told_at_once(memory):
+    with pytest.raises(perdure.InvalidInput) as caught:
+        memory.remember("Ana lives in Berlin.", facts=[{**HOME, "subject": ""}, HOME, {**HOME, "quote": "no"}])
+    assert [n for n in "123" if f"Claim {n}:" in str(caught.value)] == ["1", "3"]
+
+
+def test_an_ambiguous_subject_is_named_and_an_id_is_taken(memory):
+    memory.learn(claims=[{**HOME, "subject": "Jon Smith"}, {**HOME, "subject": "Jon Kay"}])
+    memory.alias("jon-smith", "Jonny")
+    memory.alias("jon-kay", "Jonny")
+    with pytest.raises(perdure.InvalidInput, match="jon-kay, jon-smith"):
+        memory.learn(claims=[{**HOME, "subject": "Jonny"}])
+    done = memory.learn(claims=[{**HOME, "subject": "jon-kay"}])
+    assert len(done.reinforced) == 1
+
+
+def test_a_fact_is_remembered_with_what_it_is_about(memory):
+    with pytest.raises(perdure.InvalidInput, match="needs to say what it is about"):
+        memory.remember("Ana lives in Berlin.", kind="fact")
+    assert memory.remember("Ana lives in Berlin.", kind="fact", facts=[HOME]).memory.kind == "note"
+
+
+def test_secrets_in_claims_are_replaced(memory):
+    key = "AKIAIOSFODNN7EXAMPLE"[:16] + "ABCD"
+    memory.learn(claims=[{"subject": "deploy", "predicate": "key", "value": key}])
+    assert key not in str(memory.facts())
+
+
+class Counting(HashEmbedder):
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def embed(self, texts, *, purpose):
+        self.texts += texts
+        return super().embed(texts, purpose=purpose)
+
+
+def test_the_reply_names_what_may_be_about_the_same_without_embedding_it_twice(clock):
+    embedder = Counting()
+    with perdure.open(":memory:", None, clock, embedder=embedder) as memory:
+        far = memory.remember("The printer is out of paper.")
+        assert far.related == ()
+        near = memory.remember("The weekly team meeting is on Monday at ten.")
+        ana = memory.remember("Ana is a resident of Berlin.", facts=[HOME])
+        memory.remember("Ana loves jazz.", facts=[{"subject": "Ana", "predicate": "loves", "value": "jazz"}])
+        clock.passes(days=1)
+        reply = memory.remember("The weekly team meeting is on Friday at ten.")
+        assert [(r.id, r.created_at) for r in reply.related] == [(near.id, "2026-01-01")]
+        assert reply.related[0].content == near.memory.content
+        assert embedder.texts.count("The weekly team meeting is on Friday at ten.") == 1
+        reply = memory.remember("Paris has got her now.", facts=[{**HOME, "value": "Paris"}])
+        assert [r.id for r in reply.related] == [ana.id]
+        assert [(k.subject, k.predicates) for k in reply.predicates] == [("Ana", ("like",))]
