@@ -127,7 +127,7 @@ def test_every_key_says_whether_it_is_protected(name, key):
 def test_what_sends_reads_writes_or_protects_is_protected():
     protected = {f"{name}.{f.name}" for name, f in KEYS if f.metadata["protected"]}
     assert protected == {
-        *(f"embedder.{k}" for k in ("model", "base_url", "name", "key_variable", "timeout_seconds")),
+        *(f"embedder.{k}" for k in ("model", "path", "base_url", "name", "key_variable", "timeout_seconds")),
         *(f"model.{f.name}" for f in fields(Policy().model)),
         *(f"gates.{f.name}" for f in fields(Policy().gates)),
         *("knowledge.file", "knowledge.redact", "consolidate.require_dry_run", "recall.log_entries"),

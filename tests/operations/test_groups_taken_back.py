@@ -24,7 +24,7 @@ TEXTS = [
 drafts = st.fixed_dictionaries(
     {
         "content": st.sampled_from(TEXTS),
-        "kind": st.sampled_from(["note", "episode", "fact"]),
+        "kind": st.sampled_from(["note", "episode", "procedure"]),
         "tags": st.lists(st.sampled_from("abc"), unique=True),
         "importance": st.sampled_from([0.1, 0.5, 1.0]),
         "confidence": st.sampled_from([0.3, 0.8, 1.0]),

@@ -215,7 +215,8 @@ def answers(memory, told, clock):
     asked = [(q, "default") for q in ("river", "staging server", "said 3", "東京", "to stay hidden")]
     for query, place in (*asked, ("note about the river", "team/a b")):
         hits = memory.recall(query, namespace=place, touch=False, limit=20).hits
-        seen[query] = [h.memory.id for h in hits][:3]  # how rare a word is, a file counts in all its namespaces
+        # How rare a word is, a file counts in all its namespaces; the neighbours of a turn, from the third hit on, tie.
+        seen[query] = [h.memory.id for h in hits][:2]
     born = {m.id for m in memory.list(limit=1000)}
     seen["why"] = [memory.why(told[name].id).to_dict()["history"] for name in ("key", "pinned", "large")]
     seen["again"] = memory.remember("other words", idempotency_key="k1").id

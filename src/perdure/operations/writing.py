@@ -10,7 +10,7 @@ from perdure.records.errors import ConflictError, NotFound
 from perdure.records.memory import Record
 
 T = TypeVar("T")
-ATTEMPTS: Final = 8
+ATTEMPTS: Final = 24
 
 
 def retry(attempt: Callable[[], T]) -> T:
