@@ -19,9 +19,8 @@ def clock():
 
 
 @pytest.fixture
-def memory(clock):
-    with perdure.open(":memory:", {**WORDS_ONLY}, clock) as opened:
-        yield opened
+def memory(opening):
+    return opening()
 
 
 def believed(memory, subject=None):
