@@ -1,4 +1,4 @@
-"""The tools that steer memories' lives: seed 000's schemas to the letter, the profiles, use, isolation, errors."""
+"""The tools that steer memories' lives: their published schemas to the letter, the profiles, use, isolation, errors."""
 
 import json
 import sys
@@ -47,7 +47,7 @@ def told(memory, story, mode="auto"):
     talk(over(memory, "full"), story, mode)
 
 
-# --- the four tools of seed 000: literal copies of its sections 1.3, 2.3, 3.4 and 4.4, without the descriptions
+# --- the four tools: literal copies of their published schemas, without the descriptions
 
 SEED = {
     "decay": {

@@ -1,4 +1,4 @@
-"""Seed 001's configuration file (SPEC-03.25): read where no policy is named, beneath a policy file, never silently."""
+"""The configuration file rlm-config.json: read where no policy is named, beneath a policy file, never silently."""
 
 from __future__ import annotations
 

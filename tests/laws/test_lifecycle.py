@@ -1,4 +1,4 @@
-"""Laws of playing memories forward: what daily, late and repeated sweeps have in common (design 1 A and B, 4)."""
+"""Laws of playing memories forward: what daily, late and repeated sweeps have in common."""
 
 from __future__ import annotations
 
@@ -268,14 +268,14 @@ def reached(step: Transition, before: State, policy: Policy) -> bool:
 
 
 def unconfirmed(fact: State, now: int) -> bool:
-    """Design 5: 90 days until it is asked about, 90 more without an answer, confirmed fewer than three times."""
+    """90 days until it is asked about, 90 more without an answer, confirmed fewer than three times."""
     since = fact.created_ms if fact.validated_ms is None else fact.validated_ms
     asked = max(since + 90 * DAY, fact.recorded_ms)
     return fact.reinforcements < 3 and now - asked > 90 * DAY
 
 
 def threshold(state: State, policy: Policy) -> float:
-    """Seed 003's forgetting threshold: lower for what is important, never below the floor."""
+    """The forgetting threshold of strength: lower for what is important, never below the floor."""
     column = {Scope.TASK: policy.strength, Scope.SESSION: policy.strength_session}.get(
         state.scope, policy.strength_long_term
     )
@@ -284,7 +284,7 @@ def threshold(state: State, policy: Policy) -> float:
 
 
 def shortened(step: Transition, before: State, value: float, policy: Policy) -> bool:
-    """Whether all conditions of seed 004's trigger for the next form hold."""
+    """Whether all conditions of the trigger for the next form hold."""
     p, age = policy.compression, step.at - before.created_ms
     old, bound, most = {
         "to_summary": (p.summary_hours * HOUR, p.summary_value, p.summary_accesses),
@@ -323,7 +323,7 @@ def hidden_by_hand(state: State, tier: Tier, stay: int, signal: dict[str, float]
 
 
 def next_form_by_hand(form: Form, tier: Tier, age: int, value: float, preset: str) -> Form:
-    """Seed 004, section 3.2, for a memory that nobody accessed; only its own preset compresses so short a text."""
+    """The triggers of shorter forms, for a memory that nobody accessed; only the preset compresses so short a text."""
     if preset != "tiered" or tier is Tier.HOT:
         return form
     if form is Form.FULL and age >= 24 * HOUR and value <= 0.6:

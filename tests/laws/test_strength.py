@@ -1,4 +1,4 @@
-"""Laws of strength (seed 003): time alone lowers it, by no more than allowed, and reading it changes nothing."""
+"""Laws of strength: time alone lowers it, by no more than allowed, and reading it changes nothing."""
 
 from __future__ import annotations
 

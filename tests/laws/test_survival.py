@@ -113,7 +113,7 @@ def test_nothing_jumps_where_the_approximation_takes_over():
 
 @pytest.mark.behaviour("002-part-4-target", "LE-survival-9")
 def test_the_target_of_the_seed():
-    """Seed 002, part 4: 0.916 / mean, 0.4 of the confidence is left then, validation after half of it."""
+    """0.916 / mean, 0.4 of the confidence is left then, validation after half of it."""
     mean = 30.0
     assert float(decay_rate(1.0 / mean)) == pytest.approx(0.916 / mean, rel=1e-3)
     assert math.exp(-float(decay_rate(1.0 / mean)) * mean) == pytest.approx(0.4)

@@ -1,4 +1,4 @@
-"""Laws of plans: a sweep's plan says what was played, and its inverse takes exactly that back (design 1 C and D)."""
+"""Laws of plans: a sweep's plan says what was played, and its inverse takes exactly that back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Back-test: past recalls under another policy (issue 5; design 6), over both stores."""
+"""Back-test: past recalls under another policy, over both stores."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from perdure.records.memory import Form, Tier
 from rules.test_tokens import data_file
 
 SEED = {**WORDS_ONLY, "preset": "tiered"}
-"""Seed 004's own triggers."""
+"""The triggers with the numbers of the preset ``tiered``."""
 
 EAGER = {
     **SEED,

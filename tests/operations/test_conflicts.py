@@ -1,4 +1,4 @@
-"""Facts that contradict each other: both are kept and shown until a person says which is right (seed 002, stage 4)."""
+"""Facts that contradict each other: both are kept and shown until a person says which is right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""decay: seed 000 section 1, over both stores. Expected numbers are worked out by hand from the seed and design 3."""
+"""decay, over both stores. Expected numbers are worked out by hand from the formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message does, said by rules and, where one is configured, by a language model (issue 5 Build 1)."""
+"""What a message does, said by rules and, where one is configured, by a language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extraction (seed 000 section 3): what is stored, what counts as known, what a language model may do, and undo."""
+"""Extraction: what is stored, what counts as known, what a language model may do, and undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping a namespace within a budget of tokens, by hand and by sweeps (seed 004; issue "bounded store")."""
+"""Keeping a namespace within a budget of tokens, by hand and by sweeps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Seed 002, part 5: five sessions about one customer, with a simulated clock and without a language model.
+"""Five sessions about one customer, with a simulated clock and without a language model.
 
-Each number is the seed's, with design 5's decisions where the two differ.
+Each number was written down before the code was.
 """
 
 from __future__ import annotations

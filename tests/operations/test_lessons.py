@@ -1,4 +1,4 @@
-"""Whether a predicate has one value or several, learned from a person's answers (decision 21, issue 5 Build 3)."""
+"""Whether a predicate has one value or several, learned from a person's answers (decision 21)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""move: a person's word about a tier (seed 004 sections 4 and 5), and restoring where strength hides."""
+"""move: a person's word about a tier, and restoring where strength hides."""
 
 from __future__ import annotations
 

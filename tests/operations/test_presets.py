@@ -1,4 +1,4 @@
-"""The presets evolution (seed 001) and strength (seed 003), over both stores."""
+"""The presets evolution and strength, over both stores."""
 
 from __future__ import annotations
 
@@ -116,18 +116,18 @@ def test_a_restored_memory_is_long_term_and_stays(faded, evolving, clock):
 
 
 def test_only_long_term_memories_fade(evolving, clock):
-    """Design 2: factor 0.95 a day, long-term scope only."""
+    """Factor 0.95 a day, long-term scope only."""
     kept = evolving.remember("said in a talk", session="talk")
     clock.passes(days=300)
     evolving.sweep()
     assert evolving.get(kept.id).confidence == 0.8
 
 
-# --- seed 003
+# --- strength
 
 
 def column(scope):
-    """Seed 003's table, the columns MTM and LTM, and the design's values for what it leaves out."""
+    """The table of strength: the columns MTM and LTM, and values for what it leaves out."""
     own = {
         "session": {
             "baseline": 0.06,

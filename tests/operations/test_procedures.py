@@ -1,4 +1,4 @@
-"""Procedures: what follows what in conversations (seed 002, part 3; design 6), over both stores."""
+"""Procedures: what follows what in conversations, over both stores."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_what_was_planted_is_learned(memory, clock):
     (one,) = told.procedures
     assert (told.sessions, told.messages, told.dry_run) == (24, 144, True)
     assert (one.trigger, one.then) == (("delivery", "status"), ("invoice",))
-    assert (one.support, one.sessions, one.confidence) == (8, 8, 0.8)  # seed 002: a tenth for each
+    assert (one.support, one.sessions, one.confidence) == (8, 8, 0.8)  # a tenth for each
     assert one.lift > 5
     done = memory.procedures(dry_run=False)
     (kept,) = memory.list(kinds=["procedure"])
@@ -81,7 +81,7 @@ def test_confidence_is_never_above_nine_tenths(memory, clock):
 
 @pytest.mark.behaviour("LE-procedures-3")
 def test_three_sessions_are_enough_where_few_topics_are_talked_about(memory, clock):
-    """Seed 002: three or more. Two are not enough."""
+    """Three or more. Two are not enough."""
     for day in range(12):
         planted = ("Delivery?", "Invoices?") if day in (2, 5, 8) else ()
         said = [f"{word}!" for word in ("Weather", "Football", "Garden", "Weather", "Garden", "Football")]

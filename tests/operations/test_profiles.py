@@ -1,4 +1,4 @@
-"""Summaries of entities (seed 002, stage 7): when they are due, what they say, how long, what takes their place."""
+"""Summaries of entities: when they are due, what they say, how long, what takes their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts of a session that is promoted meet those of long term, as if they had been learned there (design 5)."""
+"""Facts of a session that is promoted meet those of long term, as if they had been learned there."""
 
 from __future__ import annotations
 

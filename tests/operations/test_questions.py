@@ -1,4 +1,4 @@
-"""Questions put to a person are few: so many a day, the most valuable doubts first (issue 5 Build 7, design 5)."""
+"""Questions put to a person are few: so many a day, the most valuable doubts first."""
 
 from __future__ import annotations
 

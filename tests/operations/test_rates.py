@@ -1,4 +1,4 @@
-"""Rates of change, learned from the facts of a namespace (seed 002, part 4; design 6), over both stores."""
+"""Rates of change, learned from the facts of a namespace, over both stores."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_it_learns_what_was_planted(memory, clock):
     assert terms.low < 0.916 / 700 < terms.high
     assert contact.rate == pytest.approx(0.916 / 30, rel=0.25)
     assert contact.in_use
-    assert contact.validation_days == pytest.approx(15.0, rel=0.3)  # seed 002: half of the expected life
+    assert contact.validation_days == pytest.approx(15.0, rel=0.3)  # half of the expected life
     assert known_rates(memory._context, "default") == {r.type: r.rate for r in found.rates if r.in_use}
     assert memory.rates().rates == found.rates
 

@@ -1,4 +1,4 @@
-"""reinforce and weaken: seeds 000 section 2 and 003, over both stores."""
+"""reinforce and weaken, over both stores."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def test_reinforcements_count_towards_the_vault(opening):
 
 @pytest.mark.behaviour("SG33")
 def test_weakening_is_bounded_and_ends_at_the_baseline(opening):
-    """seed 003: max_decay_per_cycle x manual_decay_multiplier = 0.15 x 2 for long-term memories."""
+    """It is max_decay_per_cycle x manual_decay_multiplier = 0.15 x 2 for long-term memories."""
     memory = opening()
     kept = memory.remember("the deploy is on tuesday", importance=0.0)
     for _ in range(20):
@@ -274,7 +274,7 @@ def test_weakening_touches_neither_importance_nor_access_and_can_be_undone(memor
         memory.weaken([kept.id], -1)
 
 
-# --- seed 000 section 8, rule 1
+# --- decay and reinforcement in balance
 
 
 def before_each_boost(spatial, clock, memories, weeks):

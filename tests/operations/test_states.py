@@ -1,4 +1,4 @@
-"""The two state machines of seed 002 are tables: what they promise, and that the engine keeps to them."""
+"""The two state machines are tables: what they promise, and that the engine keeps to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predicates near in meaning: a question to a person, once for each pair; never a decision (issue 5 Build 3)."""
+"""Predicates near in meaning: a question to a person, once for each pair; never a decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer is made of: words, score parts, order, twins behind, and when nothing is known (design 7)."""
+"""What an answer is made of: words, score parts, order, twins behind, and when nothing is known."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_the_better_in_words_comes_first():
 
 @pytest.mark.behaviour("Q8")
 def test_words_weigh_more_where_a_memory_holds_the_rare_ones():
-    """design 7: the lexical weight follows how much the query's words discriminate."""
+    """The lexical weight follows how much the query's words discriminate."""
     by_meaning, by_words = candidate("meaning", 0.8, 0.0), candidate("words", 0.35, 10.0)
     assert order(by_meaning, by_words, coverage=0.0) == ["meaning", "words"]
     assert order(by_meaning, by_words, coverage=1.0) == ["words", "meaning"]
@@ -245,7 +245,7 @@ def test_rare_words_weigh_more_than_common_ones():
 @ANY
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_signals_add_a_small_bounded_part_and_never_take_away(importance, confidence):
-    """design 7: the signals enter only as a small bounded term."""
+    """The signals enter only as a small bounded term."""
     entry = rank_candidates(pool(candidate("m", 0.6)), query(), POLICY)[0]
     hit = with_signals(entry, memory("m", importance=importance, confidence=confidence), POLICY)
     assert entry.score <= hit.score + 1e-12

@@ -1,4 +1,4 @@
-"""What becomes of a claim, with a number on both sides of each threshold (seed 002, stages 3 and 4; design 5)."""
+"""What becomes of a claim, with a number on both sides of each threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages claim: seed 002 stages 2 and 5, and the tiers of issue 5 Build 3."""
+"""What messages claim, and how sure a claim of each kind is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a memory shows less of itself: the triggers of seed 004, sections 3.2 and 6.2, as moves that fall due.
+"""When a memory shows less of itself: the triggers, as moves that fall due.
 
 Expected instants and forms are worked out by hand from the seed's table, not by the code under test.
 """
@@ -50,7 +50,7 @@ def worth(value: float, **fixed: object) -> State:
 
 
 OLDEST: dict[Form, float] = {Form.FULL: 24.0, Form.SUMMARY: 7 * 24.0, Form.KEYWORDS: 30 * 24.0}
-"""Hours of age from which each form may be left (seed 004, 3.2)."""
+"""Hours of age from which each form may be left."""
 
 
 # --- one condition at a time, both sides of each threshold
@@ -125,7 +125,7 @@ def test_an_access_that_comes_before_the_trigger_is_counted_first():
 
 @pytest.mark.parametrize("tokens", [39, 40])
 def test_balanced_leaves_short_texts_alone(tokens):
-    """Design 2: what is short is not made shorter; compression.least_tokens is 40 there, and 0 in the seed's preset."""
+    """What is short is not made shorter; compression.least_tokens is 40 there, and 0 in the seed's preset."""
     memory = worth(0.1, kind=Kind.FACT, tokens=tokens)  # facts are not hidden for fading
     assert [f for f, _ in forms(memory, 721, DEFAULT)] == ([Form.SUMMARY] if tokens == 40 else [])
     assert forms(replace(memory, tokens=0), 25, SEED) == [(Form.SUMMARY, 24.0)]
@@ -162,7 +162,7 @@ def test_firm_ones_still_change_their_tier_and_fade():
 
 @pytest.mark.behaviour("C04", "004-4.1-HOT")
 def test_hot_stays_full_and_is_compressed_once_it_has_left():
-    """Design 4: hot stays full. At 24 hours it leaves hot, and only then, at the same instant, is it made shorter."""
+    """Hot stays full. At 24 hours it leaves hot, and only then, at the same instant, is it made shorter."""
     memory = worth(0.15, tier=Tier.HOT)
     assert forms(memory, 23.999) == []
     steps = [(s.rule, (s.at - START) / HOUR) for s in played(memory, 24.001).transitions]

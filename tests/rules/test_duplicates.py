@@ -1,4 +1,4 @@
-"""Duplicates: which memories form groups, which of them may become one, and what that one is (seed 000 section 4.8)."""
+"""Duplicates: which memories form groups, which of them may become one, and what that one is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message does: seed 002 stages 1 and 5, and issue 5's words on clause starts."""
+"""What a message does, by its words and by how its clauses start."""
 
 from __future__ import annotations
 

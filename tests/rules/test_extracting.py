@@ -1,4 +1,4 @@
-"""Extraction: seed 000 section 3, with its test names, and what it would otherwise cut or overrun."""
+"""Extraction by patterns, and what it would otherwise cut or overrun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shorter forms of one text: what they show, when they are refused, what they are measured to keep (seed 004, 3.3)."""
+"""Shorter forms of one text: what they show, when they are refused, what they are measured to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policy: each key within its bounds, all faults at once, no threshold that is never reached (issue 2, Build 2)."""
+"""The policy: each key within its bounds, all faults at once, no threshold that is never reached."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def importance(base: float, accesses: int, days: float, **keys: object) -> float
     return float(curve.value(days)[0])
 
 
-# --- seed 000 section 1: importance
+# --- decay of importance
 
 
 @pytest.mark.behaviour("S1", "S2", "S3", "S4", "S5")
@@ -126,7 +126,7 @@ def test_importance_after_recalls(base, times, policy, expected):
 
 @pytest.mark.behaviour("S14")
 def test_the_cap_never_lowers_what_is_above_it():
-    """design 3: capped at max_importance but a cap never lowers."""
+    """Capped at max_importance but a cap never lowers."""
     policy = policy_from({"importance": {"maximum": 0.6}})
     assert recalled(0.9, 3, policy) == 0.9
     assert recalled(0.59, 3, policy) == pytest.approx(0.6)
@@ -134,7 +134,7 @@ def test_the_cap_never_lowers_what_is_above_it():
 
 @pytest.mark.behaviour("S15")
 def test_boosts_of_one_day_stop_at_the_daily_cap_and_start_anew_the_next_day():
-    """seed 000 section 2.2 with the design's cap of 0.5 a day, here made small."""
+    """With the cap of 0.5 a day, here made small."""
     policy = policy_from({"importance": {"daily_cap": 0.05, "diminishing": 1.0}})
     assert recalled(0.3, 20, policy) == pytest.approx(0.35)
     assert recalled(0.3, 3, policy, apart=DAY) == pytest.approx(0.36)
@@ -167,7 +167,7 @@ def test_importance_defaults(policy, key, expected):
     assert getattr(policy.importance, key) == expected
 
 
-# --- design 3: confidence
+# --- confidence
 
 
 @pytest.mark.behaviour("S17", "002-stage-6-decay")
@@ -249,7 +249,7 @@ def test_from_when_confidence_fades(kind, scope, expected):
 
 @pytest.mark.behaviour("S22")
 def test_validation_moves_the_truth_clock_and_access_does_not():
-    """design 2: only validation resets the truth clock."""
+    """Only validation resets the truth clock."""
     fact = state(kind=Kind.FACT, confidence=0.8, anchor_ms=START + 39 * DAY, access_count=9)
     confirmed = replace(fact, validated_ms=START + 20 * DAY)
     late = START + 40 * DAY
@@ -257,14 +257,14 @@ def test_validation_moves_the_truth_clock_and_access_does_not():
     assert current_signals([confirmed], DEFAULT, late).confidence[0] == pytest.approx(0.8 * math.exp(-0.2))
 
 
-# --- seed 004 section 2: the forgetting curve
+# --- the forgetting curve
 
 
 @pytest.mark.behaviour("S23")
 @pytest.mark.parametrize(
     ("reinforcements", "days", "expected"),
     [
-        # seed 004 section 2.2, the table: 1.3 %, 5.8 %, 15.0 %, 28.0 %, 42.8 %. The table's last digits are rough;
+        # the published table: 1.3 %, 5.8 %, 15.0 %, 28.0 %, 42.8 %. The table's last digits are rough;
         # these follow from its own formula.
         case("004-2.2-row-0-at-30-days", 0, 30.0, 0.0138),
         case("004-2.2-row-1-at-30-days", 1, 30.0, 0.0574),
@@ -285,12 +285,12 @@ def test_retention(reinforcements, days, expected):
 
 @pytest.mark.behaviour("S24")
 def test_a_review_is_suggested_below_one_half():
-    """seed 004 section 2.1, should_reinforce: threshold 0.5, reached after 7 ln 2 = 4.852 days."""
+    """should_reinforce: threshold 0.5, reached after 7 ln 2 = 4.852 days."""
     assert SEED.retention.review_below == 0.5
     assert float(RetentionCurve(np.zeros(1)).crossing(0.5)[0]) == pytest.approx(4.852, abs=5e-4)
 
 
-# --- seed 004 section 1: value
+# --- value
 
 
 def value(mass=0.0, unique=0.0, sure=0.0, days=0.0, confirmed=0) -> float:
@@ -346,7 +346,7 @@ def test_uniqueness(cosines, expected):
 
 @pytest.mark.behaviour("S27")
 def test_the_access_counter_is_the_sum_over_the_history():
-    """seed 004 section 1.3: one number of state equals the seed's sum of e^(-0.05·age) over all accesses."""
+    """One number of state equals the seed's sum of e^(-0.05·age) over all accesses."""
     days = [0, 1, 4, 11, 30]
     mass = 0.0
     for i, day in enumerate(days):
@@ -356,12 +356,12 @@ def test_the_access_counter_is_the_sum_over_the_history():
 
 @pytest.mark.behaviour("S28")
 def test_ages_are_not_floored_to_days():
-    """design 3: ages are continuous."""
+    """Ages are continuous."""
     assert value(days=0.5) == pytest.approx(0.20 * math.exp(-0.05))
     assert float(RetentionCurve(np.zeros(1)).value(0.5)[0]) == pytest.approx(math.exp(-0.5 / 7))
 
 
-# --- seed 004 sections 4, 5 and 6: tiers
+# --- tiers
 
 
 def moves(memory, hours: float, accesses=(), policy=SEED):
@@ -441,7 +441,7 @@ def test_hot_leaves_after_24_hours(value_, accesses, expected):
 
 @pytest.mark.behaviour("S32")
 def test_hot_stays_while_its_value_is_0_6():
-    """design 4: hot leaves after 24 h with value < 0.6; otherwise it stays (the seed promoted it to warm)."""
+    """Hot leaves after 24 h with value < 0.6; otherwise it stays (the seed promoted it to warm)."""
     assert moves(worth(0.95, Tier.HOT, access_count=9), 23.9) == []
     assert moves(worth(0.95, Tier.HOT, access_count=9), 30) == []
 
@@ -468,7 +468,7 @@ def test_warm_to_cold(value_, hours, expected):
 
 @pytest.mark.behaviour("S35", "004-4.1-WARM")
 def test_an_access_keeps_a_warm_memory_warm_for_another_7_days():
-    """design 4: 7 days in tier with no access."""
+    """7 days in tier with no access."""
     found = moves(worth(0.45, Tier.WARM), 400, [(START + 100 * HOUR, 1)])
     assert found[0] == ("cold", 268.0)
 
@@ -536,14 +536,14 @@ def test_cold_rises(mass, accesses, expected):
     ],
 )
 def test_cold_to_archived(value_, days, accesses, expected):
-    """The design archives where the seed deletes: nothing is deleted by maintenance (design 1 D)."""
+    """What others delete is archived: nothing is deleted by maintenance."""
     memory = worth(value_, Tier.COLD, access_count=accesses)
     assert [t for t, _ in moves(memory, days * 24)] == expected
 
 
 @pytest.mark.behaviour("S41")
 def test_balanced_hides_only_on_low_confidence_and_low_value_and_cold():
-    """design 2: evidence of uselessness (low confidence *and* low value *and* cold)."""
+    """Evidence of uselessness (low confidence *and* low value *and* cold)."""
     useless = state(tier=Tier.COLD, uniqueness=0.0, confidence=0.2)
     months = 24 * 90
     assert [t for t, _ in moves(useless, months, policy=DEFAULT)] == ["archived"]
@@ -554,7 +554,7 @@ def test_balanced_hides_only_on_low_confidence_and_low_value_and_cold():
 
 @pytest.mark.behaviour("S42")
 def test_a_fact_is_not_archived_by_fading():
-    """design 4: archive (001) is for what is long-term and not a fact."""
+    """Archive (001) is for what is long-term and not a fact."""
     policy = policy_from({"confidence": {"daily_factor": 0.5}, "archive": {"rule": "confidence"}})
     assert moves(state(kind=Kind.FACT, tier=Tier.COLD, confidence=0.2, reinforcements=3), 24 * 400, policy=policy) == []
     assert [t for t, _ in moves(state(tier=Tier.COLD, confidence=0.4), 24 * 2, policy=policy)] == ["archived"]
@@ -563,7 +563,7 @@ def test_a_fact_is_not_archived_by_fading():
 @pytest.mark.behaviour("S43")
 @pytest.mark.parametrize("scope", [Scope.TASK, Scope.SESSION])
 def test_only_long_term_memories_are_archived_for_low_confidence(scope):
-    """design 4, archive (001)."""
+    """The archive of the preset ``confidence-decay``."""
     policy = policy_from({"confidence": {"daily_factor": 0.5}, "archive": {"rule": "confidence"}})
     assert "archived" not in [t for t, _ in moves(state(scope=scope, confidence=0.1), 24 * 400, policy=policy)]
 

@@ -1,4 +1,4 @@
-"""Seed 003's formulas and its table of parameters, with design 3's corrections.
+"""The formulas of strength and the table of their parameters.
 
 Expected values are worked out by hand from the documents, not by the code under test.
 """
@@ -27,7 +27,7 @@ TABLE: Final[dict[str, tuple[float | None, float | None, float | None]]] = {
     "manual_multiplier": (3.0, 3.0, 2.0),
     "unit": (1.0, 1.2, 0.9),
     "forgetting_threshold": (0.1, 0.12, 0.08),
-    # what the table leaves out (design 3), the same in every column
+    # what the table leaves out, the same in every column
     "minimum": (0.02, INHERITS, INHERITS),
     "maximum": (1.0, INHERITS, INHERITS),
     "importance_weight": (0.25, INHERITS, INHERITS),

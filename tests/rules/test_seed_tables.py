@@ -1,4 +1,4 @@
-"""Each row of the tables of seeds 003 and 004 that gives the policy its numbers, under the preset that keeps the seed.
+"""Each row of the published tables that gives the policy its numbers, under the preset that keeps them.
 
 What a row means for a memory is tried beside it (test_seed_strength, test_seed_numbers, test_compression_moves).
 """
@@ -18,7 +18,7 @@ from perdure.rules.policy_check import policy_from
 STRENGTH = policy_from({"preset": "activation"})
 RETENTION = policy_from({"preset": "tiered"})
 SCOPES = np.array([list(Scope).index(s) for s in (Scope.TASK, Scope.SESSION, Scope.LONG_TERM)])
-"""Whose memories the columns Default, MTM and LTM of seed 003 are for (design 2)."""
+"""Whose memories the columns Default, MTM and LTM are for."""
 
 
 def row(identity: str, *values: object) -> object:

@@ -1,4 +1,4 @@
-"""Everyday statements and what they claim, from three worlds; and sentences that claim nothing (issue 5, Build 3)."""
+"""Everyday statements and what they claim, from three worlds; and sentences that claim nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values: which words mean the same (issue 5 Build 3)."""
+"""Values: which words mean the same."""
 
 from __future__ import annotations
 

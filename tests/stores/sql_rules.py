@@ -1,4 +1,4 @@
-"""The rules that every store's SQL keeps (design 8), as functions that return what a text breaks.
+"""The rules that every store's SQL keeps, as functions that return what a text breaks.
 
 1. The namespace comes first in every key, and a row never changes it.
 2. A routed statement is tied to one namespace in every table it touches; a fan-out only reads; what is left is about

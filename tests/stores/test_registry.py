@@ -1,4 +1,4 @@
-"""Every text that can reach a database keeps the rules of design 8, in every engine; and the rules can be broken."""
+"""Every text that can reach a database keeps the rules of SQL, in every engine; and the rules can be broken."""
 
 from __future__ import annotations
 

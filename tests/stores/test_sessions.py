@@ -1,4 +1,4 @@
-"""Sessions apart: what a task or session noted for itself is seen only inside it, on every way there is (design 2)."""
+"""Sessions apart: what a task or session noted for itself is seen only inside it, on every way there is."""
 
 from __future__ import annotations
 
