@@ -26,12 +26,12 @@ from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.rules.citations import citations
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.rules.differences import statements
 from perdure.rules.language.tokens import count_tokens, pieces
 from perdure.rules.meaning_guard import conflict, lost
 from perdure.rules.pattern_extraction import find_candidates
 from perdure.rules.prompt_context import BEGIN, remove_blocks
 from perdure.rules.redaction import redact
-from perdure.rules.updates.update_pairs import statements
 from report import Row, finished, parser, say
 
 SMALL, TIMES = 10_000, 8
@@ -79,7 +79,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "searched for names": (lambda text: mentions(text, NAMES), (*HOSTILE, *NAMED)),
     "read for claims": (_claims, (*HOSTILE, *SAID)),
     "read for events": (_events, (*HOSTILE, *SAID, *CHANGED)),
-    "read for updates": (statements, (*HOSTILE, *SAID, *CHANGED)),
+    "read for differences": (statements, (*HOSTILE, *SAID, *CHANGED)),
     "read as a value": (lambda text: value_of(text, to_instant(NOW)), ("a ", "9", *HOSTILE)),
     "searched for secrets": (redact, (*HOSTILE, *KEYS)),
     "searched for a definition": (

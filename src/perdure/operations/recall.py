@@ -14,10 +14,9 @@ from perdure.records.recall import Filters, Hit, Query, Ranked, Recall
 from perdure.rules.language.words import query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
+from perdure.rules.presentation import newest_first
 from perdure.rules.ranking import diversify, drop_unrelated, rank_candidates, why_nothing_known, with_signals
 from perdure.rules.redaction import redact_by_policy
-from perdure.rules.updates.recency_ranking import latest_first
-from perdure.rules.updates.update_detection import WATCHED, mark_updates
 
 _ROOM: Final = 3
 """From so many hits on the last place may go to what usually follows."""
@@ -137,27 +136,17 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
 def best_hits(
     ctx: Context, order: list[Ranked], text: str, namespace: str, limit: int, filters: Filters, now: Instant
 ) -> list[Hit]:
-    """Return the best hits of an order: with signals, without twins, what has changed behind what says so."""
-    watching = ctx.policy.knowledge.watch
+    """Return the best hits of an order: with signals, without twins, those about one thing newest first."""
     hits: list[Hit] = []
-    others: list[Hit] = []
-    size, ahead = limit + SPARE, WATCHED if watching else 0
+    size = limit + SPARE
     for start in range(0, len(order), size):
-        page = _read(ctx, order[start : max(start + size, ahead)], namespace, filters, now)
-        near = {r.id for r in order[start : start + size]}
-        hits += [h for h in page if h.memory.id in near]
-        others += [h for h in page if h.memory.id not in near]
+        hits += _read(ctx, order[start : start + size], namespace, filters, now)
         if len(hits) >= limit:
             break
-        ahead = 0
     hits.sort(key=lambda h: -h.score)
     vectors = ctx.store.vectors(namespace, [h.memory.id for h in hits])
     chosen = diversify(hits, vectors, limit, ctx.policy.recall, ctx.extension.sources(ctx, namespace, hits))
-    if not watching:
-        return chosen
-    there = {h.memory.id for h in chosen}
-    left = {h.memory.id: h for h in [*hits, *others] if h.memory.id not in there}
-    return latest_first(mark_updates(chosen, list(left.values()), limit, text), text)
+    return newest_first(chosen, text, vectors) if ctx.policy.knowledge.watch else chosen
 
 
 def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:

@@ -17,7 +17,7 @@ class KnowledgePolicy:
     learn: str = store_key("off", "Whether messages that are taken in teach facts, by rules.", choices=("rules", "off"))
     watch: bool = store_key(
         default=True,
-        text="Recall compares what its hits say: what has changed goes behind its update, and out of the digest.",
+        text="Recall shows the best hits about one thing newest first, and links them.",
     )
     file: str = protected_key("", "A TOML file with synonyms, predicates and authorities; empty for none.", path="file")
     statements: bool = store_key(default=True, text="Learn also from what people say of themselves in passing.")

@@ -129,8 +129,11 @@ class Hit(JsonRecord):
         cosine: Cosine with the query, or None without a vector.
         question: What to ask a person about it: it is a stale fact, or a working tree no longer has what
             it cites; else empty.
-        updated_by: The memory, later than this one, that says that a value of it has changed.
-        contested_with: The memories that it contradicts, or that contradict it; itself where it does so alone.
+        updated_by: The later memory that took the place of what this one says, as its facts were decided.
+        contested_with: The facts that it contradicts, or that contradict it.
+        newer: Hits about the same thing that were said later, the newest first; nobody has decided which one holds.
+        older: Those that were said earlier, the newest first.
+        differs: Those of both that give other numbers, or deny what it says.
     """
 
     memory: MemoryItem
@@ -140,6 +143,9 @@ class Hit(JsonRecord):
     question: str = ""
     updated_by: str | None = None
     contested_with: tuple[str, ...] = ()
+    newer: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,9 +84,11 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
 
     if hit.updated_by:
         yield f"a later message says otherwise: {named(hit.updated_by)}"
+    if hit.newer:
+        newest = hit.newer[0]
+        yield f"{'newer, compare' if newest in hit.differs else 'newer'}: {named(newest)}"
     for other in hit.contested_with[:FEW]:
-        itself = other == hit.memory.id
-        yield "contradicts itself: ask" if itself else f"conflicts with {named(other)}: ask which is right"
+        yield f"conflicts with {named(other)}: ask which is right"
     if more := len(hit.contested_with[FEW:]):
         yield f"and with {more} more"
     if hit.memory.aging:

@@ -15,6 +15,7 @@ from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
 from perdure.rules.language.words import is_named, may_answer, people_named
+from perdure.rules.meaning_guard import anchors
 
 OWN: Final = ("meaning", "words", "neighbour")
 
@@ -114,28 +115,44 @@ def diversify(
 ) -> list[Hit]:
     """Return the best of hits, at most so many; one that repeats a better one goes behind the others.
 
+    The same sentence with another number, date or name, or with a "not" more, repeats nothing.
+
     ``vectors`` has the vectors by id of those that have one, ``sources`` for each fact the messages that say it: a fact
     and its message say the same.
     """
     chosen: list[Hit] = []
     later: list[Hit] = []
+    seen: list[MemoryItem] = []
     matrix: list[NDArray[np.float32]] = []
     texts: set[str] = set()
     told: set[str] = set()
     for hit in hits:
         vector = np.frombuffer(vectors[hit.memory.id], "<f4") if hit.memory.id in vectors else None
-        near = float(np.max(np.vstack(matrix) @ vector)) if matrix and vector is not None else 0.0
+        near = np.vstack(matrix) @ vector >= policy.duplicate_cosine if matrix and vector is not None else ()
+        repeats = any(_same_anchors(hit.memory, seen[at]) for at in np.flatnonzero(near))
         own = sources.get(hit.memory.id, frozenset())
         # An ageing fact stays: it brings a question with it.
         is_told = hit.memory.id in told or (bool(own & {h.memory.id for h in chosen}) and not hit.memory.aging)
-        if near >= policy.duplicate_cosine or hit.memory.content in texts or is_told:
+        if repeats or hit.memory.content in texts or is_told:
             later.append(hit)
             continue
         chosen.append(hit)
         texts.add(hit.memory.content)
         told |= own
         if vector is not None:
+            seen.append(hit.memory)
             matrix.append(vector)
         if len(chosen) == limit:
             break
     return (chosen + later)[:limit]
+
+
+def _same_anchors(one: MemoryItem, other: MemoryItem) -> bool:
+    """Return whether two texts that mean nearly the same give the same numbers, dates and names, and deny the same."""
+    a, b = anchors(one.content), anchors(other.content)
+    return (
+        set(a.numbers) == set(b.numbers)
+        and set(a.dates) == set(b.dates)
+        and set(a.names) == set(b.names)
+        and len(a.negations) == len(b.negations)
+    )

@@ -76,9 +76,11 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
         yield "stale: not confirmed for a long time"
     if hit.updated_by:
         yield ("a later message says otherwise: ", named(hit.updated_by))
+    for name, others in (("newer", hit.newer), ("older", hit.older)):
+        for other in others:
+            yield (f"{name}, compare: " if other in hit.differs else f"{name}: ", named(other))
     for other in hit.contested_with:
-        whom: Text = "contradicts itself" if other == hit.memory.id else ("conflicts with ", named(other))
-        yield (whom, ": ask which is right")
+        yield ("conflicts with ", named(other), ": ask which is right")
 
 
 def view_absence(found: Absence, _: Request) -> Iterator[Block]:

@@ -21,7 +21,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.stale_facts import confirmation_question, validated_at
-from perdure.rules.updates.recency_ranking import replaced_last
+from perdure.rules.presentation import facts_first
 
 _MOST_FACTS: Final = 200
 """Facts about those whom a question names that are looked at."""
@@ -57,7 +57,7 @@ def mark_facts(ctx: Context, namespace: str, hits: list[Hit]) -> list[Hit]:
         shown = {h.memory.id for h in hits if h.memory.kind is Kind.FACT}
         since = outdated_messages(ctx, namespace, [h.memory.id for h in hits if h.memory.kind is Kind.EPISODE], shown)
         since |= outdated_notes(ctx, namespace, [h.memory for h in hits if h.memory.kind is Kind.NOTE])
-        hits = replaced_last([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
+        hits = facts_first([replace(h, updated_by=h.updated_by or since.get(h.memory.id)) for h in hits])
     if resources(ctx).witnesses:
         hits = _mark_citations(ctx, namespace, hits)
     ids = [h.memory.id for h in hits if h.memory.kind is Kind.FACT]

@@ -11,11 +11,8 @@ from perdure.records.memory import MemoryItem
 from perdure.records.recall import Filters
 from perdure.rules.lifecycle.digest import build_digest
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.updates.update_detection import find_updates
 
 CONSIDERED: Final = 2000
-WATCHED: Final = 400
-"""So many of the most valuable are compared with each other: reading one takes a fifth of a millisecond."""
 
 
 def digest(
@@ -48,8 +45,5 @@ def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> f
 
     What somebody pinned stays; it is theirs to unpin.
     """
-    gone: set[str] = set()
-    if ctx.policy.knowledge.watch:
-        gone |= find_updates(sorted(memories, key=lambda m: (-m.value, m.id))[:WATCHED]).updates.keys()
-    gone.update(ctx.extension.outdated(ctx, namespace, memories))
+    gone = set(ctx.extension.outdated(ctx, namespace, memories))
     return frozenset(gone.difference(m.id for m in memories if m.pinned))

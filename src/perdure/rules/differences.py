@@ -1,0 +1,106 @@
+"""Where two texts say otherwise of one thing: another number beside the same word, or "never" against a deed.
+
+Nothing here decides which of them holds. Words are compared by their first letters, so that endings do not matter in
+any language whose words are written apart; digits are digits everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from perdure.rules.language.words import CALENDAR, STOP_WORDS, word_set
+
+LONGEST: Final = 4_000
+"""Characters that are read of a text: what people say of themselves stands before the log that they paste."""
+REACH: Final = 3
+"""So many words before and after a number it may be a number of."""
+_SHARE: Final = 0.6
+"""So much of what is denied another text must say."""
+_LEAST: Final = 2
+"""So many words at least."""
+_PREFIX: Final = 5
+"""Letters of a word that are compared."""
+_NEVER: Final = word_set("never nie niemals nunca jamás jamais")
+_CODE: Final = re.compile(r"```(?s:.*?)(?:```|\Z)")
+_TOKEN: Final = re.compile(r"[^\W\d_]\w*(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*")  # noqa: RUF001  # the typographic apostrophe
+"""A word, or a number; the digits in a name ("alpha7") are none, those before a unit ("300ms") are."""
+_APOSTROPHE: Final = re.compile("['’]")  # noqa: RUF001  # as above
+_CLAUSE: Final = re.compile(r"[.!?;,\n]+(?=\s|$)")
+_THOUSANDS: Final = re.compile(r"[.,](?=\d{3}(?!\d))")
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """What a text says that another may say otherwise, in a form that can be compared.
+
+    Attributes:
+        numbers: Beginning of a word -> the numbers that stand beside it.
+        denied: For each "never" the beginnings of the words after it in its clause; of all of them if those are few.
+        affirmed: For each clause the beginnings of its words, those after a "never" left out.
+    """
+
+    numbers: dict[str, frozenset[str]]
+    denied: tuple[frozenset[str], ...]
+    affirmed: tuple[frozenset[str], ...]
+
+
+def statements(text: str, reach: int = REACH) -> Statements:
+    """Return what a text says that another may say otherwise; blocks of code say nothing. Linear in its length."""
+    return _statements(text[:LONGEST], reach)
+
+
+@lru_cache(maxsize=1024)
+def _statements(text: str, reach: int) -> Statements:
+    plain = _CODE.sub("\n", text).lower()
+    denied, affirmed = [], []
+    for clause in _CLAUSE.split(plain):
+        words = _TOKEN.findall(clause)
+        at = next((i for i, word in enumerate(words) if word in _NEVER), len(words))
+        before, after = _beginnings(words[:at]), _beginnings(words[at + 1 :])
+        affirmed.append(before)
+        # "I've never visited Rome", but "Ich habe Rom nie besucht".
+        denied.append(after if len(after) >= _LEAST or at == len(words) else before | after)
+    return Statements(
+        _numbers(_TOKEN.findall(plain), reach),
+        tuple(words for words in denied if len(words) >= _LEAST),
+        tuple(words for words in affirmed if len(words) >= _LEAST),
+    )
+
+
+def _numbers(tokens: list[str], reach: int) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for at, token in enumerate(tokens):
+        if token[0].isdigit():
+            number = _THOUSANDS.sub("", token)
+            for word in _beginnings(tokens[max(0, at - reach) : at + reach + 1]):
+                found[word].add(number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+def _beginnings(words: list[str]) -> frozenset[str]:
+    """Return the beginnings of content words; days and months say when, not of what a number is."""
+    return frozenset(
+        word[:_PREFIX]
+        for word in words
+        if word[0].isalpha() and _APOSTROPHE.split(word)[0] not in STOP_WORDS and word not in CALENDAR
+    )
+
+
+def differ(one: Statements, other: Statements) -> bool:
+    """Return whether two texts say otherwise of one thing: all their numbers of it differ, or one denies it."""
+    shared = one.numbers.keys() & other.numbers.keys()
+    return (
+        any(one.numbers[word].isdisjoint(other.numbers[word]) for word in shared)
+        or _denies(one, other)
+        or _denies(other, one)
+    )
+
+
+def _denies(one: Statements, other: Statements) -> bool:
+    return any(
+        len(words & clause) >= max(_LEAST, _SHARE * len(words)) for words in one.denied for clause in other.affirmed
+    )
