@@ -125,3 +125,9 @@ def test_the_same_sentence_with_another_number_is_not_pushed_out_as_a_twin(openi
     found = [hit.memory.content for hit in memory.recall("what is the budget of the garage?", limit=2).hits]
     assert "The budget of the garage is $9,038." in found
     assert len(set(found) & set(same)) == 1
+
+
+def test_a_question_with_a_number_gets_what_has_it_first(opening):
+    memory = opening(embedder=HashEmbedder())
+    animals = memory.remember_many([f"zebra number {n}" for n in range(20)])
+    assert memory.recall("zebra number 7").hits[0].memory.id == animals[7].id

@@ -30,6 +30,9 @@ _PAST: Final = re.compile(
 """A question that asks for the past, or compares, is not answered by the newest."""
 
 
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
 class Bounds(NamedTuple):
     """What makes hits be about one thing (decision 20 has how they were chosen)."""
 
@@ -56,7 +59,7 @@ def newest_first(
 
     Hits that are about one thing share their places among themselves; all others keep theirs. Two of one person are
     about one thing where they are near each other, or say otherwise of it (rules/differences.py). A question that asks
-    for the past keeps the order.
+    for the past, or names a number that only some of them have, keeps the order.
     """
     best = [hit.memory for hit in hits[: bounds.among]]
     some = [pair for pair in combinations(range(len(best)), 2) if _may_be_about_one_thing(best, *pair)]
@@ -73,7 +76,8 @@ def newest_first(
         for at in group:
             others = {best[i if at == j else j].id for i, j in differing if at in (i, j)}
             shown[at] = _linked(hits[at], [best[i] for i in newest], others)
-        for place, at in zip(group, group if keeps else newest, strict=True):
+        asked = keeps or _names_some(question, [best[at].content for at in group])
+        for place, at in zip(group, group if asked else newest, strict=True):
             order[place] = at
     return [shown[at] for at in order]
 
@@ -95,6 +99,13 @@ def _may_be_about_one_thing(best: Sequence[MemoryItem], i: int, j: int) -> bool:
     return best[i].speaker == best[j].speaker and all(
         m.kind in _KINDS and m.status in _STATUSES and may_answer(m.speaker) for m in (best[i], best[j])
     )
+
+
+def _names_some(question: str, texts: Sequence[str]) -> bool:
+    """Return whether a question names a number that some texts have and others do not: it asks for those."""
+    asked = set(_NUMBER.findall(question))
+    having = [bool(asked & set(_NUMBER.findall(text))) for text in texts]
+    return any(having) and not all(having)
 
 
 def _cosine(best: Sequence[MemoryItem], i: int, j: int, vectors: Mapping[str, Vector]) -> float | None:
