@@ -19,8 +19,8 @@ from typing import Any
 import beam
 import locomo
 from chats import Chat
+from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Claim
 from perdure.records.instant import to_instant
 from perdure.records.message import Message
@@ -29,7 +29,7 @@ from report import Row, finished, parser, say
 
 LABELS = Path(__file__).with_name("labels") / "facts.json"
 SAMPLED = 200
-NAMES = Predicates()
+NAMES = predicates_from({}, "")
 POLICY = KnowledgePolicy(learn="rules")
 MARCH_2024 = 1_709_251_200_000
 """When messages without a time count as said."""

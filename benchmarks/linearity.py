@@ -18,10 +18,10 @@ from time import thread_time
 import perdure
 from perdure.interfaces.hooks.transcript_tail import read_new_messages
 from perdure.knowledge.authorities.symbols import defines
+from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.mentions import mentions
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.rules.citations import citations
 from perdure.records.instant import to_instant
@@ -61,7 +61,7 @@ CODE = ("&", "a.b<", "(", "pub ", "def ")
 
 
 def _claims(text: str) -> object:
-    return claims(text, to_instant(NOW), Predicates(), speaker="user", policy=KnowledgePolicy())
+    return claims(text, to_instant(NOW), predicates_from({}, ""), speaker="user", policy=KnowledgePolicy())
 
 
 def _events(text: str) -> object:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from laws.conftest import World
 from laws.memories import LAW, SLOW_LAW
 from laws.test_undo import snapshot
-from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.records.fact_results import FactLine
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput, NotFound
@@ -158,7 +158,7 @@ def act(each: World, name: str, more: Any) -> None:
 
 
 def is_single(fact: FactLine) -> bool:
-    return not Predicates().row(fact.predicate).many
+    return not predicates_from({}, "").row(fact.predicate).many
 
 
 def holds_of_chains(known: Mapping[str, FactLine]) -> None:

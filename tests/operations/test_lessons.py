@@ -143,7 +143,7 @@ def test_a_policy_may_ask_for_more_or_fewer_answers(opening, clock):
 @pytest.mark.parametrize("where", ["shipped", "own"])
 def test_what_a_table_names_no_answer_changes(opening, clock, tmp_path, where):
     file = tmp_path / "knowledge.toml"
-    file.write_text("[predicates.favorite_drink]\ntype = 'preference'\nmany = false\n")
+    file.write_text("[predicates.favorite_drink]\nsort = 'preference'\nmany = false\n")
     own = {"file": str(file)} if where == "own" else {}
     memory = opening({**KNOWLEDGE, "knowledge": {"lessons": 1, **own}})
     said = drink if where == "own" else "I live in {}.".format

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from perdure.formulas.confidence import reinforce_confidence
-from perdure.knowledge.extraction.predicates import Predicates
+from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.records.facts import Claim, Fact, Learned, Span, Value, ValueKind
 from perdure.knowledge.rules.claim_resolution import (
     Action,
@@ -56,7 +56,7 @@ def known(text="Friday", confidence=0.5, *, at=START, identity="f1", validated=N
 
 
 def decided(said, *others, at=START, policy=POLICY):
-    return resolve_claim(said, others, at, policy, Predicates().akin)
+    return resolve_claim(said, others, at, policy, predicates_from({}, "").akin)
 
 
 L, REPLACE, YIELD, ASK = Learned, Action.REPLACE, Action.YIELD, Action.ASK

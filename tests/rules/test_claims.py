@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
-from perdure.knowledge.extraction.predicates import UNNAMED, Predicates
 from perdure.knowledge.records.facts import Learned
+from perdure.knowledge.records.predicates import UNNAMED
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 
 SAID = to_instant(datetime(2024, 6, 5, 15, 30, tzinfo=UTC))
-NAMES, POLICY = Predicates(), KnowledgePolicy()
+NAMES, POLICY = predicates_from({}, ""), KnowledgePolicy()
 
 
 def read(text, *, speaker="user", policy=POLICY):

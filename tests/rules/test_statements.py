@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.extraction.claims import claims
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
 from perdure.records.instant import to_instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 
 SAID = to_instant(datetime(2024, 6, 5, 15, 30, tzinfo=UTC))
-NAMES, POLICY = Predicates(), KnowledgePolicy()
+NAMES, POLICY = predicates_from({}, ""), KnowledgePolicy()
 
 
 def read(text):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
-from perdure.knowledge.extraction.predicates import predicates_from
 from perdure.knowledge.operations.change_rates import learn_rates
 from perdure.knowledge.operations.conflict_detection import restore_conflicts
 from perdure.knowledge.operations.entity_summaries import summarize
@@ -26,7 +28,7 @@ from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.learn import learn
 from perdure.knowledge.operations.ports import Resources
-from perdure.knowledge.operations.predicate_synonyms import synonym_questions
+from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
 from perdure.knowledge.operations.promotion import promote_facts
 from perdure.knowledge.operations.stale_sources import outdated_messages, outdated_notes
@@ -34,6 +36,7 @@ from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from
 from perdure.knowledge.rules.fact_ranking import rank_with_facts
+from perdure.knowledge.rules.predicate_registry import Registry, registry_from
 from perdure.knowledge.rules.procedures import widen
 from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context
@@ -188,6 +191,16 @@ def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledg
     databases = {c.name: SqlAuthority(c, folder) for c in found if isinstance(c, SqlConfig)}
     trees = {c.name: WorkingTree(c, folder) for c in found if isinstance(c, TreeConfig)}
     return Knowledge(Resources(predicates, databases, trees))
+
+
+@cache
+def _shipped() -> Mapping[str, Any]:
+    return tomllib.loads((files("perdure.knowledge") / "predicates.toml").read_text("utf-8"))
+
+
+def predicates_from(own: Mapping[str, Any], name: str) -> Registry:
+    """Return the shipped predicates merged with those of a knowledge file; raises PolicyError."""
+    return registry_from(_shipped(), own, name)
 
 
 def _learns(ctx: Context) -> bool:

@@ -16,7 +16,7 @@ from perdure.verbs.parameters import (
 )
 
 if TYPE_CHECKING:
-    from perdure.knowledge.operations import feedback, predicate_synonyms
+    from perdure.knowledge.operations import feedback, predicate_questions
     from perdure.operations.lifecycle import review
     from perdure.operations.ports import Context
     from perdure.records import signal_results as records
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perdure.rules.validation import inputs, values
 else:
     (records,) = lazy_modules("perdure.records", "signal_results")
-    feedback, predicate_synonyms = lazy_modules("perdure.knowledge.operations", "feedback", "predicate_synonyms")
+    feedback, predicate_questions = lazy_modules("perdure.knowledge.operations", "feedback", "predicate_questions")
     (review,) = lazy_modules("perdure.operations.lifecycle", "review")
     inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
 _FACTS: Final = "Facts"
@@ -175,7 +175,7 @@ class ReviewingVerbs:
             NotFound: There is no such memory, or no such open question about it.
             InvalidInput: It is hidden, or no longer believed.
         """
-        return predicate_synonyms.same(self._context, id, yes=yes)
+        return predicate_questions.same(self._context, id, yes=yes)
 
     @verb(_FACTS, tool=False)
     def mute(self, id: Identity) -> Outcome:

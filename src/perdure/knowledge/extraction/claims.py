@@ -8,11 +8,12 @@ from typing import Final
 
 from perdure.knowledge.extraction.clauses import TextSpan, clauses, statements
 from perdure.knowledge.extraction.event_types import correction_at
+from perdure.knowledge.extraction.kinds import kind_of
 from perdure.knowledge.extraction.parsed_clause import LAPSED, RawClaim
-from perdure.knowledge.extraction.predicates import UNNAMED, Predicates
 from perdure.knowledge.extraction.statements import read_clause
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.records.facts import Claim, Learned, Span, Value, ValueKind
+from perdure.knowledge.records.predicates import UNNAMED, Predicates
 from perdure.records.instant import Instant
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.rules.language.words import may_answer
@@ -174,7 +175,7 @@ class _Reader:
         return [replace(s, learned=Learned.CORRECTION, old=s.old or was) if self._replaces(s) else s for s in found]
 
     def _replaces(self, said: RawClaim) -> bool:
-        kind = said.kind or self.predicates.row(said.predicate).type
+        kind = said.kind or kind_of(self.predicates, said.predicate)
         return not said.denied and (said.predicate in _REPLACING or kind not in _ACTS)
 
     def _correction(self, start: int, end: int) -> list[RawClaim]:
@@ -186,7 +187,7 @@ class _Reader:
         corrected = [
             replace(s, learned=Learned.CORRECTION, old=s.old or was)
             for s in found
-            if was or self.predicates.row(s.predicate).type not in {"activity", "description"}
+            if was or kind_of(self.predicates, s.predicate) not in {"activity", "description"}
         ]
         return corrected or found or self._unnamed(start, stop, was)
 
@@ -211,7 +212,11 @@ class _Reader:
         many = said.many if said.many is not None else row.many
         start, end = self._span(said)
         first, last = said.value
-        city = _CITY.match(self.text, last) if row.type == "address" and self.text[first].isdecimal() else None
+        city = (
+            _CITY.match(self.text, last)
+            if kind_of(self.predicates, said.predicate) == "address" and self.text[first].isdecimal()
+            else None
+        )
         if city:  # "12 Rue Victor, Lyon" is one address
             last, end = city.end(), max(end, city.end())
         learned = said.learned
@@ -223,7 +228,7 @@ class _Reader:
         return Claim(
             subject=said.subject,
             predicate=said.predicate,
-            type=said.kind or row.type,
+            type=said.kind or row.sort,
             value=value,
             learned=learned,
             confidence=_confidence(learned, policy),

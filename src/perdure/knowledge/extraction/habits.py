@@ -19,9 +19,9 @@ from perdure.knowledge.extraction.phrases import (
     named_day,
     phrase_at,
 )
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.vocabulary import NOT_EVENTS
 from perdure.knowledge.records.facts import Learned
+from perdure.knowledge.records.predicates import Predicates
 from perdure.rules.language.words import word_set
 
 _NEXT: Final = word_set("before after until at on by past between")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.knowledge.extraction.clauses import Clause, TextSpan
+from perdure.knowledge.extraction.kinds import kind_of
 from perdure.knowledge.extraction.lemmas import singular
 from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim, claim_at
 from perdure.knowledge.extraction.phrases import (
@@ -20,9 +21,9 @@ from perdure.knowledge.extraction.phrases import (
     phrase_at,
     text_gap,
 )
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.vocabulary import COUNTING, RELATIONS
 from perdure.knowledge.records.facts import Learned
+from perdure.knowledge.records.predicates import Predicates
 from perdure.rules.language.words import word_set
 
 _ENDING: Final = word_set("""
@@ -179,7 +180,7 @@ def _before(clause: Clause, at: int, place: TextSpan, predicates: Predicates, so
     if clause.low(last) == "for" and (topic := phrase_at(clause, last + 1, short=True)):
         named = [*topic.lows[-3:], *named]
     name = predicates.name(name_of(named))
-    if predicates.row(name).type != sort or len(named) > 7:  # noqa: PLR2004
+    if kind_of(predicates, name) != sort or len(named) > 7:  # noqa: PLR2004
         return []
     newer = not _NEWER.isdisjoint((clause.low(at - 1), clause.low(at - 2)))
     said = _passing(clause, at, name, place, OWNERS.get(clause.low(at - 1), "I"), newer=newer)
@@ -199,7 +200,7 @@ def _of(clause: Clause, at: int, place: TextSpan, predicates: Predicates) -> lis
     head = Phrase(words[begin : at - 1])
     owner, named = owner_and_name(head)
     name = predicates.name(named)
-    if head.lows[0] not in {*OWNERS, "a", "the", "an"} or not named or predicates.row(name).type != "measure":
+    if head.lows[0] not in {*OWNERS, "a", "the", "an"} or not named or kind_of(predicates, name) != "measure":
         return []
     said = _passing(clause, at, name, place, owner, newer=not _NEWER.isdisjoint(head.lows))
     return [replace(said, span=(head.start, place[1]))]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from perdure.knowledge.extraction.clauses import Clause, TextSpan, Word
+from perdure.knowledge.extraction.kinds import kind_of
 from perdure.knowledge.extraction.phrases import Phrase, phrase_at
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Learned
+from perdure.knowledge.records.predicates import Predicates
 from perdure.records.instant import Instant
 
 LAPSED: Final = re.compile(
@@ -99,7 +100,7 @@ class Parsed:
 
     def sort_of(self, predicate: str) -> str:
         """Return the sort of a predicate in normal form."""
-        return self.predicates.row(predicate).type
+        return kind_of(self.predicates, predicate)
 
     @property
     def ended(self) -> bool:

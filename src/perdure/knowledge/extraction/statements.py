@@ -8,14 +8,15 @@ from typing import Final, NamedTuple
 from perdure.knowledge.extraction.attributes import read_attributes
 from perdure.knowledge.extraction.clauses import Clause
 from perdure.knowledge.extraction.habits import OBJECTS, read_policy
+from perdure.knowledge.extraction.kinds import kind_of
 from perdure.knowledge.extraction.lemmas import base_verb, past_form
 from perdure.knowledge.extraction.measurements import read_passing
 from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim
 from perdure.knowledge.extraction.phrases import OWNERS, PEOPLE, Phrase, is_name, name_of
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.extraction.relatives import Relative, as_owners, relative_at, relative_names
 from perdure.knowledge.extraction.verb_patterns import read_acts
 from perdure.knowledge.extraction.vocabulary import CHANGING
+from perdure.knowledge.records.predicates import Predicates
 from perdure.rules.language.words import STOP_WORDS, word_set
 
 _CONTRACTED: Final = {"m": "am", "re": "are", "ve": "have", "s": "is"}
@@ -143,7 +144,7 @@ def _known(phrase: Phrase | None, predicates: Predicates) -> bool:
     """Return whether a noun phrase without an owner names an attribute: "payment terms are NET 30"."""
     if phrase is None or len(phrase.words) > 4 or any(w.low.endswith("'s") for w in phrase.words):  # noqa: PLR2004
         return False
-    return predicates.row(predicates.name(name_of(phrase.lows))).type in {"policy", "date", "measure", "contact"}
+    return kind_of(predicates, predicates.name(name_of(phrase.lows))) in {"policy", "date", "measure", "contact"}
 
 
 def _noun_subject(clause: Clause) -> _Subject | None:

@@ -232,6 +232,7 @@ class ClaimWriter:
 
     def make(self, claim: Claim, subject: str, name: str, said: ClaimSource, because: str) -> str:
         """Store a claim as a fact of its own, and return its id."""
+        claim = replace(claim, type=resources(self.work.ctx).predicates.sort(claim.predicate, claim.type))
         draft = draft_fact(
             name,
             claim.predicate,

@@ -13,8 +13,7 @@ from perdure.knowledge.rules.change_rates import (
     rate_changes,
     rates_in_use,
 )
-from perdure.knowledge.rules.predicate_cardinality import learned_cardinalities
-from perdure.knowledge.rules.predicate_synonyms import asked_pairs
+from perdure.knowledge.rules.predicate_lessons import asked_pairs, learned_cardinalities
 from perdure.operations.documents import all_documents, pages, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry

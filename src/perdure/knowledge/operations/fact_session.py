@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from perdure.knowledge.operations.change_rates import known_rates
-from perdure.knowledge.operations.predicate_cardinality import Lessons
+from perdure.knowledge.operations.predicate_lessons import Lessons
 from perdure.knowledge.records.facts import Fact, fact_key
 from perdure.knowledge.rules.claim_resolution import KnownFact
 from perdure.knowledge.rules.fact_states import learned_confidence

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from perdure.knowledge.extraction.entity_names import Names
-from perdure.knowledge.extraction.predicates import UNNAMED
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.change_rates import known_rates
 from perdure.knowledge.operations.entities import find_entity
 from perdure.knowledge.operations.fact_recall import open_conflicts, with_learned_rate
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.predicate_cardinality import Lessons
+from perdure.knowledge.operations.predicate_lessons import Lessons
 from perdure.knowledge.records.fact_results import FactLine, Timeline
 from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.records.predicates import UNNAMED
 from perdure.knowledge.rules.fact_history import fact_at
 from perdure.knowledge.rules.fact_states import FactState, state_of
 from perdure.operations.documents import all_documents, find_documents, pages

@@ -149,14 +149,14 @@ class _Taker:
 
     def _claim(self, given: GivenClaim, subject: Entity, predicate: str) -> Claim:
         row, at = resources(self.ctx).predicates.row(predicate), self.handed.at
-        many = row.many or (row.type == "attribute" and predicate.partition("_")[0] in ACTS)
+        many = row.many or (not resources(self.ctx).predicates.has(predicate) and predicate.partition("_")[0] in ACTS)
         begin, end = given.valid_from, given.valid_to
         if begin is None and end is not None and end <= at:
             begin = end  # it is not known since when
         return Claim(
             subject.id,
             predicate,
-            row.type,
+            row.sort,
             value_of(given.value, at),
             Learned.EXPLICIT,
             birth_confidence(self._trust(given), self.handed.confidence, self.policy),

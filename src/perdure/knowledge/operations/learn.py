@@ -30,7 +30,7 @@ from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.entity_linking import EntityLinker
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.predicate_synonyms import ask_about_synonyms
+from perdure.knowledge.operations.predicate_questions import ask_about_synonyms
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
@@ -241,7 +241,7 @@ class _Learner:
             row = resources(self.ctx).predicates.row(name)
             named = resources(self.ctx).predicates.has(name)
             claim = replace(
-                claim, predicate=name, type=row.type if named else claim.type, many=row.many if named else claim.many
+                claim, predicate=name, type=row.sort if named else claim.type, many=row.many if named else claim.many
             )
         many = self.work.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
         adds = many and claim.old is None and claim.learned is not Learned.CORRECTION

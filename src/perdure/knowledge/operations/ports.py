@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from perdure.knowledge.extraction.entity_names import Names
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.authority import AuthorityAnswer, AuthorityQuestion, Citation, Sighting
+from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.operations.ports import Context
 from perdure.records.vector import Vector
 
@@ -59,7 +59,7 @@ class Resources:
         names: Namespace -> (the operation up to which they were read, its names).
     """
 
-    predicates: Predicates = field(default_factory=Predicates)
+    predicates: Registry
     authorities: Mapping[str, Authority] = field(default_factory=dict)
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
     directions: dict[tuple[str, str], Vector] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from perdure.knowledge.records.facts import Entity
 from perdure.rules.language.words import query_words, word_set
 
 MeaningOf = Callable[[Iterable[str]], frozenset[str]]
-"""Words of a question -> words of the predicates that they may mean (``Predicates.asked``)."""
+"""Words of a question -> words of the predicates that they may mean (``Registry.asked``)."""
 
 _BESIDE: Final = 2
 """From this grade on a fact only stands beside the question."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.knowledge.extraction.lemmas import base_verb
-from perdure.knowledge.extraction.predicates import Predicates
 from perdure.knowledge.records.facts import Claim, Learned
+from perdure.knowledge.records.predicates import Predicates
 from perdure.knowledge.rules.claim_resolution import (
     Action,
     ConflictStrategy,

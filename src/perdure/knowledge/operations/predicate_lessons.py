@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.predicate_cardinality import VALUES, Lesson, has_several_values, lessons_of
-from perdure.knowledge.rules.predicate_synonyms import SynonymPair, canonical_name, pairs_of
+from perdure.knowledge.rules.predicate_lessons import (
+    VALUES,
+    Lesson,
+    SynonymPair,
+    canonical_name,
+    has_several_values,
+    lessons_of,
+    pairs_of,
+)
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf

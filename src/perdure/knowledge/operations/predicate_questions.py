@@ -11,15 +11,15 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.feedback import apply_answer
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.facts import Fact
-from perdure.knowledge.rules.predicate_synonyms import (
+from perdure.knowledge.rules.predicate_lessons import (
     SynonymAnswer,
     SynonymPair,
     comparable,
     nearest,
     new_pair,
     pairs_of,
-    readable_name,
 )
+from perdure.knowledge.rules.predicate_registry import readable_name
 from perdure.operations.documents import all_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
@@ -159,7 +159,7 @@ def _merge_predicates(writer: ClaimWriter, pair: SynonymPair, now: Instant, beca
             continue
         beside = [k.fact.id for k in work.about(fact.subject, pair.stays, now) if k.fact.id not in ids]
         row = resources(work.ctx).predicates.row(pair.stays)
-        sort = row.type if resources(work.ctx).predicates.has(pair.stays) else fact.type
+        sort = row.sort if resources(work.ctx).predicates.has(pair.stays) else fact.type
         work.rewrite(replace(fact, predicate=pair.stays, type=sort), because)
         if _is_shared(work, identity):
             _meets(writer, identity, beside, now, because)

@@ -1,0 +1,233 @@
+"""The registry of predicates: their names, sorts and numbers of values, shipped or a person's own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from perdure.knowledge.extraction.lemmas import base_verb, singular
+from perdure.knowledge.records.predicates import UNNAMED, Predicate
+from perdure.records.errors import PolicyError
+from perdure.records.sort import Sort
+
+_LONGEST: Final = 100
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SPELT: Final = {"favourite": "favorite", "colour": "color", "centre": "center", "licence": "license"}
+"""One spelling for both sides of the ocean."""
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_BETWEEN: Final = frozenset({"of", "on"})
+"""What goes before these is described by what follows: day of delivery is delivery day."""
+_MOST: Final = 1000
+_SYNONYMS, _PREDICATES = "synonyms", "predicates"
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The shipped predicates together with a person's own, which win.
+
+    Attributes:
+        table: Predicate in normal form -> what is known of it.
+        synonyms: Normal form -> predicate.
+        answers: Word of a question -> words of the predicates that answer it.
+        by_words: The words of a name of several -> the name.
+    """
+
+    table: Mapping[str, Predicate]
+    synonyms: Mapping[str, str]
+    answers: Mapping[str, frozenset[str]]
+    by_words: Mapping[frozenset[str], str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {**self.synonyms, **{name: name for name in self.table}}
+        words = {frozenset(said.split("_")): meant for said, meant in names.items() if "_" in said}
+        object.__setattr__(self, "by_words", words)
+
+    def name(self, words: str) -> str:
+        """Return the normal form of a predicate: lower case, singulars, ``_`` between words, synonyms replaced.
+
+        Names of the same words mean the same: ``day of delivery``, ``deliveryDays`` and ``delivery_day``.
+
+        Args:
+            words: As said or in normal form, in any script.
+        """
+        parts = _parts(words)
+        known = "_".join(parts) or UNNAMED
+        if known not in self.table and known not in self.synonyms:
+            known = "_".join(_turned(parts)) or UNNAMED
+        if known not in self.table and known not in self.synonyms and "_" in known:
+            known = self.by_words.get(frozenset(known.split("_")), known)
+        seen: set[str] = set()
+        while known in self.synonyms and known not in seen:
+            seen.add(known)
+            known = self.synonyms[known]
+        return known
+
+    def row(self, name: str) -> Predicate:
+        """Return what is known of a predicate in normal form: its own row, or that of its last words."""
+        if found := self._found(name):
+            return found
+        return Predicate(Sort.PREFERENCE) if name.startswith("favorite_") else Predicate()
+
+    def has(self, name: str) -> bool:
+        """Whether the table names a predicate in normal form, or its last words: then no answer teaches otherwise."""
+        return self._found(name) is not None
+
+    def sort(self, name: str, told: str) -> Sort:
+        """Return the sort of a predicate: the table's, else that which its reader told."""
+        if self.has(name):
+            return self.row(name).sort
+        told = _TOLD.get(told, told)
+        return Sort(told) if told in set(Sort) - {Sort.ATTRIBUTE} else self.row(name).sort
+
+    def _found(self, name: str) -> Predicate | None:
+        parts = name.split("_")
+        rows = (self.table.get("_".join(parts[start:])) for start in range(len(parts)))
+        return next((row for row in rows if row is not None), None)
+
+    def asked(self, words: Iterable[str]) -> frozenset[str]:
+        """Return the words of the predicates that a question may mean: "Where does Ana live?" asks for a home.
+
+        "What does she want?" asks for whatever she prefers, likes or enjoys; "how old" for an age, "how many" for a
+        count. What no predicate is called by means nothing here.
+
+        Args:
+            words: Of the question, lower case; each may be given by itself to see what it means.
+        """
+        found: set[str] = set()
+        for word in words:
+            verb = base_verb(word) or word
+            for form in (word, verb, singular(word)):
+                found |= self.answers.get(form, frozenset())
+                found |= {form} if form in self.table else set()
+            for form in (word, verb, *(f"{verb}_{place}" for place in ("in", "at", "for", "as", "to"))):
+                if (name := self.synonyms.get(form)) is not None:
+                    found |= set(name.split("_"))
+        return frozenset(found)
+
+    def akin(self, one: str, other: str) -> bool:
+        """Return whether two predicates may be about the same: a family that a matcher may look through.
+
+        They share their last word, and one has every word of the other: ``day_preference`` and
+        ``delivery_day_preference``, ``deadline`` and ``draft_deadline``. ``value``, the predicate of a correction that
+        names none, is akin to all: its ``old`` value says which fact is meant.
+        """
+        if UNNAMED in (one, other):
+            return True
+        first, second = one.split("_"), other.split("_")
+        return first[-1] == second[-1] and (set(first) <= set(second) or set(second) <= set(first))
+
+
+_TOLD: Final = {
+    "policy": "rule",
+    "address": "place",
+    "name": "identity",
+    "date": "plan",
+    "status": "state",
+    "possession": "relation",
+    "hobby": "preference",
+    "condition": "health",
+}
+"""Words by which readers of messages call a sort -> the sort."""
+
+
+def registry_from(shipped: Mapping[str, Any], own: Mapping[str, Any], name: str) -> Registry:
+    """Return the shipped predicates merged with a person's own, both from parsed TOML files.
+
+    Args:
+        shipped: ``one`` and ``many`` (sort -> predicates), ``same`` (predicate -> synonyms), ``asked``.
+        own: ``{"synonyms": {"ship day": "delivery_day"}, "predicates": {"hobby": {"sort", "many"}}}``; other tables
+            (``authorities``) are not read here.
+        name: The file of a person's own, for messages.
+
+    Raises:
+        PolicyError: Something of a person's own is refused; all faults are listed.
+    """
+    table = {
+        predicate: Predicate(Sort(sort), many=key == "many")
+        for key in ("one", "many")
+        for sort, names in shipped[key].items()
+        for predicate in names.split()
+    }
+    synonyms = {"_".join(_parts(other)): meant for meant, others in shipped["same"].items() for other in others.split()}
+    answers = {word: frozenset(names.split()) for word, names in shipped["asked"].items()}
+    problems: list[str] = []
+    for predicate, row in _entries(own, _PREDICATES, name, problems):
+        try:
+            table[_named(predicate)] = _row(row, table.get(_named(predicate)) or Predicate())
+        except (TypeError, ValueError) as error:
+            problems.append(f"{name}, [predicates.{predicate}]: {error}")
+    for said, meant in _entries(own, _SYNONYMS, name, problems):
+        try:
+            synonyms[_named(said)] = _named(meant)
+        except (TypeError, ValueError) as error:
+            problems.append(f"{name}, [synonyms] {said!r}: {error}")
+    problems += [f"{name}, [synonyms] {start!r}: it leads back to itself." for start in _circles(synonyms)]
+    if problems:
+        raise PolicyError(tuple(problems), remedy='Write [synonyms] a = "b" and [predicates.NAME] sort, many.')
+    return Registry(table, synonyms, answers)
+
+
+def readable_name(predicate: str) -> str:
+    """Return a predicate as it is read, and as its vector is made."""
+    return predicate.replace("_", " ")
+
+
+def _parts(words: str) -> list[str]:
+    """Return the words of a name as singulars, in one spelling."""
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _HUMP.sub(" ", words)).casefold())
+    # Marks belong to words: Indian and Semitic scripts write vowels with them.
+    split = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in text).split()
+    forms = [_SPELT.get(form, form) for form in map(singular, split)]
+    return [form for form in forms if form not in _ARTICLES] or forms
+
+
+def _turned(parts: list[str]) -> list[str]:
+    """Return the words of a name with what describes others before them: ``number of pages`` is ``page number``."""
+    at = next((i for i in range(1, len(parts) - 1) if parts[i] in _BETWEEN), None)
+    return parts if at is None else _turned([*parts[at + 1 :], *parts[:at]])
+
+
+def _entries(data: Mapping[str, Any], key: str, name: str, problems: list[str]) -> Iterator[tuple[Any, Any]]:
+    found = data.get(key, {})
+    if not isinstance(found, Mapping) or len(found) > _MOST:
+        problems.append(f"{name}: [{key}] must be a table of at most {_MOST} entries.")
+        return
+    yield from found.items()
+
+
+def _named(words: Any) -> str:
+    """Return a name in normal form, refusing what has none."""
+    if not isinstance(words, str):
+        raise TypeError("a name must be a text.")
+    name = "_".join(_parts(words))
+    if not 0 < len(name) <= _LONGEST:
+        raise ValueError(f"{words[:40]!r} is no name: use up to {_LONGEST} letters, digits and _.")
+    return name
+
+
+def _row(row: Any, before: Predicate) -> Predicate:
+    if not isinstance(row, Mapping):
+        raise TypeError("it is no table.")
+    if unknown := sorted(set(row) - {"sort", "many"}):
+        raise TypeError(f"there is no key {unknown[0]!r}; the keys are many, sort.")
+    sort, many = row.get("sort", before.sort), row.get("many", before.many)
+    if sort not in set(Sort):
+        raise TypeError(f"sort must be one of {', '.join(Sort)}.")
+    if not isinstance(many, bool):
+        raise TypeError("many must be true or false.")
+    return Predicate(Sort(sort), many)
+
+
+def _circles(synonyms: Mapping[str, str]) -> list[str]:
+    found = []
+    for start in synonyms:
+        at, seen = start, set()
+        while at in synonyms and at not in seen:
+            seen.add(at)
+            at = synonyms[at]
+        if at in seen and at == start:
+            found.append(start)
+    return found
