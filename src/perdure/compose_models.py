@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perdure.operations.ports import Embedder
-from perdure.records.errors import InvalidInput
+from perdure.records.errors import InvalidInput, PerdureWarning
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import ModelPolicy
 from perdure.records.report import ModelUse
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from perdure.models.chat import ChatModel
 
 
-class EmbedderWarning(UserWarning):
-    """Meaning is not searched, only words are: the embedder is missing or failed. Or a language model failed."""
+class EmbedderWarning(PerdureWarning):
+    """Meaning is not searched, only words are: the embedder is missing or failed."""
 
 
 class Warner:
@@ -28,11 +28,11 @@ class Warner:
     def __init__(self) -> None:
         self._said: set[str] = set()
 
-    def __call__(self, text: str) -> None:
+    def __call__(self, text: str, kind: type[PerdureWarning] = EmbedderWarning) -> None:
         """Say it, unless it was said before."""
         if text not in self._said:
             self._said.add(text)
-            warnings.warn(text, EmbedderWarning, stacklevel=4)
+            warnings.warn(text, kind, stacklevel=4)
 
 
 class LazyChat:

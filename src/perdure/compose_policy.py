@@ -16,7 +16,7 @@ from typing import Any, Final
 import platformdirs
 
 from perdure.compose_trust import has_records, is_trusted
-from perdure.records.errors import PolicyError
+from perdure.records.errors import PerdureWarning, PolicyError
 from perdure.records.policy import Policy, sections
 from perdure.rules.escaping import terminal_line
 from perdure.rules.policy_check import policy_from
@@ -38,7 +38,7 @@ RLM_KEYS: Final = {
 """Key of ``memory`` in that file -> section and key of the policy."""
 
 
-class UntrustedPolicyWarning(UserWarning):
+class UntrustedPolicyWarning(PerdureWarning):
     """A policy file of the working folder sets protected keys; they are ignored, because the file is not trusted."""
 
 
@@ -228,7 +228,7 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
     memory = _rlm_memory(path)
     if unknown := sorted(set(memory) - set(RLM_KEYS)):
         told = f"{path} has keys under 'memory' that are not known and do nothing: {', '.join(unknown)}."
-        warnings.warn(told, UserWarning, stacklevel=2)
+        warnings.warn(told, PerdureWarning, stacklevel=2)
     found: dict[str, dict[str, Any]] = {}
     for name, (section, key) in RLM_KEYS.items():
         if name in memory:

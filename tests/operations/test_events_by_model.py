@@ -34,7 +34,8 @@ def reply(event, *facts):
     [
         ("I wonder when the parcel comes", "statement", "question", "question"),
         ("The parcel goes out today, if you would", "statement", "command", "command"),
-        ("Could it be that the parcel is late, then it is late", "question", "statement", "statement"),
+        ("Could it be that the parcel is late, then it is late", "question", "statement", "question"),
+        ("Could it be that the parcel is late, then it is late", "question", "command", "command"),
         ("Send word of it was what he told me", "command", "statement", "statement"),
         ("The parcel came", "statement", "correction", "statement"),
         ("The parcel came", "statement", "confirmation", "statement"),
@@ -54,7 +55,7 @@ def test_rules_decide_what_corrects_and_confirms_and_the_model_between_the_other
 
 @pytest.mark.behaviour("CL-M2")
 def test_one_call_reads_facts_and_type(memory):
-    text = "I wonder whether Gai Media wants deliveries on Friday"
+    text = "I heard: Gai Media wants deliveries on Friday. I wonder when the parcel comes"
     fact = {
         "quote": "Gai Media wants deliveries on Friday",
         "subject": "Gai Media",
@@ -62,7 +63,6 @@ def test_one_call_reads_facts_and_type(memory):
         "value": "Friday",
         "type": "preference",
         "denied": False,
-        "confidence": 0.6,
     }
     found = said(memory, text, reply("question", fact))
     assert len(memory._context.model.asked) == 1

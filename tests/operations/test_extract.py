@@ -8,8 +8,7 @@ from datetime import timedelta
 import pytest
 
 from conftest import START, WORDS_ONLY, HashEmbedder, ScriptedModel, logical
-from perdure.compose import EmbedderWarning
-from perdure.records.errors import InvalidInput, ModelError
+from perdure.records.errors import InvalidInput, ModelError, ModelWarning
 from perdure.rules.pattern_extraction import score_content
 
 TALK = (
@@ -258,7 +257,7 @@ def test_a_model_that_fails_leaves_what_was_found_and_is_told_once(opening):
     memory = opening(CHECKED)
     model = ScriptedModel(*[ModelError("The server is busy.")] * 2)
     with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", EmbedderWarning)
+        warnings.simplefilter("always", ModelWarning)
         assert by_pattern(asked(memory, model)) == FOUND
         assert asked(memory, model, TALK, namespace="other").memories_created == 3
     assert len(said) == 1
@@ -277,5 +276,5 @@ def test_a_model_is_asked_only_where_the_policy_says_so(opening):
 def test_a_real_endpoint_is_asked_and_its_fault_stops_nothing(opening):
     """Nothing listens on that port: the real client fails, and the notes are stored."""
     memory = opening({**CHECKED, "model": {**CHECKED["model"], "key_variable": "", "timeout_seconds": 0.1}})
-    with pytest.warns(EmbedderWarning, match="not checked by the language model"):
+    with pytest.warns(ModelWarning, match="not checked by the language model"):
         assert memory.extract(TALK).memories_created == 3

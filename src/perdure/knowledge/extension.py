@@ -41,7 +41,7 @@ from perdure.knowledge.rules.procedures import widen
 from perdure.operations.extension import TaskResult
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
-from perdure.records.errors import GateStopped
+from perdure.records.errors import AuthorityWarning, GateStopped
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
@@ -126,7 +126,7 @@ class Knowledge:
         try:
             verify(ctx, namespace, stale)
         except GateStopped as stopped:
-            ctx.warn(f"Ageing facts were not replaced by what an authority says: {stopped}")
+            ctx.warn(f"Ageing facts were not replaced by what an authority says: {stopped}", AuthorityWarning)
             return False
         return True
 

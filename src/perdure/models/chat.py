@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from perdure.models.posting import Posting, RefusedError, without_lone_surrogates
-from perdure.records.errors import InvalidInput, ModelError, PerdureError
+from perdure.records.errors import InvalidInput, ModelError, PerdureError, UnusableReply
 from perdure.records.report import ModelUse
 
 _LARGEST_REPLY: Final = 4 * 1024 * 1024
@@ -23,6 +23,8 @@ _DEEPEST: Final = 8
 """Levels of a schema."""
 _UNKNOWN_FORM: Final = frozenset({400, 415, 422})
 """Statuses of a server that does not know a field of the request."""
+_UNREADABLE: Final = frozenset({400, 413, 422})
+"""Statuses of a server that can be asked, but not about this text: it is too long, for example."""
 _CHECK_SERVER: Final = "Check that the server runs and speaks the OpenAI chat protocol, or name another model."
 _TYPES: Final = ("string", "number", "integer", "boolean", "array", "object")
 _FORM: Final = (
@@ -96,8 +98,9 @@ class ChatModel:
 
         Raises:
             InvalidInput: The schema is none that can be checked.
-            ModelError: The key is missing, the server cannot be reached or refuses, or its reply does not fit. 429,
-                5xx, timeouts and broken connections are tried twice more; a wrong reply is not.
+            UnusableReply: The reply does not fit, or the server refuses this text; that is not tried again.
+            ModelError: The key is missing, or the server cannot be reached or refuses. 429, 5xx, timeouts and broken
+                connections are tried twice more.
         """
         _check_schema(schema, "schema")
         if schema.get("type") != "object":
@@ -140,11 +143,11 @@ class ChatModel:
         try:
             found = json.loads(_unfenced(content), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
-            raise self._post.wrong("holds no JSON that can be read") from None
+            raise self._unusable("holds no JSON that can be read") from None
         try:
             fitting = _fitting(found, schema, "the answer")
         except _UnfitError as unfit:
-            raise self._post.wrong(f"does not fit: {unfit}") from None
+            raise self._unusable(f"does not fit: {unfit}") from None
         answer: Mapping[str, Any] = fitting
         return answer
 
@@ -154,6 +157,8 @@ class ChatModel:
             try:
                 body = self._post({**asked, **forms[number]})
             except RefusedError as refused:
+                if refused.status in _UNREADABLE and number == len(forms) - 1:
+                    raise UnusableReply(refused.told.message, remedy=refused.told.remedy) from refused.__cause__
                 if refused.status not in _UNKNOWN_FORM or number == len(forms) - 1:
                     raise refused.told from refused.__cause__
             else:
@@ -174,11 +179,15 @@ class ChatModel:
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise self._post.wrong("has no message")
         if choice.get("finish_reason") == "length":
-            raise self._post.wrong("was cut short by the server's limit of tokens")
+            raise self._unusable("was cut short by the server's limit of tokens")
         content = message.get("content")
         if not isinstance(content, str) or not content.strip():
-            raise self._post.wrong("has a message without words")
+            raise self._unusable("has a message without words")
         return content
+
+    def _unusable(self, what: str) -> UnusableReply:
+        """Return the error for words of the model that are not what was asked for."""
+        return UnusableReply(self._post.wrong(what).message, remedy=_CHECK_SERVER)
 
 
 class _Spent:

@@ -8,6 +8,7 @@ from typing import Final
 from perdure.operations.consolidation.relate import edges
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
+from perdure.records.document import UNREAD, Shelf
 from perdure.records.instant import DAY_MS
 from perdure.records.memory import MemoryItem, Status
 from perdure.records.recall import Filters
@@ -91,4 +92,7 @@ def stats(ctx: Context, namespace: str | None) -> Stats:
         space=None if space is None else space.name,
         sampled=len(sample),
         model=None if ctx.model is None else getattr(ctx.model, "use", None),  # a caller's own model may count nothing
+        unread=sum(
+            d.data["unread"] for p in places for d in ctx.store.documents.find_named(p, Shelf.LEARNED, [UNREAD])
+        ),
     )

@@ -10,7 +10,7 @@ from typing import Final
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import remember
-from perdure.records.errors import PerdureError
+from perdure.records.errors import ModelWarning, PerdureError
 from perdure.records.extraction_results import ExtractedMemory, ExtractResult
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.new_memory import Draft
@@ -115,7 +115,7 @@ def _check_with_model(
     try:
         answer = ctx.model.ask(verifying.INSTRUCTION, verifying.prompt_text(text, asked), verifying.reply_schema(most))
     except PerdureError as error:
-        ctx.warn(f"What was extracted was not checked by the language model: {error}")
+        ctx.warn(f"What was extracted was not checked by the language model: {error}", ModelWarning)
         return found
     rest = [c for c in found if c not in asked]
     return [*verifying.apply_reply(text, asked, answer, min_confidence=min_confidence), *rest]

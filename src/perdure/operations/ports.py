@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from perdure.operations.extension import Extension
 from perdure.operations.store_protocol import Store
 from perdure.records.canary import Canary
+from perdure.records.errors import PerdureWarning
 from perdure.records.instant import Instant
 from perdure.records.policy import Policy
 from perdure.records.recall import Query
@@ -41,6 +42,14 @@ class Model(Protocol):
 
     def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what it says about a text, as an object that fits a JSON Schema; raises ModelError."""
+        ...
+
+
+class Warn(Protocol):
+    """Tells the person something once, loudly."""
+
+    def __call__(self, text: str, kind: type[PerdureWarning] = ..., /) -> None:
+        """Say it, as a warning of some kind."""
         ...
 
 
@@ -84,7 +93,7 @@ class Context:
     embedder: Embedder | None
     tokens: Callable[[str], int]
     tokens_exact: bool
-    warn: Callable[[str], None]
+    warn: Warn
     extension: Extension[Context]
     golden: tuple[Canary, ...] = ()
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+UNREAD: Final = "unread"
+"""The name of a document of the shelf LEARNED."""
 
 
 class Shelf(StrEnum):
@@ -25,7 +28,8 @@ class Shelf(StrEnum):
     SESSION = "session"
     """A session of an agent: id is the session; data has where its transcript is and how far it was taken in."""
     LEARNED = "learned"
-    """How far a session was learned from: id is the session; data has the last message and those just before."""
+    """How far a session was learned from: id is the session; data has the last message and those just before.
+    Of the name UNREAD: which messages a language model could not be asked about; data has their number as unread."""
     UPKEEP = "upkeep"
     """A task of upkeep: id is the task; data has when it last ran and how it ended."""
     FACT = "fact"

@@ -1,6 +1,6 @@
 """Every error Perdure raises on purpose: whose fault it is and what to do next.
 
-May live here: exception classes, and how they show a value. May not: anything that decides or does.
+May live here: exception classes, warnings, and how they show a value. May not: anything that decides or does.
 """
 
 from __future__ import annotations
@@ -193,5 +193,21 @@ class ModelError(PerdureError):
     fault: ClassVar[Fault] = "machine"
 
 
+class UnusableReply(ModelError):  # noqa: N818  # reads as the statement it makes
+    """A language model was reached, but its reply to this text is not what was asked for."""
+
+
 class SpaceMismatch(StoreError):  # noqa: N818  # reads as the statement it makes
     """A vector belongs to another embedding space than the store's."""
+
+
+class PerdureWarning(UserWarning):
+    """The root of all warnings: something goes on with less than was asked for."""
+
+
+class ModelWarning(PerdureWarning):
+    """A language model failed; what can be done by rule was done."""
+
+
+class AuthorityWarning(PerdureWarning):
+    """An authority was not asked, or what it says was not written down; facts stay as they were said."""

@@ -23,6 +23,7 @@ class KnowledgePolicy:
     statements: bool = store_key(default=True, text="Learn also from what people say of themselves in passing.")
     preference: float = store_key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)
     statement: float = store_key(0.5, "Confidence of what was said in passing.", 0, 1)
+    model: float = store_key(0.5, "Confidence of what a language model read in a message.", 0, 1)
     correction: float = store_key(0.85, "Confidence of a correction.", 0, 1)
     authority: float = store_key(0.95, "Confidence of what an authority says.", 0, 1)
     cap: float = store_key(0.95, "Confirmations do not lift confidence above this; it never lowers either.", 0.5, 1)

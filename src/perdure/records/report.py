@@ -171,6 +171,7 @@ class Stats(JsonRecord):
         space: The embedding space, or None.
         sampled: How many memories the percentiles rest on.
         model: What the language model has cost, or None where none is configured.
+        unread: Messages that the language model could not read yet; ``learn`` with their session reads them.
     """
 
     namespaces: int
@@ -187,6 +188,7 @@ class Stats(JsonRecord):
     space: str | None
     sampled: int = 0
     model: ModelUse | None = None
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,22 +162,20 @@ def print_json(data: Any) -> None:
 @contextmanager
 def short_warnings() -> Iterator[None]:
     """Turn our warnings into one line each on standard error, once; other warnings stay as they are."""
-    from perdure.compose import EmbedderWarning, UntrustedPolicyWarning  # noqa: PLC0415  # start-up time
+    from perdure.records.errors import PerdureWarning  # noqa: PLC0415  # start-up time
     from perdure.rules.escaping import terminal_line  # noqa: PLC0415  # start-up time
 
-    ours = (EmbedderWarning, UntrustedPolicyWarning)
     said: set[str] = set()
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if not issubclass(category, ours):
+            if not issubclass(category, PerdureWarning):
                 usual(message, category, *rest, **more)
             elif str(message) not in said:
                 said.add(str(message))
                 print(f"Note: {terminal_line(str(message))}", file=sys.stderr)
 
         warnings.showwarning = show
-        for kind in ours:
-            warnings.simplefilter("always", kind)
+        warnings.simplefilter("always", PerdureWarning)
         yield

@@ -52,6 +52,10 @@ def _entry(f: FactLine, values: Mapping[str, str]) -> tuple[Text, ...]:
 
 def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
     """Show what messages taught."""
+    if done.waiting:
+        yield Line(
+            f"{counted(done.waiting, 'message')} wait for the language model: learn again later.", tone="warning"
+        )
     if not done.messages:
         yield Line("Nothing new: these messages have been learned from before.")
         return

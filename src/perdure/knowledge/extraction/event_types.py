@@ -153,8 +153,10 @@ def event_by_model(rules: EventType, model: EventType | None) -> EventType:
     """Return what a message does, where a language model was asked too.
 
     Rules alone say what corrects or confirms: that changes what is believed. Among questions, statements and commands
-    rules see only how sentences open, and the model's word counts.
+    rules see only how sentences open, and the model's word counts; but what asks never becomes a statement.
     """
+    if rules is EventType.QUESTION and model is EventType.STATEMENT:
+        return rules
     return model if model in _OPEN and rules in _OPEN else rules
 
 

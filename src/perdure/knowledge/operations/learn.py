@@ -12,34 +12,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.extraction import model_replies as claim_replies
 from perdure.knowledge.extraction.claims import as_note, claims
 from perdure.knowledge.extraction.entity_names import Resolved
-from perdure.knowledge.extraction.event_types import (
-    asks_whether_still,
-    event_by_model,
-    event_of,
-    is_bare_denial,
-    reweigh_importance,
-)
+from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
 from perdure.knowledge.extraction.references import WINDOW, may_refer
 from perdure.knowledge.extraction.relatives import of_relative
-from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally
 from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.entity_linking import EntityLinker
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, ModelReading, read_waiting
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_synonyms
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
 from perdure.knowledge.rules.fact_states import FactEvent
-from perdure.knowledge.rules.ingest_watermark import advance, floor, near
+from perdure.knowledge.rules.ingest_watermark import Unread, advance, floor, near
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
-from perdure.records.document import Shelf
-from perdure.records.errors import NotFound, PerdureError
+from perdure.records.document import UNREAD, Shelf
+from perdure.records.errors import NotFound
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.trust import Trust
@@ -71,19 +64,24 @@ def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
             f"There are no messages of session {told} in {namespace}.",
             remedy="They may be in another namespace; recall and get tell the session of a memory.",
         )
-    return learn(ctx, namespace, sessions)
+    return learn(ctx, namespace, sessions, late=None)
 
 
-def learn(ctx: Context, namespace: str, sessions: Iterable[str]) -> Learnt:
-    """Learn from the messages of some sessions that were not learned from yet, in the order in which they came."""
-    done, left = Learnt(), list(dict.fromkeys(sessions))
+def learn(ctx: Context, namespace: str, sessions: Iterable[str], *, late: int | None = AT_INGEST) -> Learnt:
+    """Learn from the messages of some sessions that were not learned from yet, in the order in which they came.
+
+    Those that a language model could not be asked about are read by it afterwards: ``late`` of each session, or all.
+    """
+    done, every, reader = Learnt(), list(dict.fromkeys(sessions)), ModelReader(ctx)
+    left = every
     while left:
-        page, left = retry(lambda left=left: _page(ctx, namespace, left))  # type: ignore[misc]  # bound now
+        reader.start()
+        page, left = retry(lambda left=left: _page(ctx, namespace, left, reader))  # type: ignore[misc]  # bound now
         done = done.joined(page)
-    return done
+    return done.joined(read_waiting(ctx, namespace, every, reader, late, _Learner))
 
 
-def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt, list[str]]:
+def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelReader) -> tuple[Learnt, list[str]]:
     """Learn from the next messages, and return the sessions that have more."""
     documents = ctx.store.documents.find(namespace, Shelf.LEARNED, [*sessions, ANY])
     marks = {d.id: dict(d.data) for d in documents if d.name == MARK}
@@ -98,7 +96,10 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
     by_id = {
         r.id: r for r in ctx.store.get(namespace, sorted({*ids, *before, *(i for r in recent.values() for i in r)}))
     }
-    listener = _Learner(work, {s: _records_of(by_id, some) for s, some in recent.items()})
+    told = {d.id: d.data for d in documents if d.name == UNREAD}
+    unread = {s: Unread.from_data(told.get(s)) for s in recent}
+    records = {s: _records_of(by_id, some) for s, some in recent.items()}
+    listener = _Learner(work, records, ModelReading(work, reader, unread))
     listener.last = str(heard.get("session", ""))
     listener.recent.setdefault(listener.last, deque(_records_of(by_id, heard.get("recent", ())), RECENT))
     listener.elsewhere = _records_of(by_id, heard.get("before", ()))
@@ -107,8 +108,9 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str]) -> tuple[Learnt
         listener.hear(record, ids[record.id])
     ask_about_synonyms(work, listener.tally.created)
     _write_watermarks(work, listener, ids, marks)
-    told = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
-    plan = work.plan("learn", f"learn: {len(messages)} messages of {told}")
+    listener.model.write()
+    named = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"
+    plan = work.plan("learn", f"learn: {len(messages)} messages of {named}")
     ctx.store.apply(plan)
     return listener.tally.learnt(len(messages), (plan.id,)), left
 
@@ -155,8 +157,8 @@ def _is_message(record: Record) -> bool:
 class _Learner:
     """Hears one message after the other."""
 
-    def __init__(self, work: FactSession, recent: Mapping[str, Sequence[Record]]) -> None:
-        self.ctx, self.work = work.ctx, work
+    def __init__(self, work: FactSession, recent: Mapping[str, Sequence[Record]], model: ModelReading) -> None:
+        self.ctx, self.work, self.model = work.ctx, work, model
         self.writer = ClaimWriter(work)
         self.linker = EntityLinker(work)
         self.recent = {session: deque(some, RECENT) for session, some in recent.items()}
@@ -164,7 +166,6 @@ class _Learner:
         """The session that was heard last."""
         self.elsewhere: list[Record] = []
         """What was heard last before that, in another session."""
-        self.model_failed = False
 
     @property
     def tally(self) -> LearnTally:
@@ -176,53 +177,38 @@ class _Learner:
         if session != self.last:
             self.elsewhere, self.last = list(self.recent[self.last]), session
         self.linker.texts = [r.content.text for r in self.recent[session]]
-        # An assistant's words, a tool's or a web page's are no news about the world.
-        person = self.linker.is_person(record) and stored_trust(record.content.metadata) is Trust.USER
+        person = self._is_news(record)
         self.tally.entities += self.linker.named(record, may_create=person)
         if person:
             self._answer(record)
-            for claim in self._claims(record):
+            found = self._by_rules(record)
+            for claim in [*found, *_besides(found, self.model.claims(record, session, self.recent[session]))]:
                 self._take(claim, record)
         self.recent[session].append(record)
 
-    def _claims(self, record: Record) -> list[Claim]:
-        text, at = record.content.text, record.state.created_ms
-        found = claims(
-            text, at, resources(self.ctx).predicates, speaker=record.content.speaker, policy=self.ctx.policy.knowledge
-        )
-        known = {(c.predicate, c.value.norm) for c in found}
-        return found + [c for c in self._by_model(record) if (c.predicate, c.value.norm) not in known]
+    def hear_late(self, record: Record, session: str) -> bool:
+        """Learn what the model reads in a message that rules have learned from; False where it cannot be asked."""
+        if _is_message(record) and self._is_news(record):
+            self.linker.texts = [r.content.text for r in self.recent[session]]
+            found = self.model.late_claims(record, session)
+            if found is None:
+                return False
+            for claim in _besides(self._by_rules(record), found):
+                self._take(claim, record)
+        self.recent[session].append(record)
+        return True
 
-    def _by_model(self, record: Record) -> list[Claim]:
-        """Return what a language model reads in a message, where one is configured; a failure leaves the rules."""
-        text, at = record.content.text, record.state.created_ms
-        if self.ctx.model is None or not self.ctx.policy.model.learn or self.model_failed:
-            return []
-        try:
-            reply = self.ctx.model.ask(claim_replies.INSTRUCTION, claim_replies.question(text), claim_replies.schema())
-        except PerdureError as error:
-            self.ctx.warn(f"Facts are learned by rules only: {error}")
-            self.model_failed = True
-            return []
-        self._typed(record, event_by_model(event_of(text), claim_replies.event_in(reply)))
-        named = resources(self.ctx).predicates
-        return [
-            replace(c, predicate=named.name(c.predicate), many=named.row(named.name(c.predicate)).many)
-            for c in claim_replies.claims_of(reply, text, at, value_of)
-        ]
+    def recent_ids(self, session: str) -> list[str]:
+        """Return the messages that were heard last."""
+        return [r.id for r in self.recent[session]]
 
-    def _typed(self, record: Record, event: EventType) -> None:
-        """Write down what a message does if that is not what the rules said when it was taken in."""
-        metadata = record.content.metadata
-        before = metadata.get("event")
-        if before not in set(EventType) or before == event:
-            return
-        self.work.include([record])
-        state = self.work.record(record.id).state
-        after = replace(state, importance=reweigh_importance(state.importance, EventType(before), event))
-        self.work.change(record.id, after, "typed", f"a language model says that it is a {event}, not a {before}")
-        labels = {**metadata, "event": event.value, "event_by": "model"}
-        self.work.decisions.label(record.id, "what it does", metadata=labels)
+    def _is_news(self, record: Record) -> bool:
+        """Whether a message is news about the world: an assistant's words, a tool's or a web page's are not."""
+        return self.linker.is_person(record) and stored_trust(record.content.metadata) is Trust.USER
+
+    def _by_rules(self, record: Record) -> list[Claim]:
+        text, at, speaker = record.content.text, record.state.created_ms, record.content.speaker
+        return claims(text, at, resources(self.ctx).predicates, speaker=speaker, policy=self.ctx.policy.knowledge)
 
     def _take(self, claim: Claim, record: Record) -> None:
         """Decide what becomes of a claim, and do it."""
@@ -324,6 +310,12 @@ class _Learner:
         known = [k for entity in dict.fromkeys(spoken_of) for k in self.work.about(entity, None, at)]
         known = [k for k in known if self._beside(k, record)]
         return find_answered_fact(_plain(record.content.text), _plain(before), known)
+
+
+def _besides(found: Sequence[Claim], more: Sequence[Claim]) -> list[Claim]:
+    """Return the claims of a model that rules did not find."""
+    known = {(c.predicate, c.value.norm) for c in found}
+    return [c for c in more if (c.predicate, c.value.norm) not in known]
 
 
 def _plain(text: str) -> str:

@@ -22,6 +22,7 @@ class Learnt(Written):
         retired: Ids of the facts that were replaced, ended or denied.
         asked: Ids of the facts that a person is asked about.
         entities: Ids of the entities that are new.
+        waiting: Messages of these sessions that the language model could not read yet.
         operations: Ids of the operations, for ``undo``.
     """
 
@@ -31,6 +32,7 @@ class Learnt(Written):
     retired: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    waiting: int = 0
     operations: tuple[str, ...] = ()
 
     def joined(self, other: Learnt) -> Learnt:
@@ -46,6 +48,7 @@ class Learnt(Written):
             both(self.retired, other.retired),
             both(self.asked, other.asked),
             both(self.entities, other.entities),
+            self.waiting + other.waiting,
             self.operations + other.operations,
         )
 
