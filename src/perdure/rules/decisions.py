@@ -166,7 +166,8 @@ class Decisions:
             shown=self._shown,
         )
         self.states |= {t.id: t.after for t in trajectories}
-        whole = (*self._first, *self._labelled(changes), *self._last)
+        first = sorted(self._first, key=lambda c: c.target is not Target.MEMORY)  # together: one statement writes many
+        whole = (*first, *self._labelled(changes), *self._last)
         return Plan(self.plan_id, operation, self.namespace, self.now, whole, self.policy.version, note)
 
     def _trajectories(self) -> list[Trajectory]:

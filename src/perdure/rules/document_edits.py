@@ -37,12 +37,15 @@ class DocumentEdits:
         self._before: dict[Key, Mapping[str, Any]] = {}
         self._after: dict[Key, Mapping[str, Any] | None] = {}
         self._because: dict[Key, str] = {}
+        self._about: dict[tuple[Shelf, str], dict[Key, None]] = {}
         self.read(documents)
 
     def read(self, documents: Iterable[Document]) -> None:
         """Add documents as they are stored; those that are known already stay as they are."""
         for document in documents:
-            self._before.setdefault((document.shelf, document.id, document.name), document.data)
+            key = (document.shelf, document.id, document.name)
+            self._before.setdefault(key, document.data)
+            self._enter(key)
 
     def get(self, shelf: Shelf, identity: str, name: str) -> Mapping[str, Any] | None:
         """Return what a document says by now, or None."""
@@ -51,15 +54,26 @@ class DocumentEdits:
 
     def shelf(self, shelf: Shelf) -> dict[tuple[str, str], Mapping[str, Any]]:
         """Return (id, name) -> what it says, of all documents of a shelf that are known here, in order."""
-        keys = sorted(k for k in {*self._before, *self._after} if k[0] is shelf)
-        found = {(key[1], key[2]): self.get(*key) for key in keys}
-        return {key: data for key, data in found.items() if data is not None}
+        return self._known(k for k in {*self._before, *self._after} if k[0] is shelf)
+
+    def about(self, shelf: Shelf, one: str) -> dict[tuple[str, str], Mapping[str, Any]]:
+        """Return (id, name) -> what it says, of the documents of a shelf with this id or this name, in order."""
+        return self._known(self._about.get((shelf, one), ()))
 
     def put(self, shelf: Shelf, identity: str, name: str, data: Mapping[str, Any] | None, because: str) -> None:
         """Decide what a document is to say; None removes it."""
         key = (shelf, identity, name)
         self._after[key] = data
         self._because[key] = because
+        self._enter(key)
+
+    def _enter(self, key: Key) -> None:
+        for one in key[1:]:
+            self._about.setdefault((key[0], one), {})[key] = None
+
+    def _known(self, keys: Iterable[Key]) -> dict[tuple[str, str], Mapping[str, Any]]:
+        found = {(key[1], key[2]): self.get(*key) for key in sorted(keys)}
+        return {key: data for key, data in found.items() if data is not None}
 
     def absorb(self, changes: Iterable[Change]) -> None:
         """Decide what changes say that others have made of documents that were not read."""

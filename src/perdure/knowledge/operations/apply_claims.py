@@ -186,14 +186,12 @@ class ClaimWriter:
         """Ask which of two facts is right, unless a person has said already that both hold."""
         self.work.open_conflicts(one.fact.id)  # reads what there was between them
         first, second = sorted((one, other), key=lambda k: k.fact.id)
-        sides = self.work.edits.shelf(Shelf.CONFLICT)
-        if (second.fact.id, first.fact.id) in sides:
+        if self.work.edits.get(Shelf.CONFLICT, second.fact.id, first.fact.id) is not None:
             first, second = second, first
         older, newer = first.fact.id, second.fact.id
-        if sides.get((older, newer), {}).get("outcome") == "both":
+        if (self.work.edits.get(Shelf.CONFLICT, older, newer) or {}).get("outcome") == "both":
             return
-        documents = self.work.ctx.store.documents
-        self.work.edits.read(documents.find(self.work.namespace, Shelf.REVIEW, [newer]))
+        self.work.read_questions([newer])
         asking = Decision(Action.ASK, (first,), ConflictStrategy.ASK, first.fact.predicate, because)
         self._recorded(first, newer, asking, "open", at)
         self._ask(newer, older, because, at)

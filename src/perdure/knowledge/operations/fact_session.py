@@ -5,7 +5,7 @@ Several messages may change one fact within one plan: each sees what those befor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from perdure.knowledge.operations.change_rates import known_rates
@@ -52,7 +52,12 @@ class FactSession:
         self._subjects: set[str] = set()
         self._links: dict[tuple[str, str, str], Change] = {}
         self._rates: dict[str, float] | None = None
+        self._sure: dict[str, tuple[Instant, State, float]] = {}
+        self._questioned: set[str] = set()
+        """Memories whose conflicts and open questions were read."""
         self._ahead: dict[str, tuple[PreparedDraft, State]] = {}
+        self._waiting: set[str] = set()
+        """Ids that were prepared ahead, and are nobody's neighbours before they are inserted."""
 
     @property
     def states(self) -> dict[str, State]:
@@ -87,18 +92,20 @@ class FactSession:
 
     def known(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
         """Return facts that were read, as sure as they are at an instant, with as many values as was taught."""
-        if not ids:
-            return []
+        self.weigh(ids, at)
+        return [KnownFact(self._seen(self.facts[i]), self.states[i], self._sure[i][2]) for i in ids]
+
+    def weigh(self, ids: Iterable[str], at: Instant) -> None:
+        """Work out how sure facts that were read are at an instant, for all at once."""
+        states = {i: self.states[i] for i in ids if self._sure.get(i, ())[:2] != (at, self.states[i])}
+        if not states:
+            return
         if self._rates is None:
             self._rates = known_rates(self.ctx, self.namespace)
-        states = [self.states[i] for i in ids]
-        sure = current_signals(states, self.ctx.policy, at).confidence.tolist()
-        return [
-            KnownFact(
-                self._seen(self.facts[i]), s, learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
-            )
-            for i, s, c in zip(ids, states, sure, strict=True)
-        ]
+        sure = current_signals(list(states.values()), self.ctx.policy, at).confidence.tolist()
+        for (i, s), c in zip(states.items(), sure, strict=True):
+            told = learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
+            self._sure[i] = (at, s, told)
 
     def _seen(self, fact: Fact) -> Fact:
         many = self.lessons.several(fact.subject, fact.predicate, otherwise=fact.many)
@@ -124,23 +131,33 @@ class FactSession:
 
     def open_conflicts(self, identity: str) -> list[tuple[str, str]]:
         """Return (older, newer) of the open conflicts in which a fact is one side; their facts are read."""
-        documents = self.ctx.store.documents
-        self.edits.read(documents.find(self.namespace, Shelf.CONFLICT, [identity]))
-        self.edits.read(documents.find_named(self.namespace, Shelf.CONFLICT, [identity]))
-        found = [
-            key
-            for key, data in self.edits.shelf(Shelf.CONFLICT).items()
-            if identity in key and data.get("outcome") == "open"
-        ]
+        self.read_questions([identity])
+        known = self.edits.about(Shelf.CONFLICT, identity)
+        found = [key for key, data in known.items() if data.get("outcome") == "open"]
         self.read(i for key in found for i in key)
         return [key for key in found if all(i in self.facts for i in key)]
 
     def close_reviews(self, identity: str, because: str, *, name: str | None = None) -> None:
         """Remove the open questions about a memory, or the one of a name."""
-        self.edits.read(self.ctx.store.documents.find(self.namespace, Shelf.REVIEW, [identity]))
-        for owner, asked in self.edits.shelf(Shelf.REVIEW):
+        self.read_questions([identity])
+        for owner, asked in self.edits.about(Shelf.REVIEW, identity):
             if owner == identity and name in (None, asked):
                 self.edits.put(Shelf.REVIEW, owner, asked, None, because)
+
+    def read_questions(self, ids: Iterable[str]) -> None:
+        """Read the conflicts of memories and the open questions about them, in few statements."""
+        new = [i for i in dict.fromkeys(ids) if i not in self._questioned]
+        self._questioned.update(new)
+        for find, shelf in (
+            (find_documents, Shelf.CONFLICT),
+            (find_documents_named, Shelf.CONFLICT),
+            (find_documents, Shelf.REVIEW),
+        ):
+            self.edits.read(find(self.ctx, self.namespace, shelf, new))
+
+    def said_in(self, memory: str) -> list[str]:
+        """Return the facts that were read, or made by now, of which a memory is a source."""
+        return list(self._of.get(("said in", memory, ""), ()))
 
     def read_keys(self, keys: Iterable[str]) -> None:
         """Read what is stored of facts about some predicates of some entities, in few statements."""
@@ -151,14 +168,10 @@ class FactSession:
             norm = str(document.data["value"]["norm"])
             self._keys[document.name].setdefault(norm, []).append(document)
 
-    def knows(self, key: str, norm: str) -> bool:
-        """Whether a fact with a value is stored, or made by now; its key was read."""
-        return norm in self._keys.get(key, ())
-
-    def take_in_keys(self, norms: Mapping[str, str | None]) -> None:
-        """Take in the facts of keys that were read: those with one value's normal form, all for None."""
+    def take_in_keys(self, norms: Iterable[tuple[str, str | None]]) -> None:
+        """Take in the facts of (key, a value's normal form) whose keys were read; for None those with any value."""
         documents: list[Document] = []
-        for key, norm in norms.items():
+        for key, norm in norms:
             unread = self._keys.get(key, {})
             for each in list(unread) if norm is None else [norm]:
                 documents += unread.pop(each, ())
@@ -166,7 +179,7 @@ class FactSession:
 
     def _read_key(self, key: str, norm: str | None) -> None:
         self.read_keys([key])
-        self.take_in_keys({key: norm})
+        self.take_in_keys([(key, norm)])
 
     def _read_subject(self, subject: str) -> None:
         if subject not in self._subjects:
@@ -219,18 +232,24 @@ class FactSession:
     ) -> list[str]:
         """Bring new memories in, and return their ids; those that are ``gone`` are not their neighbours."""
         if len(drafts) == 1 and (ahead := self._ahead.pop(drafts[0].text, None)) is not None:
-            return [self._insert_prepared(drafts[0], *ahead)]
-        return [record.id for record in insert(self.ctx, self.decisions, drafts, ids=ids, gone=gone)]
+            made = [self._insert_prepared(drafts[0], *ahead)]
+        else:
+            made = [record.id for record in insert(self.ctx, self.decisions, drafts, ids=ids, gone=gone)]
+        self._questioned.update(made)  # nobody asked about what is new
+        return made
 
     def prepare_ahead(self, drafts: Sequence[Draft]) -> None:
-        """Prepare drafts of different words that will be inserted one by one, each of them, in this order."""
+        """Prepare drafts of different words that are about to be inserted one by one, in this order."""
         prepared = prepare(self.ctx, self.decisions, drafts)
         states = initial_states(prepared, self.ctx.policy, self.now)
         self._ahead = {p.draft.text: (p, s) for p, s in zip(prepared, states, strict=True)}
+        self._waiting = {p.id for p in prepared}
 
     def _insert_prepared(self, draft: Draft, prepared: PreparedDraft, state: State) -> str:
-        if draft != prepared.draft:
-            prepared = replace(prepared, draft=draft)
+        self._waiting.discard(prepared.id)
+        near = tuple(pair for pair in prepared.near if pair[0] not in self._waiting)
+        if (draft, near) != (prepared.draft, prepared.near):
+            prepared = replace(prepared, draft=draft, near=near)
             (state,) = initial_states([prepared], self.ctx.policy, self.now)
         record = new_record(prepared, state, self.namespace, self.decisions.plan_id)
         store_new(self.ctx, self.decisions, [record], [prepared])
@@ -248,4 +267,5 @@ class FactSession:
 
 def _places(fact: Fact) -> tuple[tuple[str, ...], ...]:
     """Return under what a fact is looked for."""
-    return (fact.subject,), (fact.subject, fact.predicate), (fact.subject, fact.predicate, fact.value.norm)
+    key = fact.subject, fact.predicate
+    return (fact.subject,), key, (*key, fact.value.norm), *(("said in", s.memory, "") for s in fact.sources)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value, fact_key
-from perdure.knowledge.rules.claim_resolution import Action, KnownFact
+from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
 from perdure.knowledge.rules.entities import mention_change, new_entity_changes
 from perdure.knowledge.rules.fact_records import ACTS, draft_fact, link_change
 from perdure.knowledge.rules.fact_states import FactEvent
@@ -89,7 +89,7 @@ class _Taker:
         self.work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
         self.writer = ClaimWriter(self.work)
         self.names = names_of(ctx, decisions.namespace)
-        self.gone: list[str] = list(handed.gone)
+        self.gone: dict[str, None] = dict.fromkeys(handed.gone)
 
     def take(self) -> ClaimWriter:
         """Decide about each claim, then about what rested on what was replaced."""
@@ -183,23 +183,28 @@ class _Taker:
     # --- what becomes of it
 
     def _read_ahead(self, claims: Sequence[MeantClaim]) -> None:
-        """Read the facts of the same subjects and predicates, and prepare the new ones, for all claims at once."""
-        keys = [fact_key(each.subject, each.claim.predicate) for each in claims]
-        self.work.read_keys(keys)
-        new: dict[tuple[str, str], MeantClaim] = {}
-        for each, key in zip(claims, keys, strict=True):
-            if not self.work.knows(key, each.claim.value.norm):
-                new.setdefault((key, each.claim.value.norm), each)
-        drafts = {draft.text: draft for draft in map(self._draft, new.values())}
-        self.work.take_in_keys({k: None for c, k in zip(claims, keys, strict=True) if not c.claim.many})
-        if len(drafts) == len(new):
-            self.work.prepare_ahead(list(drafts.values()))
+        """Read what is known of the same subjects and predicates, and prepare the new facts, for all claims at once."""
+        keys = [(fact_key(each.subject, each.claim.predicate), each.claim) for each in claims]
+        self.work.read_keys(key for key, _ in keys)
+        self.work.take_in_keys((k, c.value.norm if c.many else None) for k, c in keys)
+        self.work.take_in_keys((k, c.old.norm) for k, c in keys if c.old is not None)
+        self.work.weigh(self.work.facts, self.handed.at)
+        self.work.read_questions(self.work.facts)
+        drafts = [draft for each in claims if (draft := self._expected(each)) is not None]
+        self.work.prepare_ahead(list({draft.text: draft for draft in drafts}.values()))
 
-    def _draft(self, each: MeantClaim) -> Draft:
+    def _expected(self, each: MeantClaim) -> Draft | None:
+        """Return the fact that a claim makes, as far as what is stored says: claims before it may change that."""
+        known, replaced = self._known(each)
+        claim, decision = self._resolved(each, known, replaced)
+        past = claim.valid_to is not None and claim.valid_to <= self.handed.at
+        if not past and decision.action in (Action.NOTHING, Action.REINFORCE):
+            return None
+        told = replace(claim, predicate=decision.predicate or claim.predicate)
         return draft_fact(
             each.name,
-            each.claim.predicate,
-            each.claim,
+            told.predicate,
+            told,
             said_at=self.handed.at,
             scope=self.handed.scope,
             session=self.handed.session,
@@ -213,14 +218,18 @@ class _Taker:
         if claim.valid_to is not None and claim.valid_to <= at:
             self._take_past(each, known, said)
             return
-        claim, decision = resolve_given(
-            claim, known, replaced, at, self.policy, trust=said.trust, corrects=self.handed.corrects
-        )
+        claim, decision = self._resolved(each, known, replaced)
         faded = self.work.faded(each.subject, claim.predicate, claim.value.norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._is_beside(faded):
             self.writer.revive(faded, claim, said)
         else:
             self.writer.carry_out(decision, claim, each.subject, each.name, said)
+
+    def _resolved(
+        self, each: MeantClaim, known: Sequence[KnownFact], replaced: Collection[str]
+    ) -> tuple[Claim, Decision]:
+        trust, corrects = self._trust(each.given), self.handed.corrects
+        return resolve_given(each.claim, known, replaced, self.handed.at, self.policy, trust=trust, corrects=corrects)
 
     def _known(self, each: MeantClaim) -> tuple[list[KnownFact], set[str]]:
         """Return the facts that a claim meets, and the ids of those that it is said to replace."""
@@ -252,7 +261,7 @@ class _Taker:
             return []
         self.work.read(ids)
         if ids[0] not in self.work.facts:
-            self.gone += ids
+            self.gone |= dict.fromkeys(ids)
             return []
         return self.work.known([i for i in ids if self.work.states[i].status is Status.ACTIVE], at)
 
@@ -283,7 +292,7 @@ class _Taker:
         facts = dict.fromkeys([*self.gone, *(f for memory in self.gone for f in self._resting_on(memory))])
         self.work.read(facts)
         known = [self.work.facts[i] for i in facts if i in self.work.facts]
-        gone = {*self.gone, *self._hidden({s.memory for fact in known for s in fact.sources} - set(self.gone))}
+        gone = {*self.gone, *self._hidden({s.memory for fact in known for s in fact.sources} - self.gone.keys())}
         for fact in known:
             named = fact.id in self.gone and fact.id not in self.writer.tally.reinforced
             if named or (fact.sources and all(s.memory in gone for s in fact.sources)):
@@ -299,7 +308,9 @@ class _Taker:
         stands = self.handed.memory
         retired = [self.work.facts[i] for i in dict.fromkeys(self.writer.tally.retired)]
         memories = {s.memory for fact in retired for s in fact.sources} | set(self.gone)
-        for record in self._notes(memories - {stands}):
+        notes = self._notes(memories - {stands})
+        self.work.read_questions(record.id for record in notes)
+        for record in notes:
             facts = self._resting_on(record.id)
             self.work.read(facts)
             believed = any(
@@ -326,8 +337,7 @@ class _Taker:
 
     def _resting_on(self, memory: str) -> list[str]:
         stored = [o for o, kind, _ in self.ctx.store.links_to(self.work.namespace, memory) if kind == DERIVED]
-        fresh = [f.id for f in self.work.facts.values() if any(s.memory == memory for s in f.sources)]
-        return list(dict.fromkeys((*stored, *fresh)))
+        return list(dict.fromkeys((*stored, *self.work.said_in(memory))))
 
     def _mention(self, claims: Sequence[MeantClaim]) -> None:
         """Write down whom the memory is about."""

@@ -65,7 +65,8 @@ class Value:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value as plain JSON data, without what is empty."""
-        return {k: v for k, v in asdict(self).items() if v is not None and v != ""}
+        every = {name: getattr(self, name) for name in self.__slots__}
+        return {k: v for k, v in every.items() if v is not None and v != ""}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Value:

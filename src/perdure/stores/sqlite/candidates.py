@@ -40,12 +40,17 @@ class SqliteSearch(Search):
         self.namespace, self.index = session.namespace, index
         self.vocabulary, self.majority = vocabulary, majority
 
-    def nearest(self, vector: Float32s, limit: int) -> list[tuple[str, float]]:
-        """Return (id, cosine) of the nearest visible memories, nearest first."""
-        cosine = self._near(vector, Filters())
-        narrow = self._narrow(cosine, Filters())
-        best = sorted(narrow, key=lambda r: -cosine[r])[:limit]
-        return [(narrow[r][1], cosine[r]) for r in best]
+    def nearest(self, vectors: Sequence[Float32s], limit: int) -> list[list[tuple[str, float]]]:
+        """Return, for each vector, (id, cosine) of the nearest visible memories, nearest first."""
+        near = [self._rows_near(vector, Filters()) for vector in vectors]
+        every = list(dict.fromkeys(row for rows in near for row in rows))
+        data, narrow = self._vectors(every), self._narrow(every, Filters())
+        found = []
+        for vector, rows in zip(vectors, near, strict=True):
+            cosine = _cosines(vector, {row: data[row] for row in rows if row in data})
+            best = sorted((row for row in cosine if row in narrow), key=lambda row: -cosine[row])[:limit]
+            found.append([(narrow[row][1], cosine[row]) for row in best])
+        return found
 
     # --- by meaning
 
@@ -74,22 +79,23 @@ class SqliteSearch(Search):
 
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
         """Return row -> cosine of those rows that have a vector."""
+        return _cosines(vector, self._vectors(rows))
+
+    def _vectors(self, rows: Sequence[int]) -> dict[int, bytes]:
         if self.index is None or not rows:
             return {}
-        data: dict[int, bytes] = dict(self.session.rows("vectors_at", space=self.index.space, rows=list(rows)))
-        if not data:
-            return {}
-        matrix = np.frombuffer(b"".join(data.values()), np.int8).reshape(len(data), -1)
-        return dict(zip(data, similarities(vector, matrix).tolist(), strict=True))
+        return dict(self.session.rows("vectors_at", space=self.index.space, rows=list(rows)))
 
     def _near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> dict[int, float]:
-        index = self.index
-        if index is None:
-            return {}
-        positions = index.nearest(
-            vector, self.policy.rescored, filters, cells_above=self.policy.cells_above, among=among
-        )
-        return self.cosines(vector, index.rows(positions).tolist())
+        return self.cosines(vector, self._rows_near(vector, filters, among))
+
+    def _rows_near(self, vector: Float32s, filters: Filters, among: NDArray[np.int64] | None = None) -> list[int]:
+        if self.index is None:
+            return []
+        most, cells = self.policy.rescored, self.policy.cells_above
+        positions = self.index.nearest(vector, most, filters, cells_above=cells, among=among)
+        rows: list[int] = self.index.rows(positions).tolist()
+        return rows
 
     def _holding(self, entity: str) -> NDArray[np.int64] | None:
         """The rows whose words hold a name, in order; None where they are so many that the nearest hold it anyway."""
@@ -158,3 +164,11 @@ class SqliteSearch(Search):
         parts, bindings = filter_parts(filters)
         found: dict[int, Narrow] = {v[0]: v for v in self.session.rows("narrow", parts, rows=list(rows), **bindings)}
         return self.naming(found, filters.entity)
+
+
+def _cosines(vector: Float32s, data: Mapping[int, bytes]) -> dict[int, float]:
+    """Return row -> cosine with a vector, of rows with their quantized vectors."""
+    if not data:
+        return {}
+    matrix = np.frombuffer(b"".join(data.values()), np.int8).reshape(len(data), -1)
+    return dict(zip(data, similarities(vector, matrix).tolist(), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import apsw
@@ -18,6 +19,8 @@ from perdure.stores.sqlite.session import SqliteSession, fetch_value
 
 MAJORITY: Final = 0.5
 """A namespace with more than this share of the store is searched by words without naming it in the index."""
+TOGETHER: Final = 100
+"""Vectors whose neighbours are read from the file at once."""
 
 
 class Searches:
@@ -35,13 +38,17 @@ class Searches:
         share = len(index) / total if index is not None and total else 0.0
         return self._search(namespace, index, policy, majority=share > MAJORITY).pool(query, filters)
 
-    def nearest(self, namespace: str, vector: Vector, limit: int) -> list[tuple[str, float]]:
-        """Return (id, cosine) of the nearest visible memories."""
+    def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
+        """Return, for each vector, (id, cosine) of the nearest visible memories."""
         index = self._index(namespace)
         if index is None or not len(index):
-            return []
-        policy = RecallPolicy(rescored=max(50, 10 * limit))
-        return self._search(namespace, index, policy, majority=True).nearest(np.frombuffer(vector, "<f4"), limit)
+            return [[] for _ in vectors]
+        search = self._search(namespace, index, RecallPolicy(rescored=max(50, 10 * limit)), majority=True)
+        found: list[list[tuple[str, float]]] = []
+        for start in range(0, len(vectors), TOGETHER):
+            some = [np.frombuffer(vector, "<f4") for vector in vectors[start : start + TOGETHER]]
+            found += search.nearest(some, limit)
+        return found
 
     def _search(
         self, namespace: str, index: SearchIndex | None, policy: RecallPolicy, *, majority: bool

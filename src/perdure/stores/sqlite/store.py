@@ -134,7 +134,7 @@ class SqliteStore(SqlStore):
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
         """Return, for each vector, (id, cosine) of the nearest active memories."""
         with self._use() as connection, snapshot(connection):
-            return [self._searches.nearest(namespace, vector, limit) for vector in vectors]
+            return self._searches.nearest(namespace, vectors, limit)
 
     # --- upkeep of the file
 
