@@ -1,13 +1,18 @@
-"""Answer sheets on LoCoMo and BEAM, facts learned: how long, whether the evidence is there, how much is of others.
+"""Answer sheets: whether the first line answers; on LoCoMo and BEAM how long, and whether the evidence is there.
 
 Usage: python benchmarks/sheets.py. Every conversation is a namespace of its own, and every fourth question of LoCoMo
 is asked. A turn that answers is on a sheet where it stands there itself or where a fact quotes it. Where a question of
 LoCoMo names one of the two who speak, a fact is of another where that one is not its subject, and a message where it is
 neither said by that one nor names that one: some of these answer, so none is no aim.
+
+Whether the first statement of a sheet answers is asked of facts that are handed over in three languages
+(benchmarks/labels/sheets.json). The first half of the questions was written before the code of the sheets was read, the
+second half after that.
 """
 
 from __future__ import annotations
 
+import json
 import statistics
 import tempfile
 from dataclasses import dataclass
@@ -24,6 +29,9 @@ from report import Row, finished, parser, say
 if TYPE_CHECKING:
     from perdure.knowledge.records.answer_results import AnswerSheet, SheetEntry
 
+ASKED = Path(__file__).with_name("labels") / "sheets.json"
+SPRING = datetime(2026, 3, 20, tzinfo=UTC)
+"""When the questions of that file are asked."""
 SAMPLED = 4
 LATER = datetime(2024, 9, 1, tzinfo=UTC)
 """When they are asked: after the last message of LoCoMo, and of BEAM, whose messages count as said now."""
@@ -91,10 +99,36 @@ def rows(title: str, chats: list[Chat], every: int) -> list[Row]:
     return made
 
 
+def opening(sheet: AnswerSheet) -> str:
+    """Return the first line of a sheet that says something."""
+    return next((line for line in sheet.text.splitlines() if line.startswith("- ")), "")
+
+
+def first_lines(half: str) -> list[Row]:
+    """Return the share of the questions whose sheet opens with what answers, by language."""
+    made = []
+    for language, some in json.loads(ASKED.read_text("utf-8")).items():
+        days = [datetime.fromisoformat(told["at"]).replace(hour=9, tzinfo=UTC) for told in some["told"]]
+        now = [SPRING]
+        with perdure.open(":memory:", clock=lambda now=now: now[-1]) as memory:
+            for day, told in zip(days, some["told"], strict=True):
+                now.append(day)
+                memory.remember(told["says"], facts=told.get("facts", ()))
+            now.append(SPRING)
+            said = [(opening(memory.answer_sheet(q["asks"])), q["answers"]) for q in some[half]]
+        right = [any(one.casefold() in line.casefold() for one in answers) for line, answers in said]
+        note = f"{len(right)} questions"
+        made.append(
+            Row(f"{language}, {half} half: the first line answers", 100 * statistics.mean(right), "%", note=note)
+        )
+    return made
+
+
 def main() -> None:
     given = parser(__doc__).parse_args()
     measures = [("LoCoMo", locomo.chats(), SAMPLED), ("BEAM", beam.chats({"user"}), 1)]
-    finished([row for measure in measures for row in rows(*measure)], as_json=given.json)
+    found = [row for half in ("first", "second") for row in first_lines(half)]
+    finished(found + [row for measure in measures for row in rows(*measure)], as_json=given.json)
 
 
 if __name__ == "__main__":

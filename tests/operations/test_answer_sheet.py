@@ -313,3 +313,94 @@ def test_a_word_that_may_mean_much_is_passed_over_for_one_that_says_what_is_mean
     friday(memory, clock)
     (unknown,) = memory.answer_sheet(QUESTION, as_of=clock() - timedelta(days=90)).unknown
     assert unknown == "Nothing is known about Gai Media's delivery day or delivery time. Do not guess."
+
+
+TOLD = (
+    (
+        "Meine Firma Kessler bestellt freitags und zahlt per Lastschrift.",
+        [("Firma Kessler", "Zahlungsart", "Lastschrift"), ("Firma Kessler", "Liefertag", "freitags")],
+    ),
+    ("Lena spielt Flöte und hat am 3. Mai Geburtstag.", [("Lena", "instrument", "Flöte"), ("Lena", "date", "3. Mai")]),
+    (
+        "El servidor está en Fráncfort y lo cuida Íñigo.",
+        [("servidor", "lugar", "Fráncfort"), ("servidor", "x", "Íñigo")],
+    ),
+    (
+        "My daughter Mia is allergic to peanuts and swims.",
+        [("user", "daughter", "Mia"), ("Mia", "allergy", "peanuts"), ("Mia", "sport", "swims")],
+    ),
+    ("Wei lives in Bristol.", [("Wei", "city", "Bristol")]),
+    ("I moved to Leeds.", [("user", "city", "Leeds")]),
+)
+
+
+@pytest.fixture
+def told(memory):
+    for words, facts in TOLD:
+        memory.remember(words, facts=[dict(zip(("subject", "predicate", "value"), f, strict=True)) for f in facts])
+    return memory
+
+
+def opening(sheet):
+    return next(line for line in sheet.text.splitlines() if line.startswith("- "))
+
+
+@pytest.mark.behaviour("KN102")
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Wann wird die Firma Kessler beliefert?", "freitags"),  # a form of its predicate
+        ("Wann hat Lena Geburtstag?", "3. Mai"),  # said beside the value
+        ("¿Quién cuida el servidor?", "Íñigo"),
+        ("Where do I live?", "Leeds"),  # as it is said of another
+        ("What is my daughter allergic to?", "peanuts"),  # what is said of her who is meant
+        ("Who is my daughter?", "Mia"),
+    ],
+)
+def test_a_sheet_opens_with_what_answers_in_any_language(told, question, answer):
+    sheet = told.answer_sheet(question)
+    assert answer in opening(sheet)
+    assert answer in sheet.known[0].says
+
+
+def test_what_took_the_place_of_what_answers_opens_the_sheet(told, clock):
+    clock.passes(days=1)
+    moved = {"subject": "servidor", "predicate": "lugar", "value": "Madrid", "replaces": "Fráncfort"}
+    told.remember("Ahora se encuentra en Madrid.", facts=[moved])
+    sheet = told.answer_sheet("¿Dónde está el servidor?")
+    assert "Madrid" in opening(sheet)
+    assert "Fráncfort" in says(sheet.outdated)[0]
+
+
+def test_a_sheet_opens_with_the_conflict_that_is_asked_about(told, clock):
+    clock.passes(days=1)
+    told.remember("Mia is allergic to wool.", facts=[{"subject": "Mia", "predicate": "school", "value": "Elm"}])
+    for city in ("York", "Hull"):
+        told.remember(f"Ben's city is {city}.", facts=[{"subject": "Ben", "predicate": "city", "value": city}])
+    told.remember("Ben plays chess in York.", facts=[{"subject": "Ben", "predicate": "game", "value": "chess"}])
+    sheet = told.answer_sheet("Which city is Ben in?")
+    assert len(sheet.contested) == 1
+    assert opening(sheet) == "- One of these:"
+
+
+def test_a_fact_that_does_not_answer_is_no_other_memory(told):
+    sheet = told.answer_sheet("Who is my daughter?")
+    assert {m.kind for m in sheet.memories} <= {"note"}
+
+
+@pytest.mark.behaviour("KN103")
+def test_ids_are_short_and_end_their_lines(told):
+    sheet = told.answer_sheet("Wann hat Lena Geburtstag?")
+    best = sheet.known[0]
+    assert opening(sheet).endswith(f" [{best.id[-8:]}]")
+    assert best.id not in sheet.text
+    assert told.resolve_id(best.id[-8:]) == best.id
+    said = next(line for line in sheet.text.splitlines() if line.startswith("  said "))
+    assert said.endswith(f" [{best.sources[0].memory[-8:]}]")
+
+
+def test_words_that_are_missing_are_named_in_the_language_whose_small_words_are_known(told):
+    sheet = told.answer_sheet("Welche Schuhgröße hat Lena?")
+    assert not any("holds the words" in sentence for sentence in sheet.unknown)
+    assert sheet.unknown == ()
+    assert told.answer_sheet("What shoe size does Lena have?").unknown

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+import numpy as np
 
 from perdure.knowledge.extraction.dates import MONTHS
 from perdure.knowledge.extraction.entity_names import Names, names_in, normal_name
@@ -19,6 +21,7 @@ from perdure.knowledge.records.answer_results import AnswerSheet, SheetEntry, Sh
 from perdure.knowledge.records.fact_results import FactLine
 from perdure.knowledge.rules.answer_sheets import within
 from perdure.knowledge.rules.fact_answers import (
+    ANSWERS,
     SheetQuestion,
     answers,
     describe_gap,
@@ -32,17 +35,21 @@ from perdure.knowledge.rules.fact_answers import (
     stems,
 )
 from perdure.knowledge.rules.fact_history import fact_at
+from perdure.knowledge.rules.fact_relevance import relevance
 from perdure.operations.documents import find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
-from perdure.operations.recall import recall
+from perdure.operations.recall import embed_query, recall
 from perdure.records.document import Shelf
 from perdure.records.instant import text_of
 from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Kind, MemoryItem, Record, Scope
 from perdure.records.recall import Filters, Hit
+from perdure.rules.language.words import query_words
 
 HITS: Final = 12
 BUDGET: Final = 1000
+LIKENESS: Final = 0.3
+"""What the cosine of a fact with the question counts beside the question's words that it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,7 @@ class _Found:
     also: list[FactLine]
     past: list[FactLine]
     records: dict[str, Record]
+    held: dict[str, float]
 
     @property
     def shown(self) -> list[FactLine]:
@@ -102,7 +110,15 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
     )
-    return within(sheet, BUDGET if budget is None else budget, ctx.tokens)
+    return within(sheet, BUDGET if budget is None else budget, ctx.tokens, _opening(sheet, found))
+
+
+def _opening(sheet: AnswerSheet, found: _Found) -> str:
+    """Return the section that answers: that of the best fact."""
+    best = found.facts[0].id if found.facts else ""
+    if any(s.id == best for sides in sheet.contested for s in sides):
+        return "contested"
+    return "aging" if any(s.id == best for s in sheet.aging) else "known"
 
 
 # --- finding
@@ -121,12 +137,17 @@ class _Search:
         """Return what belongs on the sheet of a question."""
         hits, asked = self._hits(query), self._question(query)
         documents = self.ctx.store.documents
-        about = documents.find(self.namespace, Shelf.ABOUT, [m.id for m in hits if m.kind is Kind.FACT])
+        near = [m.id for m in hits] if asked.strict else self._facts_near(hits)
+        about = documents.find(self.namespace, Shelf.ABOUT, near)
         subjects = {self.names.standing(d.name) for d in about} | asked.named
         subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
         holding, over = self._shared_facts(sorted(subjects))
-        ranked = [m.id for m in hits]
-        facts = select_facts(holding, ranked, asked)
+        names = query_words(" ".join(asked.forms)) if asked.strict else ()
+        words = [w for w in query_words(query) if w not in names]
+        held = relevance(holding, over, words, asked.predicates, asked.speaker)
+        alike = self._alike(query, held)
+        held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
+        facts = select_facts(holding, near, asked, held)
         answered = any(answers(f, asked) for f in facts)
         there = {d.id for d in about} if asked.strict else set()
         selected = self._select([m for m in hits if m.id not in there], asked, answered=answered)
@@ -134,13 +155,14 @@ class _Search:
         if asked.strict and not answered:
             more = sorted(set(selected.of_others.values()) - subjects)
             holding += self._shared_facts(more)[0]
-            also = facts_of_others(holding, [*ranked, *selected.of_others], facts, asked)
+            also = facts_of_others(holding, [*near, *selected.of_others], facts, asked)
         past = outdated_facts(over, facts, asked)
         shown = [*facts, *also, *past]
         sources = sorted({memory for f in shown for memory, _ in f.sources})
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
-        left = [m for m in selected.memories if m.id not in {f.id for f in shown}]
-        return _Found(asked, left, selected.own, facts, also, past, records)
+        there = {f.id for f in (*holding, *over)}  # a fact that is left out is no other memory
+        left = [m for m in selected.memories if m.id not in there]
+        return _Found(asked, left, selected.own, facts, also, past, records, held)
 
     def _hits(self, query: str) -> list[MemoryItem]:
         """Return what a recall finds, without what is out of date and without summaries of entities.
@@ -152,6 +174,24 @@ class _Search:
         gone = self._outdated(found) if not self.then.looks_back else frozenset[str]()
         memories = [h.memory for h in found if h.memory.id not in gone]
         return [m for m in memories if (m.kind, m.source) != (Kind.SUMMARY, SUMMARIZED)]
+
+    def _facts_near(self, hits: Sequence[MemoryItem]) -> list[str]:
+        """Return the facts that a recall found, and those of the messages that it found, best first."""
+        store, place = self.ctx.store, self.namespace
+        near: list[str] = []
+        for m in hits:
+            own = m.kind is Kind.FACT
+            near += [m.id] if own else [o for o, kind, _ in store.links_to(place, m.id) if kind == DERIVED]
+        return list(dict.fromkeys(near))
+
+    def _alike(self, query: str, facts: Collection[str]) -> dict[str, float]:
+        """Return fact -> cosine with the question."""
+        asked = embed_query(self.ctx, query)[0].vector
+        if asked is None or not facts:
+            return {}
+        vectors = self.ctx.store.vectors(self.namespace, list(facts))
+        matrix = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(len(vectors), -1)
+        return dict(zip(vectors, (matrix @ np.frombuffer(asked, "<f4")).tolist(), strict=True))
 
     def _outdated(self, hits: Sequence[Hit]) -> frozenset[str]:
         """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""
@@ -271,7 +311,7 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     sentences: list[str] = []
     covered: set[str] = set()
     for entity in sorted(asked.named) if asked.strict else ():
-        if any(entity == f.subject or names_one(f.value, asked) for f in found.facts if answers(f, asked)):
+        if any(entity == f.subject or names_one(f.value, asked) for f in found.facts if _answers(f, found)):
             continue
         one = names.entity(entity)
         if _was_mentioned(found, asked, entity):
@@ -287,6 +327,10 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     if words_left:
         sentences.append(f"Nothing above holds the words: {', '.join(words_left)}.")
     return tuple(sentences)
+
+
+def _answers(fact: FactLine, found: _Found) -> bool:
+    return found.held[fact.id] >= ANSWERS or answers(fact, found.asked)
 
 
 def _was_mentioned(found: _Found, asked: SheetQuestion, entity: str) -> bool:

@@ -19,6 +19,12 @@ MeaningOf = Callable[[Iterable[str]], frozenset[str]]
 
 _BESIDE: Final = 2
 """From this grade on a fact only stands beside the question."""
+ANSWERS: Final = 0.25
+"""A fact that holds so much of a question answers it (``relevance``)."""
+_PART: Final = 0.5
+"""Where a question names nobody, facts that hold less than this part of what the best one holds are left out."""
+_OF_SPEAKER: Final = 0.15
+"""What it counts that a fact is about whoever speaks, where the question says "my" or "I"."""
 _MOST_WORDS: Final = 10
 _MOST_ALSO: Final = 3
 _MOST_NOUNS: Final = 3
@@ -28,6 +34,7 @@ _ASKING: Final = word_set("""
     regarding please
     """)
 """Words of how one asks, which no answer holds."""
+_ASKED_IN_ENGLISH: Final = word_set("what which who whom whose when where why how do does did is are")
 _OWN: Final = FIRST_PERSON - {"me", "us"}
 """Who says "tell me" asks about others."""
 _SUBJECT: Final = word_set("i we")
@@ -103,32 +110,39 @@ def names_one(text: str, asked: SheetQuestion) -> bool:
     return not asked.forms.isdisjoint(names_in(text))
 
 
-def select_facts(believed: Sequence[FactLine], hits: Sequence[str], asked: SheetQuestion) -> list[FactLine]:
+def select_facts(
+    believed: Sequence[FactLine], hits: Sequence[str], asked: SheetQuestion, held: Mapping[str, float]
+) -> list[FactLine]:
     """Return the facts that belong on a sheet, best first, each with what contradicts it.
 
     Where the question names somebody: their facts that answer it; then those of others that name them and answer it.
     Only where there are none: what else recall found of the two, and last what it found of others that holds a word of
     the question in its value, unless it is under a predicate that is asked for: that is another one's answer. Where it
-    names nobody: what recall found, and what answers.
+    names nobody: of what recall found, and of what answers, whatever holds at least half as much as the best.
 
     Args:
         believed: The facts about whom the question names, and about those whom recall found.
         hits: What recall found, best first.
         asked: What is asked for.
+        held: Fact -> how much of the question it holds.
     """
     rank = {identity: place for place, identity in enumerate(hits)}
-    grade = {f.id: found for f in believed if (found := _grade(f, f.id in rank, asked)) is not None}
+    grade = {f.id: found for f in believed if (found := _grade(f, f.id in rank, asked, held[f.id])) is not None}
     if asked.beside:  # "Rita and I": what she has, I may have
         shared = {f.predicate for f in believed if grade.get(f.id) == 0}
         grade |= {f.id: 1 for f in believed if f.subject == asked.speaker and f.predicate in shared}
     if asked.strict and min(grade.values(), default=_BESIDE) < _BESIDE:
         grade = {i: found for i, found in grade.items() if found < _BESIDE}
+    if not asked.strict:
+        held = {f.id: held[f.id] + _OF_SPEAKER * (f.subject == asked.speaker) for f in believed}
+        best = max((held[i] for i in grade), default=0.0)
+        grade = {i: 0 for i in grade if held[i] >= _PART * best}
     for fact in believed:  # a fact and what contradicts it stand or fall together
         for other in fact.contested:
             if fact.id in grade:
                 grade[other] = min(grade[fact.id], grade.get(other, grade[fact.id]))
     there = [f for f in believed if f.id in grade]
-    return sorted(there, key=lambda f: (grade[f.id], rank.get(f.id, len(rank)), f.id))
+    return sorted(there, key=lambda f: (grade[f.id], -held[f.id], rank.get(f.id, len(rank)), f.id))
 
 
 def facts_of_others(
@@ -165,14 +179,11 @@ def outdated_facts(
     return sorted((f for f in over if belongs(f)), key=lambda f: (f.believed_to, f.valid_from, f.id), reverse=True)
 
 
-def _grade(fact: FactLine, found: bool, asked: SheetQuestion) -> int | None:
+def _grade(fact: FactLine, found: bool, asked: SheetQuestion, held: float) -> int | None:
     """Return how near a fact is to a question, 0 is nearest; None for one that does not belong on its sheet."""
-    answer = answers(fact, asked)
-    if not asked.named:
-        return 0 if found or answer else None
-    if not asked.strict:  # much is known about whoever speaks: a word of the value alone is no answer
-        own = fact.subject in asked.named
-        return (0 if own else 1) if found or (own and _is_asked_for(fact, asked)) else None
+    answer = held >= ANSWERS or answers(fact, asked)
+    if not asked.strict:  # how much of the question each holds decides
+        return 0 if found or fact.subject in asked.named or (answer and not asked.named) else None
     if fact.subject in asked.named:
         return 0 if answer else 2 if found else None
     if asked.beside and fact.subject == asked.speaker:
@@ -225,8 +236,8 @@ def describe_gap(
         nouns = sorted(p.replace("_", " ") for p in table if set(p.split("_")) <= known)
         if 0 < len(nouns) <= _MOST_NOUNS:  # "want" may mean so much that naming some of it says nothing
             return f"Nothing is known about {_possessive(entity.name)} {' or '.join(nouns)}.", frozenset([word])
-    if not words:
-        return f"No fact is known about {entity.name}.", frozenset()
+    if not words or _ASKED_IN_ENGLISH.isdisjoint(_WORD.findall(asked.query.casefold())):
+        return f"No fact that answers this is known about {entity.name}.", frozenset()
     return f"Nothing that is known about {entity.name} holds the words: {', '.join(words)}.", frozenset(words)
 
 
@@ -245,6 +256,8 @@ def missing_words(asked: SheetQuestion, texts: Iterable[str], shown: Iterable[Fa
     A word is covered where a text has it in any form, where a fact's predicate is what it asks for, and where it is a
     name of whom the question names.
     """
+    if _ASKED_IN_ENGLISH.isdisjoint(_WORD.findall(asked.query.casefold())):
+        return []  # which words discriminate is known of English alone
     held = {form for text in texts for form in stems(text)}
     held |= stems(" ".join(asked.forms))
     predicates = {form for fact in shown for form in _predicate(fact)}
