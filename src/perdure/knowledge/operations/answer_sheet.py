@@ -143,8 +143,9 @@ class _Search:
         subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
         holding, over = self._shared_facts(sorted(subjects))
         names = query_words(" ".join(asked.forms)) if asked.strict else ()
-        words = [w for w in query_words(query) if w not in names]
-        held = relevance(holding, over, words, asked.predicates, asked.speaker)
+        meant = resources(self.ctx).predicates.asked
+        words = {w: meant([w]) for w in query_words(query) if w not in names}
+        held = relevance(holding, over, words, asked.speaker)
         alike = self._alike(query, held)
         held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
         facts = select_facts(holding, near, asked, held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 from operator import mul
 from typing import Final
@@ -19,20 +19,17 @@ _FORM: Final = 0.7
 """What a form of a word counts for."""
 _NEAR: Final = 3.0
 """At this distance, in words, a word beside the value counts for half."""
-_PASSED: Final = 0.9
-"""What a word counts for that is said beside another fact of the same predicate."""
-_MEANT: Final = 0.5
-"""What it counts that a fact's predicate is one that the question means by another word: "live" is a home."""
+_SPOKEN: Final = 0.9
+"""What a word counts for that is how the predicate is spoken of, beside one that is the subject or the value."""
 
 
 def relevance(
     facts: Sequence[FactLine],
     over: Sequence[FactLine],
-    words: Iterable[str],
-    meant: frozenset[str],
+    words: Mapping[str, frozenset[str]],
     speaker: str | None = None,
 ) -> dict[str, float]:
-    """Return fact -> how much of a question it holds, 0 to 1.5: in its predicate, its value, or beside that where said.
+    """Return fact -> how much of a question it holds, 0 to 1: in its predicate, its value, or beside that where said.
 
     A word counts for more the fewer of the facts hold it, so names and small words decide nothing. What one fact shows
     of how its predicate is spoken of counts for all that have it: for what took the place of one that is over, too.
@@ -40,35 +37,33 @@ def relevance(
     Args:
         facts: Those that may answer.
         over: Those that do not hold any longer.
-        words: Of the question, in lower case.
-        meant: Words of predicates that it may mean by others.
+        words: Of the question, in lower case -> words of predicates that it may mean: "live" is a home.
         speaker: Whoever speaks, where the question is in the first person: "my daughter" is who that is.
     """
     every = [*facts, *over]
-    asked = list(words)
     said: dict[str, list[float]] = {}
     for f in every:
-        row = [_PASSED * _said(word, f) for word in asked]
+        row = [_SPOKEN * _said(word, f, meant) for word, meant in words.items()]
         said[f.predicate] = list(map(max, said.get(f.predicate, row), row))
-    held = {f.id: [max(_held(word, f), s) for word, s in zip(asked, said[f.predicate], strict=True)] for f in every}
+    held = {f.id: [max(_held(word, f), s) for word, s in zip(words, said[f.predicate], strict=True)] for f in every}
     related = {f.value.casefold(): said[f.predicate] for f in every if f.subject == speaker}
     for f in every:
         held[f.id] = list(map(max, held[f.id], related.get(f.name.casefold(), held[f.id])))
-    holding = [sum(row[at] > 0 for row in held.values()) for at in range(len(asked))]
+    holding = [sum(row[at] > 0 for row in held.values()) for at in range(len(words))]
     weights = [log((len(every) + 1) / (n + 0.5)) if n else 0.0 for n in holding]
     whole = sum(weights) or 1.0
-    wanted = {f.id: _MEANT * (not meant.isdisjoint(f.predicate.split("_"))) for f in facts}
-    return {f.id: wanted[f.id] + sum(map(mul, weights, held[f.id])) / whole for f in facts}
+    return {f.id: sum(map(mul, weights, held[f.id])) / whole for f in facts}
 
 
 def _held(word: str, fact: FactLine) -> float:
-    """Return how far a fact holds a word, 0 to 1."""
-    return max(_said(word, fact), *(_alike(word, other) for other in _words(f"{fact.name} {fact.value}")), 0.0)
+    """Return how far a fact's subject or value holds a word, 0 to 1."""
+    return max(0.0, *(_alike(word, other) for other in _words(f"{fact.name} {fact.value}")))
 
 
-def _said(word: str, fact: FactLine) -> float:
+def _said(word: str, fact: FactLine, meant: frozenset[str]) -> float:
     """Return how far a fact's predicate says a word, 0 to 1: by its name, or beside the value where it was said."""
-    best = max((_alike(word, other) for other in _words(fact.predicate)), default=0.0)
+    predicate = _words(fact.predicate)
+    best = 1.0 if not meant.isdisjoint(predicate) else max((_alike(word, other) for other in predicate), default=0.0)
     value, name = frozenset(_words(fact.value)), frozenset(_words(fact.name))
     for _, text in fact.sources:
         words = _words(text)
