@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
 from perdure.knowledge.extraction.dates import MONTHS
 from perdure.knowledge.extraction.entity_names import Names, names_in, normal_name
 from perdure.knowledge.extraction.references import USER
@@ -35,7 +33,7 @@ from perdure.knowledge.rules.fact_answers import (
     stems,
 )
 from perdure.knowledge.rules.fact_history import fact_at
-from perdure.knowledge.rules.fact_relevance import relevance
+from perdure.knowledge.rules.fact_relevance import cosines, relevance
 from perdure.operations.documents import find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
@@ -190,9 +188,7 @@ class _Search:
         asked = embed_query(self.ctx, query)[0].vector
         if asked is None or not facts:
             return {}
-        vectors = self.ctx.store.vectors(self.namespace, list(facts))
-        matrix = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(len(vectors), -1)
-        return dict(zip(vectors, (matrix @ np.frombuffer(asked, "<f4")).tolist(), strict=True))
+        return cosines(asked, self.ctx.store.vectors(self.namespace, list(facts)))
 
     def _outdated(self, hits: Sequence[Hit]) -> frozenset[str]:
         """Return the messages of which nothing holds any longer; one with a fact that still holds may answer."""

@@ -8,7 +8,10 @@ from math import log
 from operator import mul
 from typing import Final
 
+import numpy as np
+
 from perdure.knowledge.records.fact_results import FactLine
+from perdure.records.vector import Vector
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _BEGIN: Final = 4
@@ -53,6 +56,12 @@ def relevance(
     weights = [log((len(every) + 1) / (n + 0.5)) if n else 0.0 for n in holding]
     whole = sum(weights) or 1.0
     return {f.id: sum(map(mul, weights, held[f.id])) / whole for f in facts}
+
+
+def cosines(query: Vector, vectors: Mapping[str, Vector]) -> dict[str, float]:
+    """Return fact -> its vector's cosine with a question's."""
+    matrix = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(max(1, len(vectors)), -1)
+    return dict(zip(vectors, (matrix @ np.frombuffer(query, "<f4")).tolist(), strict=True)) if vectors else {}
 
 
 def _held(word: str, fact: FactLine) -> float:
