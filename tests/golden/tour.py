@@ -24,6 +24,7 @@ rule = "triggers"
 least_tokens = 20
 [knowledge]
 file = "knowledge.toml"
+authority_seconds = 0
 [upkeep]
 background = false
 jitter = 0.0

@@ -35,7 +35,8 @@ def domain(tmp_path):
 
 @pytest.fixture
 def memory(opening, domain, tmp_path):
-    return opening({**WORDS_ONLY, "preset": "facts", "knowledge": {"file": str(tmp_path / "knowledge.toml")}})
+    file = str(tmp_path / "knowledge.toml")  # asked by verify and recall, not at once
+    return opening({**WORDS_ONLY, "preset": "facts", "knowledge": {"file": file, "authority_seconds": 0}})
 
 
 @pytest.fixture

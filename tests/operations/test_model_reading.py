@@ -13,7 +13,7 @@ import perdure
 from conftest import WORDS_ONLY, logical
 from models.answering import Server, send
 
-MODEL = {"name": "scripted", "key_variable": "", "timeout_seconds": 0.3, "learn": True}
+MODEL = {"name": "scripted", "key_variable": "", "learn": True}
 LOADING = send(503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
 
 
@@ -32,7 +32,7 @@ def fact(quote, subject, predicate, value, *, denied=False):
 
 
 def slow(handler, _):
-    time.sleep(0.5)
+    time.sleep(1.5)
     handler.close_connection = True
 
 
@@ -57,11 +57,11 @@ def talking(opening, monkeypatch):
     monkeypatch.setattr("perdure.models.posting.time.sleep", lambda _: None)  # retries without their pauses
     servers = []
 
-    def make(*replies, **knowledge):
+    def make(*replies, seconds=20.0, **knowledge):
         server = Server(list(replies))
         servers.append(server)
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        base = {"base_url": f"http://127.0.0.1:{server.server_port}/v1", **MODEL}
+        base = {**MODEL, "base_url": f"http://127.0.0.1:{server.server_port}/v1", "timeout_seconds": seconds}
         policy = {**WORDS_ONLY, "preset": "facts", "model": base}
         return opening({**policy, "knowledge": knowledge} if knowledge else policy), server
 
@@ -92,7 +92,7 @@ OUTAGES = {"llama.cpp is loading": LOADING, "timeouts": slow, "a page that is no
 
 @pytest.mark.parametrize("outage", OUTAGES)
 def test_what_a_model_could_not_be_asked_about_is_read_by_a_later_learn(talking, clock, outage):
-    memory, server = talking(OUTAGES[outage])
+    memory, server = talking(OUTAGES[outage], seconds=1.0 if outage == "timeouts" else 20.0)
     with pytest.warns(perdure.ModelWarning, match="learn reads later"):
         memory.ingest([{"content": car(0)}, {"content": car(1)}], session="s")
     said = clock()

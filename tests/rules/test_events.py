@@ -11,6 +11,7 @@ from perdure.knowledge.extraction.event_types import (
     event_by_model,
     event_importance,
     event_of,
+    grounded_importance,
     is_bare_denial,
     reweigh_importance,
 )
@@ -85,7 +86,8 @@ def test_each_message_has_its_event(text, event):
     ],
 )
 def test_importance_follows_the_seeds_table(event, entities, grounded, importance):
-    assert event_importance(EventType(event), entities, grounded=grounded) == pytest.approx(importance)
+    found = event_importance(EventType(event), entities)
+    assert (grounded_importance(found) if grounded else found) == pytest.approx(importance)
 
 
 @pytest.mark.behaviour("CL3")
@@ -144,5 +146,5 @@ def test_a_model_decides_between_question_statement_and_command_alone(rules, mod
 def test_importance_moves_by_the_difference_of_the_types(importance, before, after):
     found = reweigh_importance(importance, before, after)
     assert 0 <= found <= 1
-    plain = event_importance(after, 0, grounded=False) - event_importance(before, 0, grounded=False)
+    plain = event_importance(after, 0) - event_importance(before, 0)
     assert found == pytest.approx(min(1.0, max(0.0, importance + plain)))

@@ -75,7 +75,7 @@ class Knowledge:
             return draft
         event = event_of(draft.text)
         named = len({mention.name for mention in mentions(draft.text)})
-        importance = event_importance(event, named, grounded=False)
+        importance = event_importance(event, named)
         return replace(draft, importance=importance, metadata={**draft.metadata, "event": event.value})
 
     def learn(self, ctx: Context, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
@@ -185,12 +185,13 @@ def knowledge_from(data: Mapping[str, Any], name: str, folder: Path) -> Knowledg
     found, predicates = authorities_from(data, name), predicates_from(data, name)
     if not found:
         return Knowledge(Resources(predicates))
+    from perdure.knowledge.authorities.deadline import answers_within  # noqa: PLC0415  # only where it is used
     from perdure.knowledge.authorities.sql import SqlAuthority  # noqa: PLC0415  # only where it is used
     from perdure.knowledge.authorities.working_tree import WorkingTree  # noqa: PLC0415  # only where it is used
 
     databases = {c.name: SqlAuthority(c, folder) for c in found if isinstance(c, SqlConfig)}
     trees = {c.name: WorkingTree(c, folder) for c in found if isinstance(c, TreeConfig)}
-    return Knowledge(Resources(predicates, databases, trees))
+    return Knowledge(Resources(predicates, databases, trees, answers_within=answers_within))
 
 
 @cache

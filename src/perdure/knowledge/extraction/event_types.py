@@ -18,6 +18,8 @@ BASE: Final = {
 }
 """Importance of an episode by what its message does."""
 
+_GROUNDED: Final = 0.1
+"""Added to the importance of what an authority confirms."""
 _OPEN: Final = frozenset({EventType.QUESTION, EventType.STATEMENT, EventType.COMMAND})
 """Between these a language model may decide."""
 
@@ -165,16 +167,19 @@ def reweigh_importance(importance: float, before: EventType, after: EventType) -
     return max(0.0, min(1.0, importance + BASE[after] - BASE[before]))
 
 
-def event_importance(event: EventType, entities: int, *, grounded: bool) -> float:
+def grounded_importance(importance: float) -> float:
+    """Return the importance of what an authority confirms, 0 to 1."""
+    return min(1.0, importance + _GROUNDED)
+
+
+def event_importance(event: EventType, entities: int) -> float:
     """Return the importance of an episode at birth, 0 to 1.
 
     Args:
         event: What the message does.
         entities: How many entities it names, 0 or more; 0.05 for each, at most 0.2.
-        grounded: Whether a database was asked about them: 0.1 more.
     """
-    score = BASE[event] + min(0.2, 0.05 * max(0, entities)) + (0.1 if grounded else 0.0)
-    return max(0.0, min(1.0, score))
+    return max(0.0, min(1.0, BASE[event] + min(0.2, 0.05 * max(0, entities))))
 
 
 def is_correction(sentence: str) -> bool:

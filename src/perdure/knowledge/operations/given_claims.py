@@ -13,6 +13,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value, fact_key
@@ -101,6 +102,7 @@ class _Taker:
         self._supersede_sources()
         if self.handed.memory is not None:
             self._mention(claims)
+        ground(self.work, self.writer.tally, () if self.handed.memory is None else (self.handed.memory,))
         self.work.decisions.add(self.work.changes())
         return self.writer
 

@@ -21,6 +21,7 @@ from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, 
 from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.entity_linking import EntityLinker
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, ModelReading, read_waiting
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_synonyms
@@ -106,6 +107,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
     messages = [by_id[i] for i in ids if i in by_id and _is_message(by_id[i])]
     for record in messages:
         listener.hear(record, ids[record.id])
+    ground(work, listener.tally, ids)
     ask_about_synonyms(work, listener.tally.created)
     _write_watermarks(work, listener, ids, marks)
     listener.model.write()

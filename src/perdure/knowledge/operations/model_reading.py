@@ -11,6 +11,7 @@ from perdure.knowledge.extraction.event_types import event_by_model, event_of, r
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.apply_claims import LearnTally
 from perdure.knowledge.operations.fact_session import FactSession
+from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, EventType
@@ -228,6 +229,7 @@ def _late_page(
     if unread.first:
         unread.go_on([*ids, after][len(read)], listener.recent_ids(session))
     listener.model.write()
+    ground(work, listener.tally, read)
     plan = work.plan("learn", f"learn: {len(read)} messages of {session} that waited for the language model")
     ctx.store.apply(plan)
     return listener.tally.learnt(len(read), (plan.id,)), read

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from perdure.knowledge.extraction.entity_names import Names
-from perdure.knowledge.records.authority import AuthorityAnswer, AuthorityQuestion, Citation, Sighting
+from perdure.knowledge.records.authority import Answers, AuthorityAnswer, AuthorityQuestion, Citation, Sighting
 from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.operations.ports import Context
+from perdure.records.instant import Instant
 from perdure.records.vector import Vector
 
 
@@ -47,6 +48,16 @@ class Witness(Protocol):
         ...
 
 
+AnswersWithin = Callable[[Sequence[tuple[Answers, Sequence[AuthorityQuestion]]], float], list[list[AuthorityAnswer]]]
+"""((an authority's answers, what it is asked) of each, seconds) -> the answers of each."""
+
+
+def _nobody(
+    _lookups: Sequence[tuple[Answers, Sequence[AuthorityQuestion]]], _seconds: float, /
+) -> list[list[AuthorityAnswer]]:
+    return []
+
+
 @dataclass(slots=True)
 class Resources:
     """What is kept for one open store.
@@ -57,6 +68,8 @@ class Resources:
         witnesses: Name -> a working tree that memories cite.
         directions: (space, predicate) -> the vector of its name.
         names: Namespace -> (the operation up to which they were read, its names).
+        answers_within: Asks several authorities, for so many seconds at most.
+        away: Authority -> until when what is learned is not compared with it, because it did not answer.
     """
 
     predicates: Registry
@@ -64,6 +77,8 @@ class Resources:
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
     directions: dict[tuple[str, str], Vector] = field(default_factory=dict)
     names: dict[str, tuple[str, Names]] = field(default_factory=dict)
+    answers_within: AnswersWithin = _nobody
+    away: dict[str, Instant] = field(default_factory=dict)
 
 
 def resources(ctx: Context) -> Resources:

@@ -22,6 +22,7 @@ from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import Instant
 from perdure.records.memory import Status
+from perdure.rules.document_edits import DocumentEdits
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def _at(check: Document | None) -> Instant:
     return -1 if check is None else int(check.data.get("at_ms", -1))
 
 
-def _authorities_for(ctx: Context, predicate: str, place: str) -> tuple[str, ...]:
+def authorities_for(ctx: Context, predicate: str, place: str) -> tuple[str, ...]:
+    """Return the authorities that answer for a predicate in a namespace, in the order in which they decide."""
     return tuple(name for name, a in resources(ctx).authorities.items() if a.knows(predicate, place))
 
 
@@ -99,7 +101,7 @@ def _facts(ctx: Context, place: str, ids: Sequence[str] | None, now: Instant) ->
         keys = sorted({d.name for d in find_documents(ctx, place, Shelf.FACT, ids)})
         documents = find_documents_named(ctx, place, Shelf.FACT, keys)
     read = (Fact.from_data(d.id, d.data) for d in documents)
-    facts = [f for f in read if is_believed(f, now) and _authorities_for(ctx, f.predicate, place)]
+    facts = [f for f in read if is_believed(f, now) and authorities_for(ctx, f.predicate, place)]
     active: set[str] = set()
     for page in pages(f.id for f in facts):
         states = ctx.store.states(place, page)
@@ -122,21 +124,28 @@ def _fact_groups(
             break
         picked.append(key)
         count += len(by[key])
-    questions = _questions_about(ctx, place, [by[key][0] for key in picked])
+    questions = questions_about(ctx, place, [by[key][0] for key in picked])
     keys = (
-        FactGroup(tuple(sorted(by[key], key=lambda f: f.id)), q, _authorities_for(ctx, q.predicate, place))
+        FactGroup(tuple(sorted(by[key], key=lambda f: f.id)), q, authorities_for(ctx, q.predicate, place))
         for key, q in zip(picked, questions, strict=True)
     )
     return tuple(keys), len(facts) - count
 
 
-def _questions_about(ctx: Context, place: str, facts: Sequence[Fact]) -> list[AuthorityQuestion]:
-    """Return what is asked about each fact, in its subject's names."""
+def questions_about(
+    ctx: Context, place: str, facts: Sequence[Fact], edits: DocumentEdits | None = None
+) -> list[AuthorityQuestion]:
+    """Return what is asked about each fact, in its subject's names, those that are being written down included."""
     subjects = sorted({f.subject for f in facts})
-    entities = {d.id: d for d in find_documents(ctx, place, Shelf.ENTITY, subjects)}
+    named = [*find_documents(ctx, place, Shelf.ENTITY, subjects), *find_documents(ctx, place, Shelf.ALIAS, subjects)]
+    if edits is not None:
+        shelves = ((shelf, edits.shelf(shelf)) for shelf in (Shelf.ENTITY, Shelf.ALIAS))
+        named += [Document(shelf, i, name, data) for shelf, all_ in shelves for (i, name), data in all_.items()]
+    entities = {d.id: d for d in named if d.shelf is Shelf.ENTITY}
     aliases: dict[str, list[Document]] = {}
-    for document in find_documents(ctx, place, Shelf.ALIAS, subjects):
-        aliases.setdefault(document.id, []).append(document)
+    for document in named:
+        if document.shelf is Shelf.ALIAS:
+            aliases.setdefault(document.id, []).append(document)
     return [question_of(f, entities.get(f.subject), aliases.get(f.subject, ())) for f in facts]
 
 

@@ -40,7 +40,8 @@ LIMIT: Final = 1000
 GUIDE: Final = "docs/how-to.md, Let a database decide what is true"
 _LONGEST: Final = 1000
 """Characters of a reason that are kept."""
-_Heard = dict[tuple[str, AuthorityQuestion], AuthorityAnswer]
+Heard = dict[tuple[str, AuthorityQuestion], AuthorityAnswer]
+"""(authority, question) -> what it answers."""
 
 
 def verify(
@@ -61,7 +62,7 @@ def verify(
     The loss budget holds, because a wrong query would invalidate everything (GateStopped, nothing written). The recall
     gate does not: an answer that is replaced by the right one is not lost.
     """
-    heard: _Heard = {}
+    heard: Heard = {}
     return retry(lambda: _verify(ctx, namespace, ids, limit, accept_loss, heard))
 
 
@@ -71,12 +72,12 @@ def _verify(
     ids: Sequence[str] | None,
     limit: int,
     accept_loss: str | None,
-    heard: _Heard,
+    heard: Heard,
 ) -> Verified:
     picked = select_batch(ctx, place, ids, limit, ctx.clock())
     _ask(ctx, picked.keys, heard)
     cited = _check_citations(ctx, picked)
-    work = _Verification(FactSession(ctx, place, ctx.clock()), picked)
+    work = Verification(_session(ctx, place, picked), picked)
     verdicts = work.facts(heard)
     work.cite(cited)
     plan = work.plan()
@@ -92,6 +93,15 @@ def _verify(
         operations=(plan.id,) if plan.changes else (),
         note="" if picked.ids else _nobody_note(ctx, place),
     )
+
+
+def _session(ctx: Context, place: str, picked: VerificationBatch) -> FactSession:
+    """Return the facts as they were when authorities were asked: whoever was faster meanwhile is noticed."""
+    session, facts = FactSession(ctx, place, ctx.clock()), [f for key in picked.keys for f in key.facts]
+    session.edits.read(Document(Shelf.FACT, f.id, f.key, f.to_data()) for f in facts)
+    session.edits.read(picked.checks.values())
+    session.read(f.id for f in facts)
+    return session
 
 
 def _nobody_note(ctx: Context, place: str) -> str:
@@ -114,7 +124,7 @@ def _gate(ctx: Context, plan: Plan, accept_loss: str | None) -> None:
         )
 
 
-def _ask(ctx: Context, keys: Sequence[FactGroup], heard: _Heard) -> None:
+def _ask(ctx: Context, keys: Sequence[FactGroup], heard: Heard) -> None:
     """Ask each authority everything that it knows about, at once; what was heard before is not asked again."""
     for name, authority in resources(ctx).authorities.items():
         questions = [k.question for k in keys if name in k.authorities and (name, k.question) not in heard]
@@ -145,23 +155,16 @@ class _NewFact:
 
 
 @dataclass(slots=True)
-class _Verification:
+class Verification:
     """What follows from what was heard, gathered for one plan."""
 
     work: FactSession
     picked: VerificationBatch
     new: list[_NewFact] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        facts = [f for key in self.picked.keys for f in key.facts]
-        # As they were when authorities were asked: whoever was faster meanwhile is noticed.
-        self.work.edits.read(Document(Shelf.FACT, f.id, f.key, f.to_data()) for f in facts)
-        self.work.edits.read(self.picked.checks.values())
-        self.work.read(f.id for f in facts)
-
     # --- facts
 
-    def facts(self, heard: _Heard) -> list[Verdict]:
+    def facts(self, heard: Heard) -> list[Verdict]:
         """Decide about every fact that is still in view, and return what was said of each."""
         told: list[Verdict] = []
         states = self.work.states
@@ -243,8 +246,10 @@ class _Verification:
         self.new.append(_NewFact(made, successor_draft(old, fact, key.question, verdict, ctx.policy), agrees, fact.id))
         return made
 
-    def _bring_in(self) -> None:
+    def bring_in(self) -> None:
         """Store the new facts before everything else, with their documents, and with whom the old ones mention."""
+        if not self.new:
+            return
         gone = {i for i, s in self.work.states.items() if s.status is not Status.ACTIVE}
         self.work.insert([n.draft for n in self.new], ids=[n.fact.id for n in self.new], gone=gone)
         for one in self.new:
@@ -268,6 +273,5 @@ class _Verification:
         hidden = sum(1 for s in states if s.status is Status.INVALIDATED)
         asked = "1 fact" if len(states) == 1 else f"{len(states)} facts"
         note = f"verify: {asked} asked about, {hidden} invalidated, {len(self.new)} brought in"
-        if self.new:
-            self._bring_in()
+        self.bring_in()
         return self.work.plan("verify", note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -64,6 +64,10 @@ class AuthorityAnswer:
     standing: Standing
     values: tuple[str, ...] = ()
     evidence: str = ""
+
+
+Answers = Callable[[Sequence[AuthorityQuestion]], list[AuthorityAnswer]]
+"""Questions to an authority's answer to each."""
 
 
 @dataclass(frozen=True, slots=True)
