@@ -186,6 +186,14 @@ def kept_beside(each: World) -> set[frozenset[str]]:
     return {frozenset((d.id, d.name)) for d in found if d.data["outcome"] == "both"}
 
 
+def contradict(one: FactLine, other: FactLine) -> bool:
+    """Whether two values of a predicate that has one cannot both hold: what is denied contradicts its value only."""
+    if one.denied or other.denied:
+        values = {f.value.removeprefix("not ").lower() if f.denied else f.value.lower() for f in (one, other)}
+        return one.denied != other.denied and len(values) == 1
+    return True
+
+
 def holds_of_values(each: World, known: Mapping[str, FactLine]) -> None:
     beside = kept_beside(each)
     by: dict[tuple[str, str], list[FactLine]] = {}
@@ -198,7 +206,8 @@ def holds_of_values(each: World, known: Mapping[str, FactLine]) -> None:
     for facts in by.values():
         assert len({f.value.lower() for f in facts}) == len(facts), f"one value twice: {facts}"
         for fact in facts if is_single(facts[0]) else ():
-            others = {f.id for f in facts if f is not fact and frozenset((f.id, fact.id)) not in beside}
+            rivals = [f for f in facts if f is not fact and contradict(f, fact)]
+            others = {f.id for f in rivals if frozenset((f.id, fact.id)) not in beside}
             assert others <= set(fact.contested), f"two values, and nobody is asked: {facts}"
 
 

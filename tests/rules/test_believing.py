@@ -187,11 +187,11 @@ def test_what_ended_was_true_and_what_is_denied_never_was(quote, action, strateg
     friday, monday = known(), known("Monday", identity="f2")
     found = decided(denial, friday, monday)
     assert (found.action, found.about, found.strategy) == (action, (friday,), strategy)
-    assert decided(denial, monday).action is Action.NOTHING
+    assert decided(denial, monday).action is Action.CREATE  # it is a fact that it does not hold
 
 
 MORE, NEVER = "I no longer drink tea", "I don't like tea"
-END, DENY, NOTHING = Action.END, Action.DENY, Action.NOTHING
+END, DENY, CREATE = Action.END, Action.DENY, Action.CREATE
 
 
 @pytest.mark.behaviour("CL22")
@@ -208,16 +208,16 @@ END, DENY, NOTHING = Action.END, Action.DENY, Action.NOTHING
         ("They stopped Friday deliveries", ("delivery_day", "friday"), (DAY_OF_DELIVERY, "friday"), END),
         ("They don't deliver on Fridays", ("delivery_day", "friday"), (DAY_OF_DELIVERY, "friday"), DENY),
         # but not another thing, nor what was done once, nor a part of it, nor the thing of which it is a part
-        (MORE, ("drink", "tea"), ("like", "coffee"), NOTHING),
-        (MORE, ("drink", "tea"), ("visit", "tea"), NOTHING),
-        (MORE, ("drink", "green tea"), ("drink", "tea"), NOTHING),
-        (MORE, ("drink", "tea"), ("drink", "green tea"), NOTHING),
-        ("I no longer have a dog", ("have", "dog"), ("like", "dog"), NOTHING),
-        ("They stopped Friday deliveries", ("delivery_day", "friday"), ("meeting_day", "friday"), NOTHING),
+        (MORE, ("drink", "tea"), ("like", "coffee"), CREATE),
+        (MORE, ("drink", "tea"), ("visit", "tea"), CREATE),
+        (MORE, ("drink", "green tea"), ("drink", "tea"), CREATE),
+        (MORE, ("drink", "tea"), ("drink", "green tea"), CREATE),
+        ("I no longer have a dog", ("have", "dog"), ("like", "dog"), CREATE),
+        ("They stopped Friday deliveries", ("delivery_day", "friday"), ("meeting_day", "friday"), CREATE),
         # what is denied of one's liking says nothing of what one does, and the other way round
         (NEVER, ("like", "tea"), ("preference", "tea"), DENY),
-        (NEVER, ("like", "tea"), ("drink", "tea"), NOTHING),
-        ("I don't eat meat", ("eat", "meat"), ("like", "meat"), NOTHING),
+        (NEVER, ("like", "tea"), ("drink", "tea"), CREATE),
+        ("I don't eat meat", ("eat", "meat"), ("like", "meat"), CREATE),
     ],
 )
 def test_what_ends_is_the_fact_whatever_verb_it_was_learned_by(quote, denied, learned, action):
@@ -226,7 +226,7 @@ def test_what_ends_is_the_fact_whatever_verb_it_was_learned_by(quote, denied, le
     )
     fact = known(learned[1], predicate=learned[0], many=True)
     found = decided(denial, fact)
-    assert (found.action, found.about) == (action, () if action is NOTHING else (fact,))
+    assert (found.action, found.about) == (action, () if action is CREATE else (fact,))
 
 
 @pytest.mark.behaviour("BE6")

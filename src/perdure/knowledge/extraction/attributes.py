@@ -1,112 +1,248 @@
-"""Attributes: what "my budget is $50", "our staging database is pg-stage-2", "my doctor is Dr Lee" say."""
+"""Attributes: "my budget is $50", "Ann's number changed to 555-0199", "the staging database runs on port 5433"."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
-from perdure.knowledge.extraction.change_statements import read_changes
-from perdure.knowledge.extraction.clauses import TextSpan
-from perdure.knowledge.extraction.habits import read_recurring_event
-from perdure.knowledge.extraction.lemmas import base_verb
-from perdure.knowledge.extraction.measurements import measure_at, owner_and_name, value_at
-from perdure.knowledge.extraction.parsed_clause import Parsed, RawClaim, claim_at
-from perdure.knowledge.extraction.phrases import Phrase, name_of
-from perdure.knowledge.extraction.places import read_location
-from perdure.knowledge.extraction.plain_values import (
-    is_description,
-    is_person,
-    is_state,
-    is_unowned,
-    is_value,
-    timed_name,
+from perdure.knowledge.extraction.clauses import Clause
+from perdure.knowledge.extraction.kinds import kind_of
+from perdure.knowledge.extraction.lemmas import base_verb, singular
+from perdure.knowledge.extraction.patterns import (
+    Match,
+    is_identifier,
+    match,
+    measure_end,
+    span_of,
 )
-from perdure.knowledge.extraction.vocabulary import CHANGING, EMPTY_HEADS, RELATIONS, ROLES
+from perdure.knowledge.extraction.phrases import MOST, from_to, value_kind, value_words
+from perdure.knowledge.extraction.raw_claims import RawClaim, claim_of, name_of, said
+from perdure.knowledge.extraction.words import OWNERS, Word, Words, is_name
+from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Learned
-from perdure.rules.language.words import word_set
+from perdure.knowledge.records.predicates import Predicates
 
-_BE: Final = word_set("am is are be been")
-_SORTS: Final = word_set("status contact address job name policy preference hobby")
-_FIRM: Final = word_set("contact address job name")
-"""Sorts whose value is never how somebody does: "my phone is dead" names no phone."""
-_LONGEST: Final = 6
-"""Words that the name of an attribute may have beside its last."""
+_TYPED: Final = {
+    "name": "name",
+    "contact": "name number code",
+    "address": "name number code",
+    "job": "name number code",
+    "date": "date day",
+    "measure": "number date",
+    "attribute": "name number code date day time",
+}
 
 
-def read_attributes(parsed: Parsed) -> list[RawClaim]:
-    """Return what a clause says of somebody's attribute: "my budget is $50", "the deadline is April 25"."""
-    owner, named = ("", "") if parsed.phrase is None else owner_and_name(parsed.phrase)
-    low = parsed.low
-    if parsed.phrase is None or not named or named.count("_") > _LONGEST:
+class Attribute(NamedTuple):
+    """Whose attribute the subject of a clause names, and its name."""
+
+    owner: str
+    words: Words
+    unowned: bool = False
+
+
+def attribute_of(words: Words) -> Attribute | None:  # noqa: PLR0911  # one for each form
+    """Return whose attribute some words name; None where they name none with a clean noun."""
+    low = words[0].low
+    owned = next((i for i, w in enumerate(words) if w.low == "'s"), None)
+    if owned is not None:
+        owner, noun = words[:owned], words[owned + 1 :]
+        if low in OWNERS and owner[-1].low in WORDS["kin"]:
+            owner, noun = (), (*owner[1:], *noun)
+            return _clean(OWNERS[low], noun)
+        owner = owner[1:] if low == "the" and len(owner) > 1 and owner[-1].low not in WORDS["parties"] else owner
+        return _clean(said(owner), noun)
+    place = next((i for i, w in enumerate(words) if i and w.low in {"of", "at", "for", "with", "in"}), None)
+    if place is not None:
+        outer = words[place + 1 :]
+        inner = words[1:place] if low in OWNERS or low == "the" else words[:place]
+        if not outer or not inner:
+            return None
+        if low == "the" and all(is_name(w) or is_identifier(w) or w.low in WORDS["linking"] for w in outer):
+            return _clean(said(outer), inner)
+        return _clean(OWNERS.get(low, "I"), (*outer, *inner)) if low in OWNERS else None
+    if low in OWNERS:
+        return _clean(OWNERS[low], words[1:])
+    if low == "favorite":
+        return _clean("I", words)
+    return _clean("I", words[1:] if low == "the" else words, unowned=True)
+
+
+def _clean(owner: str, noun: Words, *, unowned: bool = False) -> Attribute | None:
+    noun = tuple(w for w in noun if w.low not in WORDS["newer"] | WORDS["determiners"])
+    timed = len(noun) > 1 and noun[-1].low == "time"
+    if not noun or len(noun) > MOST or (noun[-1].low in WORDS["no_attributes"] and not timed):
+        return None
+    if any(w.low in WORDS["superlatives"] for w in noun):
+        return None
+    odd = WORDS["stops"] | WORDS["prepositions"] | WORDS["joining"] | {"'s"}
+    if any(w.low in odd or not re.fullmatch(r"[^\W_][\w.&/-]*", w.form) for w in noun):
+        return None
+    return Attribute(owner, noun, unowned)
+
+
+def read_attribute(clause: Clause, predicates: Predicates) -> list[RawClaim]:  # noqa: PLR0911  # one for each form
+    """Return what a clause says of what its subject names: an attribute of somebody, or a thing."""
+    attribute = attribute_of(clause.subject)
+    if attribute is None:
         return []
-    if low in CHANGING:
-        return read_changes(parsed)
-    if found := read_location(parsed, owner, named) or read_recurring_event(parsed):
-        return found
-    if low in {"has", "have"}:
-        return _counted(parsed)
-    if not set(parsed.aux) & _BE or parsed.denied or base_verb(low) in {"go", "be"}:
+    bare = attribute.unowned and clause.subject[0].low != "the"
+    if bare and not predicates.has(predicates.name(name_of(attribute.words))):
         return []
-    return _being(parsed, parsed.phrase, owner, named)
+    if clause.verb == "be" and clause.rest and base_verb(clause.rest[0].low) in WORDS["changing"]:
+        changed = replace(clause, verb=base_verb(clause.rest[0].low), rest=clause.rest[1:])
+        return _attribute_change(changed, attribute, predicates)
+    if clause.verb in WORDS["changing"]:
+        return _attribute_change(clause, attribute, predicates)
+    if (fit := match("thing", clause)) is not None:
+        return _of_thing(clause, attribute, fit, predicates)
+    if clause.verb in {"end", "expire", "start", "begin"}:
+        return _bounded(clause, attribute, predicates)
+    if clause.verb == "have":
+        return _counted(clause, attribute)
+    return _being(clause, attribute, predicates) if clause.verb == "be" and not clause.past else []
 
 
-def _counted(parsed: Parsed) -> list[RawClaim]:
-    found = measure_at(parsed.clause, parsed.at + 1)
-    if found is None or not found[1]:
+def _counted(clause: Clause, attribute: Attribute) -> list[RawClaim]:
+    """Return how many of something a thing or somebody's group has: "our team has nine people"."""
+    stop = measure_end(clause, 0)
+    if stop is None or stop < 2 or clause.denied or attribute.unowned or not is_plural(clause.rest[stop - 1]):  # noqa: PLR2004
         return []
-    return [claim_at(parsed, f"{name_of(found[1])}_count", found[0], kind="measure", many=False)]
+    name = f"{name_of(attribute.words)}_{name_of(clause.rest[1:stop])}_count"
+    return [claim_of(clause, attribute.owner, name, clause.rest[:stop], kind="measure", many=False)]
 
 
-def _being(parsed: Parsed, phrase: Phrase, owner: str, named: str) -> list[RawClaim]:
-    """Return what an attribute is; a relation is a name, a thing without sort needs a number, a day or a name."""
-    place, measured = value_at(parsed.clause, parsed.at)
-    if place is None:
+def is_plural(word: Word) -> bool:
+    """Return whether a word tells of several."""
+    return singular(word.low) != word.low or word.low in {"people", "employees"}
+
+
+def _bounded(clause: Clause, attribute: Attribute, predicates: Predicates) -> list[RawClaim]:
+    """Return when something begins or ends: "my lease expires on 1 February"."""
+    at = int(bool(clause.rest) and clause.rest[0].low in {"on", "at"})
+    words = value_words(clause, clause.rest[at:])
+    kind = value_kind(clause, words) if words else ""
+    if kind not in {"date", "day", "time"} or clause.denied or clause.past:
         return []
-    name, head = parsed.predicates.name(named), named.rpartition("_")[2]
-    relation, _, rest = named.partition("_")
-    if relation in RELATIONS and rest:  # "my sister's phone number"
-        name = f"{relation}_{parsed.predicates.name(rest)}"
-    kind = parsed.sort_of(name)
-    if parsed.low == "to" and not measured and kind != "status":
-        return []  # "my job is to listen"; what somebody plans to do is the plan
-    if head in RELATIONS and kind != "setting":
-        kin = claim_at(parsed, f"{name}_name", place, subject=owner, kind="name", many=False)
-        return [kin] if is_person(parsed, place) and not measured else []
-    learned = Learned.PREFERENCE if named.startswith(("favorite", "favourite")) else Learned.STATEMENT
-    one = {"many": False, "kind": "preference"} if learned is Learned.PREFERENCE else {}
-    if kind in {"attribute", "setting"}:
-        found = _thing(parsed, phrase, (name, head, kind), place, measured=measured)
-        name, one = (found[0], {"many": False, "kind": found[1]}) if found else ("", one)
-    elif not measured and _is_loose(parsed, phrase, head, kind, place):
+    bound = {"end": "end", "expire": "end"}.get(clause.verb, "start")
+    name = predicates.name(f"{name_of(attribute.words)}_{bound}_{kind}")
+    return [claim_of(clause, attribute.owner, name, words, kind="date", many=False)]
+
+
+def _attribute_change(clause: Clause, attribute: Attribute, predicates: Predicates) -> list[RawClaim]:
+    places = from_to(clause)
+    if clause.denied or places is None or places[0]:
         return []
-    return [claim_at(parsed, name, place, subject=owner, learned=learned, **one)] if name else []
+    return changed(clause, attribute, places[1], places[2], predicates)
 
 
-def _is_loose(parsed: Parsed, phrase: Phrase, head: str, kind: str, place: TextSpan) -> bool:
-    """Return whether words may only tell how an attribute does: "my phone is dead" names no phone."""
-    if is_person(parsed, place) and head in ROLES:
-        return False
-    words = parsed.words_at(place)
-    if kind not in _SORTS or is_unowned(phrase) or "and" in phrase.lows:
-        return True
-    return (kind in _FIRM and is_state(words)) or (kind == "hobby" and is_description(words))
+def changed(clause: Clause, attribute: Attribute, new: Words, old: Words, predicates: Predicates) -> list[RawClaim]:
+    """Return that an attribute has a new value in the place of an old one."""
+    value = value_kind(clause, new)
+    name, kind = _named(attribute, value, predicates)
+    if not name:
+        return []
+    if attribute.unowned and value in {"date", "day", "time"} and not predicates.has(name_of(attribute.words)):
+        attribute, name = attribute._replace(owner=said(attribute.words)), value
+    more: dict[str, Any] = {"old": span_of(old)} if old else {}
+    return [claim_of(clause, attribute.owner, name, new, learned=Learned.CORRECTION, many=False, kind=kind, **more)]
 
 
-def _thing(
-    parsed: Parsed, phrase: Phrase, called: tuple[str, str, str], place: TextSpan, *, measured: bool
-) -> tuple[str, str] | None:
-    """Return the name and the sort of what a thing without a sort of its own is; None if that tells nothing.
+def _named(attribute: Attribute, value: str, predicates: Predicates) -> tuple[str, str]:
+    """Return the predicate and its sort of an attribute with a value of some kind; empty if they do not fit."""
+    name = predicates.name(name_of(attribute.words))
+    kind = kind_of(predicates, name)
+    allowed = _TYPED.get(kind, "")
+    timed = value in {"date", "day", "time"} and kind in {"policy", "measure", "setting"}
+    if allowed and value not in allowed.split() and not timed:
+        return "", ""
+    if kind in {"attribute", "setting"} and value in {"date", "day", "time"}:
+        suffix = "" if name.endswith(value) else f"_{value}"
+        return f"{name}{suffix}", "date"
+    if kind == "attribute":
+        kind = "measure" if value == "number" else "attribute"
+    return name, kind
 
-    Args:
-        parsed: The clause.
-        phrase: Its subject.
-        called: The attribute's name, its last word, its kind.
-        place: Where the value stands.
-        measured: It is a number or a day.
-    """
-    name, head, kind = called
-    if (when := timed_name(parsed, name, place)) is not None:
-        return None if head in EMPTY_HEADS else (when, "date")
-    if measured and kind == "attribute":
-        return None if head in EMPTY_HEADS else (name, "measure")
-    fits = measured or is_value(parsed, phrase, head, place, known=kind == "setting")
-    return (name, kind) if fits else None
+
+def read_office(clause: Clause) -> list[RawClaim]:
+    """Return who holds an office, told in passing: "my supervisor Dr. Nkemelu is only in on Mondays"."""
+    words = clause.subject
+    at = next((i for i, w in enumerate(words) if w.low in WORDS["offices"]), 0)
+    name = words[at + 1 :]
+    if words[0].low not in OWNERS or not 1 <= at <= 2 or not name or len(name) > MOST:  # noqa: PLR2004
+        return []
+    if not all(is_name(w) or w.low in WORDS["titles"] for w in name):
+        return []
+    owner, span = OWNERS[words[0].low], (words[0].start, name[-1].end)
+    return [RawClaim(owner, name_of(words[1 : at + 1]), span_of(name), span, many=False, kind="contact")]
+
+
+def _of_thing(clause: Clause, attribute: Attribute, fit: Match, predicates: Predicates) -> list[RawClaim]:
+    """Return what is said of a thing: "the staging database runs on port 5433" is a fact about the staging database."""
+    name = predicates.name(fit.pattern.predicate)
+    more: dict[str, Any] = {"kind": fit.pattern.kind, "many": "many" in fit.pattern.flags}
+    if attribute.unowned and name == "location" and len(attribute.words) < 2:  # noqa: PLR2004
+        return []
+    if name == "_version":
+        name = f"{name_of(fit.value[:-1])}_version"
+    if name == "name" and attribute.words[-1].low in WORDS["offices"] | WORDS["persons"]:
+        return [claim_of(clause, attribute.owner, name_of(attribute.words), fit.value, many=False, kind="contact")]
+    return [claim_of(clause, said(attribute.words), name, fit.value, **more)]
+
+
+def _being(clause: Clause, attribute: Attribute, predicates: Predicates) -> list[RawClaim]:  # noqa: PLR0911  # one for each form
+    """Return what an attribute is, where the value is one of its sort."""
+    rest = clause.rest
+    at = int(bool(rest) and rest[0].low in {"on", "at", "called", "named"})
+    placed = at and rest[0].low in {"on", "at"}
+    article = len(rest) > at and rest[at].low in {"a", "an"}
+    words = value_words(clause, rest[at:])
+    if not words or (len(words) == 1 and words[0].low in WORDS["evaluations"]):
+        return []
+    value = value_kind(clause, words)
+    head = attribute.words[-1].low
+    if placed and value not in {"date", "day", "time"}:
+        return []
+    if head in WORDS["offices"] | WORDS["kin"]:
+        if (
+            value != "name"
+            or article
+            or not all(is_name(w) or w.low in WORDS["linking"] | WORDS["titles"] for w in words)
+        ):
+            return []
+        kin = head in WORDS["kin"]
+        name = f"{name_of(attribute.words)}_name" if kin else predicates.name(name_of(attribute.words))
+        many = kin and head not in WORDS["single_kin"]
+        return [claim_of(clause, attribute.owner, name, words, many=many, kind="name" if kin else "contact")]
+    if attribute.unowned and not predicates.has(predicates.name(name_of(attribute.words))):
+        return _of_itself(clause, attribute, words, value)
+    name, kind = _named(attribute, value, predicates)
+    if not name or not _fits(clause, attribute, words, value, kind, predicates.has(name)):
+        return []
+    favorite = name.startswith("favorite_")
+    more: dict[str, Any] = {"learned": Learned.PREFERENCE, "kind": "preference"} if favorite else {"kind": kind}
+    many = predicates.row(name).many and not favorite
+    return [claim_of(clause, attribute.owner, name, words, many=many, **more)]
+
+
+def _of_itself(clause: Clause, attribute: Attribute, words: Words, value: str) -> list[RawClaim]:
+    """Return what a thing is that belongs to nobody: "the shop wifi is Fluffy_5G", "the party is on 3 May"."""
+    if value in {"date", "day", "time"}:
+        return [claim_of(clause, said(attribute.words), value, words, many=False, kind="date")]
+    named = value == "code" or (value == "name" and len(attribute.words) > 1)
+    return [claim_of(clause, said(attribute.words), "name", words, many=False)] if named else []
+
+
+def _fits(clause: Clause, attribute: Attribute, words: Words, value: str, kind: str, known: bool) -> bool:
+    """Return whether a value says what an attribute is rather than how it does: "my editor is slow" does not."""
+    low = words[0].low
+    if value == "phrase":
+        loose = low.endswith(("ing", "ed", "ly", "ful", "ous", "able", "ible")) or low in WORDS["evaluations"]
+        favorite = kind == "preference" or name_of(attribute.words) == "hobby"
+        loose = loose or (attribute.unowned and len(attribute.words) < 2)  # noqa: PLR2004
+        return (known or favorite) and not clause.denied and (favorite or not loose) and low not in WORDS["evaluations"]
+    if value == "name" and attribute.unowned:
+        return known or attribute.words[-1].low in WORDS["offices"]
+    shouted = low in {"no", "yes", "ok", "okay", "true", "false"}
+    return not shouted and not (value == "name" and kind == "measure")

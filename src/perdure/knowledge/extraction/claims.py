@@ -6,12 +6,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import TextSpan, clauses, statements
+from perdure.knowledge.extraction.answers import opens_with_no, says_yes, statement_of
+from perdure.knowledge.extraction.clauses import clauses
+from perdure.knowledge.extraction.dates import LAPSED
 from perdure.knowledge.extraction.event_types import correction_at
 from perdure.knowledge.extraction.kinds import kind_of
-from perdure.knowledge.extraction.parsed_clause import LAPSED, RawClaim
+from perdure.knowledge.extraction.raw_claims import RawClaim
 from perdure.knowledge.extraction.statements import read_clause
 from perdure.knowledge.extraction.values import value_of
+from perdure.knowledge.extraction.words import TextSpan, statements
+from perdure.knowledge.languages import WORDS, expression
 from perdure.knowledge.records.facts import Claim, Learned, Span, Value, ValueKind
 from perdure.knowledge.records.predicates import UNNAMED, Predicates
 from perdure.records.instant import Instant
@@ -25,62 +29,34 @@ NOTE: Final = "note"
 MOST: Final = 50
 """Claims of one message."""
 
-_POLITE: Final = r"(?:(?:please|also|and|but|so|ok|okay|yes|now|then|hey|oh|well|just|always)\b[\s,]{1,3}){0,4}"
-_TRIGGER: Final = re.compile(
-    rf"{_POLITE}(?:"
-    r"(?:remember|keep\s+in\s+mind|bear\s+in\s+mind|don['’]t\s+forget|do\s+not\s+forget|note)"  # noqa: RUF001
-    r"(?:\s*[,:]\s*(?:that\s+)?|\s+that\s+)"
-    r"|(?P<bare>remember|note|don['’]t\s+forget)\s+(?=(?:i|i['’]m|we|we['’]re|they|he|she)\s|(?-i:[A-Z])\w+\s)"  # noqa: RUF001
-    r"|(?:important|key\s+point|for\s+the\s+record|for\s+your\s+information|fyi|memo)\s*[:,]\s*(?:that\s+)?"
-    r"|(?:the\s+)?user\s+(?:has\s+)?(?:stated|said|noted|mentioned|confirmed|told\s+us)\s+that\s+"
-    r")",
-    re.IGNORECASE,
-)
-_NOT_OLD: Final = re.compile(
-    r",?\s+(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s+(?:on\s+|at\s+|in\s+|for\s+)?(?P<old>[^,;:!?]{1,60}?)"
-    r"(?:\s+any\s?more)?[.!]*\Z",
-    re.IGNORECASE,
-)
-_RATHER: Final = re.compile(
-    r",?\s+(?:instead\s+of|rather\s+than)\s+(?P<old>[\w$€£][^,;:!?]{0,60}?)[.!]*\Z", re.IGNORECASE
-)
+_TRIGGER: Final = expression("claims.trigger")
+_NOT_OLD: Final = expression("claims.not_old")
+_RATHER: Final = expression("claims.rather")
 _REPLACING: Final = frozenset({"use", "preference", "have"})
 """Of acts only these are told as replaced: "I use uv instead of pip", not "I walked instead of driving"."""
-_CALLED: Final = re.compile(
-    rf"(?i:{_POLITE}(?:everyone\s+calls|you\s+can\s+call|call)\s+me)\s+(?P<name>[A-Z][\w'-]*)[.!]*\Z"
-)
+_CONTRAST: Final = expression("claims.contrast")
+"""A value and the one that it replaces, side by side: "4.3 not 4.2"."""
+_BUT: Final = expression("claims.but")
+_CALLED: Final = expression("claims.called")
+_RULE: Final = expression("claims.rule")
+_LONGEST_RULE: Final = 14
 _ACTS: Final = frozenset({"activity", "hobby", "description", "possession", "preference"})
-_ITSELF: Final = re.compile(r"(?:it|that|this)(?:['’]s|\s+is)\s", re.IGNORECASE)  # noqa: RUF001
-_UNIT: Final = re.compile(r"[^\W\d_]|[%$€£]")
-_PLAIN: Final = re.compile(
-    r"(?:(?P<subject>it|that|this|they|he|she)(?:['’]s|['’]re|\s+is|\s+are|\s+was|\s+should\s+be)\s+)?"  # noqa: RUF001
-    r"(?:(?:actually|really|now|on|at|in|for)\s+)*(?P<value>[^\s,;:!?][^,;:!?]{0,60}?)\s*[.!]*\Z",
-    re.IGNORECASE,
-)
-_VERBLESS: Final = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|have|has|had|will|would|can|could|should|not|n['’]t|i|you|we|just)\b",  # noqa: RUF001
-    re.IGNORECASE,
-)
-_AHEAD: Final = re.compile(
-    r"\b(?:(?:ends|expires|starts|begins|leaves|departs|arrives|renews|launches|closes|opens|due)\s+(?:on|in|by)|upcoming)\b",
-    re.IGNORECASE,
-)
+_ITSELF: Final = expression("claims.itself")
+_UNIT: Final = expression("claims.unit")
+_PLAIN: Final = expression("claims.plain")
+_VERBLESS: Final = expression("claims.verbless")
+_AHEAD: Final = expression("claims.ahead")
 """Of what lies ahead a day without a year is the next one."""
-_PLANNED: Final = re.compile(
-    r"\b(?:deadlines?|due|renewals?|appointments?|meetings?|flights?|trips?|(?:end|start|expiry|renewal)\s+date)\b",
-    re.IGNORECASE,
-)
+_PLANNED: Final = expression("claims.planned")
 """Of what is planned too, unless it is just over: "the deadline is 3 May" may be said in June."""
 _JUST_PASSED: Final = 92
-_CITY: Final = re.compile(
-    r"(?:,\s+(?:\d{4,6}\s+)?[A-Z][\w'-]*(?:\s[A-Z][\w'-]*){0,2}(?:\s\d{4,6})?(?=\s*(?:[,.!;]|\Z))){1,3}"
-)
+_CITY: Final = expression("claims.city")
 """What follows a street and its number."""
-_PERFECT: Final = re.compile(r"\bha(?:ve|s)(?:\s+not|n['’]t)\b", re.IGNORECASE)  # noqa: RUF001
-_SINCE: Final = re.compile(r"\ssince\b", re.IGNORECASE)
-_NOW: Final = re.compile(r"(?<!right )(?<!for )(?<!until )\bnow\b(?!\s+and\s+then)", re.IGNORECASE)
-_PAST: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
-_NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ")
+_PERFECT: Final = expression("claims.perfect")
+_SINCE: Final = expression("claims.since")
+_NOW: Final = expression("claims.now")
+_PAST: Final = expression("claims.past")
+_NO_NOTE: Final = ("when ", "to ", "how ", "the time ", "me ", "you ", "you'")
 _SHORT: Final = 6
 """Words that a value of an unnamed predicate may have."""
 
@@ -117,6 +93,51 @@ def claims(
     return _deduplicate(found)[:MOST]
 
 
+def answered(
+    text: str, asked: str, said_at: Instant, predicates: Predicates, found: list[Claim], policy: KnowledgePolicy
+) -> list[Claim]:
+    """Return what a message says with the question before it: what it answers, and its own claims in that light.
+
+    "Yes" says what was asked, "no" that it does not hold, "no, Thursday" gives it another value.
+
+    Args:
+        text: The message.
+        asked: What somebody else said just before.
+        said_at: When it was answered.
+        predicates: Names and sorts.
+        found: What the message claims by itself.
+        policy: Confidences.
+    """
+    yes = says_yes(text)
+    told = statement_of(asked) if yes is not None or opens_with_no(text) else None
+    read = _Reader(told, said_at, predicates).whole(policy) if told else []
+    if not read:
+        return found
+    span = Span(0, len(text), text)
+    if yes is not None:
+        still = re.search(r"\bstill\b", asked, re.IGNORECASE) is not None
+        learned = Learned.CORRECTION if still and not yes else Learned.STATEMENT
+        sure = _confidence(learned, policy)
+        answer = [replace(c, span=span, denied=c.denied != (not yes), learned=learned, confidence=sure) for c in read]
+        return [*found, *answer]
+    return [_in_the_light(claim, read, span) for claim in found]
+
+
+def _in_the_light(claim: Claim, asked: list[Claim], span: Span) -> Claim:
+    """Return what follows a no: "it's Thursday" is about what was asked, and what was asked was before."""
+    if len(asked) != 1 or claim.denied or asked[0].denied:
+        return claim
+    (other,) = asked
+    about = claim.predicate == UNNAMED and (claim.value.kind is other.value.kind)
+    if not about and (claim.predicate, claim.subject) != (other.predicate, other.subject):
+        return claim
+    old = claim.old or (other.value if other.value.norm != claim.value.norm else None)
+    sure = max(claim.confidence, other.confidence)
+    return replace(
+        other, value=claim.value, old=old, learned=Learned.CORRECTION, confidence=sure, span=span, many=other.many
+    )
+
+
 def as_note(claim: Claim) -> Claim:
     """Return what was asked to be remembered of somebody unknown: a note of its words, the speaker's."""
     words = claim.span.quote.strip()
@@ -137,19 +158,53 @@ class _Reader:
         sentence = self.text[start:end]
         asked = _TRIGGER.match(sentence)
         if asked and not sentence.endswith("?"):
-            plainly = "," not in asked[0].lower().partition("remember")[2] and not asked["bare"]
+            comma = "," in asked[0].lower().partition("remember")[2]
+            plainly = not comma and (not asked["bare"] or asked["own"] is not None)
             return self._explicit(start + asked.end(), end, said_plainly=plainly)
         corrected = correction_at(sentence)
+        if corrected is None and _is_contrast(_CONTRAST.search(sentence)):
+            corrected = 0
         if corrected is not None:
             return self._correction(start + corrected, end)
-        if " me " in sentence and (named := _CALLED.match(sentence)) is not None:
+        if "me " in sentence and (named := _CALLED.match(sentence)) is not None:
             place = start + named.start("name"), start + named.end("name")
-            return [RawClaim("I", "nickname", place, (start, place[1]), Learned.STATEMENT, kind="name")]
-        return self._instead(start, end) or self._plain(start, end)
+            return [RawClaim("I", "nickname", place, (start, place[1]), denied=bool(named["no"]), kind="name")]
+        return self._rule(start, end) or self._instead(start, end) or self._plain(start, end)
+
+    def _rule(self, start: int, end: int) -> list[RawClaim]:
+        """Return a rule that is told: "always use tabs", "never deploy on Fridays"; it says when it holds itself."""
+        rule = _RULE.match(self.text, start, end)
+        if rule is None or rule["verb"] == "call" or len(rule["rest"].split()) > _LONGEST_RULE:
+            return []
+        advice = re.search(r"\byou(?:r|rself)?\b", rule["rest"], re.IGNORECASE) is not None
+        plain = rule["how"].lower() in {"always", "never"}
+        if rule["verb"].lower() not in WORDS["commands"] if plain else advice:
+            return []
+        words = re.sub(r"\s+(?:ever|please|pls|thanks)\s*\Z", "", rule["rest"].rstrip(), flags=re.IGNORECASE)
+        last = rule.start("rest") + len(words)
+        denied, place = rule["how"].lower() != "always", (rule.start("rest"), last)
+        return [RawClaim("I", "rule", place, (rule.start("how"), last), Learned.PREFERENCE, denied=denied)]
+
+    def whole(self, policy: KnowledgePolicy) -> list[Claim]:
+        """Return what the whole text states in one sentence, as claims."""
+        return [self.claim(s, policy) for s in self._plain(0, len(self.text))]
 
     def _plain(self, start: int, end: int) -> list[RawClaim]:
         found = clauses(self.text, start, end, self.said_at)
-        return [s for clause in found for s in read_clause(clause, self.predicates)]
+        read = [s for clause in found for s in read_clause(clause, self.predicates)]
+        return self._not_but(read, end) or read
+
+    def _not_but(self, read: list[RawClaim], end: int) -> list[RawClaim]:
+        """Return what holds instead of what is denied: "my lead isn't Carol, it's Dev", "no longer A but B"."""
+        if not read or not read[-1].denied or read[-1].kind == "preference":
+            return []
+        denied = read[-1]
+        but = _BUT.match(self.text, denied.value[1], end)
+        if but is None or len(but["new"].split()) > _SHORT or _VERBLESS.search(but["new"]):
+            return []
+        span = (denied.span[0], but.end("new"))
+        held = replace(denied, value=but.span("new"), old=denied.value, denied=False, span=span)
+        return [*read[:-1], replace(held, learned=Learned.CORRECTION)]
 
     def _explicit(self, start: int, end: int, *, said_plainly: bool) -> list[RawClaim]:
         """Return what was asked to be remembered: what it says, or a note of its words."""
@@ -199,6 +254,8 @@ class _Reader:
         if plain is None or len(plain["value"].split()) > _SHORT or _VERBLESS.search(plain["value"]):
             return []
         first = plain["value"][0]
+        if plain["value"].split()[0].endswith("ing"):
+            return []
         if was is None and not (plain["subject"] or first.isupper() or first in "$€£0123456789"):
             return []
         span = (plain.start(), plain.end("value"))
@@ -260,6 +317,16 @@ def _confidence(learned: Learned, policy: KnowledgePolicy) -> float:
         Learned.CORRECTION: policy.correction,
     }
     return known.get(learned, policy.statement)
+
+
+def _is_contrast(found: re.Match[str] | None) -> bool:
+    """Return whether two words are values of one kind: both with digits, or both with a capital."""
+    if found is None:
+        return False
+    new, old = found["new"], found["old"]
+    return any(c.isdecimal() for c in new) == any(c.isdecimal() for c in old) and (
+        any(c.isdecimal() for c in new) or (new[0].isupper() and old[0].isupper())
+    )
 
 
 def _days_passed(text: str, start: int, end: int) -> int | None:

@@ -1,61 +1,26 @@
-"""Clauses: the parts of a message that state something, cut out of what asks, supposes, quotes or is code."""
+"""Clauses: the parts of a message that state something, as words in a plain order with their subject and verb."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
-from perdure.knowledge.extraction.dates import dates_in
+from perdure.knowledge.extraction.dates import LAPSED, dates_in
+from perdure.knowledge.extraction.lemmas import base_verb, past_form
+from perdure.knowledge.extraction.words import OWNERS, PEOPLE, TextSpan, Word, Words, is_name, words_of
+from perdure.knowledge.languages import WORDS, language
 from perdure.records.instant import Instant
-from perdure.rules.language.sentences import sentences
-from perdure.rules.language.words import word_set
 
-_SPLIT: Final = re.compile(
-    r""",(?=\s)(?!\s(?:19|20)\d\d\b)(?!\s(?:and\s)?not\b) | [;:](?=\s) | [—–…()\[\]] | \.{2,} | \s-{1,2}\s
-      | \s(?=(?:and|but|so|because|since|cause|'cause|though|although|while|considering|which|when|if|until|unless|
-        whereas|even\sthough|especially\ssince|so\sthat)\s
-        (?:(?:also|then|now|that|since|recently|just)\s)?(?:i|we|my|our|they|he|she|it|you|the|has|have|can|could|how)
-        (?:['’]\w+)?(?:\s|\Z))""",  # noqa: RUF001  # the typographic marks are meant
-    re.IGNORECASE | re.VERBOSE,
-)
-_RULE: Final = re.compile(r"(?:please\s+)?(?:always|never)\s", re.IGNORECASE)
-_CONDITION: Final = re.compile(r"\s*(?:when|if|unless|until|so\s+that)\b", re.IGNORECASE)
-_WORD: Final = re.compile(r"(?:[^\s,;!?()\[\]\"“”`*]|(?<=\d),(?=\d))+")
 _QUOTED: Final = re.compile(r"[\"“][^\"”\n]{1,400}[\"”]")
-_LINE_OF_QUOTE: Final = re.compile(r"\s*(?:>|\|)|(?: {4}|\t)\S")
-_MOST_WORDS: Final = 60
-"""Words of a clause that are read: nobody says more before the verb that counts."""
-
-_ASKING: Final = word_set("what how when where who whom whose why which")
-_INVERTED: Final = word_set("is are was were do does did has have had can could would will should shall may am")
-_ASKED: Final = word_set("i you we they he she it there this that these those the my our your any anyone anybody")
-_WONDERING: Final = word_set(
-    "wondering wonder wondered guess suppose imagine wish hope hoping think thinking thought believe"
+_ITEM: Final = r"[\w'-]+(?:\s[\w'-]+){0,2}"
+_TOGETHER: Final = re.compile(
+    rf"\s(?:(?:and\s)?not\b|rather\b|instead\b|(?:19|20)\d\d\b|{_ITEM}(?:,\s{_ITEM}){{0,5}},?\s(?:and|or)\s{_ITEM}\Z)",
+    re.IGNORECASE,
 )
-_SUPPOSING: Final = word_set(
-    "if unless when whenever whether until while before after once as suppose maybe perhaps imagine assuming let's"
-)
-LEADING: Final = word_set("""
-    and but so because since though although cause 'cause well oh ah yeah yes yep hey hi wow thanks also then now plus
-    actually honestly anyway btw currently recently lately luckily fortunately unfortunately sadly besides however
-    anyhow basically especially considering even that sure ok okay right lol haha fyi first finally um hmm
-    """)
-
-
-TextSpan = tuple[int, int]
-"""Where something stands in the text: first character, one past the last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a clause: as said, in lower case with straight apostrophes, and where it stands in the text."""
-
-    said: str
-    low: str
-    start: int
-    end: int
+"""What follows a comma that parts no clauses: the rest of a list, a year, "not"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,150 +28,357 @@ class Clause:
     """A clause that states something.
 
     Attributes:
-        words: Its words, leading conjunctions and times left out.
+        subject: The words of its subject; empty for an order.
+        verb: The base form of its verb; "would prefer" is ``would``, what stands after "be" is in ``rest``.
+        rest: The words after the verb.
         start: Where it begins in the text.
-        end: Where it ends.
-        at: The day that it names outside its value, if it names one: (start, end, instant) of each.
+        end: Where its last word ends.
+        verb_at: Where its verb stands.
+        dates: The days that it names: (start, end, instant) of each.
+        denied: It says "not", "never" or "no longer".
+        ended: It says that something holds no more.
+        past: It tells of the past.
+        perfect: It says "have" before a participle.
+        now: It says "now".
+        used_to: It says "used to".
+        never: It says "never".
+        progressive: It says "be" before a verb in -ing.
     """
 
-    words: tuple[Word, ...]
+    subject: Words
+    verb: str
+    rest: Words
     start: int
     end: int
-    at: tuple[tuple[int, int, int], ...]
-
-    @property
-    def lows(self) -> list[str]:
-        """Its words in lower case."""
-        return [word.low for word in self.words]
-
-    def low(self, at: int) -> str:
-        """Return a word in lower case; empty where there is none."""
-        return self.words[at].low if 0 <= at < len(self.words) else ""
-
-    def find(self, low: str, first: int, last: int) -> int | None:
-        """Return the index of a word between two others, the last excluded; None if it is not there."""
-        return next((i for i in range(first, min(len(self.words), last)) if self.words[i].low == low), None)
-
-    def day_at(self, at: int) -> tuple[int, int] | None:
-        """Return where the day stands that a word belongs to; None if it belongs to none."""
-        if not 0 <= at < len(self.words):
-            return None
-        return next(((s, e) for s, e, _ in self.at if s <= self.words[at].start < e), None)
+    dates: tuple[tuple[int, int, Instant], ...]
+    verb_at: TextSpan = (0, 0)
+    denied: bool = False
+    ended: bool = False
+    past: bool = False
+    perfect: bool = False
+    now: bool = False
+    used_to: bool = False
+    never: bool = False
+    progressive: bool = False
 
     def day_beside(self, *places: TextSpan) -> Instant | None:
         """Return the day that it names beside some values."""
-        return next((at for s, e, at in self.at if all(e <= p[0] or s >= p[1] for p in places)), None)
+        return next((at for s, e, at in self.dates if all(e <= p[0] or s >= p[1] for p in places)), None)
+
+    def date_at(self, word: Word) -> TextSpan | None:
+        """Return where the day stands that a word belongs to."""
+        return next(((s, e) for s, e, _ in self.dates if s <= word.start < e), None)
 
 
-def statements(text: str) -> Iterator[tuple[int, int]]:
-    """Return the sentences that may state something: no code, no quoted lines."""
-    fenced = -1
-    for start, end in sentences(text):
-        if text.startswith("```", start):
-            fenced = end
-            continue
-        line = text.rfind("\n", max(0, start - 8), start) + 1 or (0 if start < 8 else start)  # noqa: PLR2004
-        if start >= fenced and not _LINE_OF_QUOTE.match(text[line : start + 1]):
-            yield start, end
-
-
-def clauses(text: str, start: int, end: int, said_at: int) -> list[Clause]:
-    """Return the clauses of one sentence that state something.
-
-    A clause that asks ends what is stated: what follows it belongs to the question. A sentence that ends with a
-    question mark states only what stands before such a clause.
-    """
-    sentence = text[start:end]
-    quoted = (
-        [(start + q.start(), start + q.end()) for q in _QUOTED.finditer(sentence)]
-        if '"' in sentence or "“" in sentence
-        else []
+@cache
+def _splitting() -> re.Pattern[str]:
+    starters = "|".join(map(re.escape, sorted(WORDS["starters"], key=len, reverse=True)))
+    joining, verbs = "|".join(WORDS["joining"]), "|".join(_joined_verbs())
+    return re.compile(
+        rf"[;—–()\[\]…]|:(?=\s)|\.{{2,}}|\s-{{1,2}}\s"  # noqa: RUF001  # dashes are meant
+        rf"|,?\s(?=(?:{joining})\s(?:(?:also|then|now|that|recently|just)\s)?(?:{starters})(?:\s|\Z))"
+        rf"|,?\s(?=(?:because|cos|cuz|but)\s)|,?\s(?=so\s(?!(?:much|many|far|that|bad|good|long|often)\b))"
+        rf"|(?P<comma>,)(?=\s)|,?\s(?P<and>and)\s(?=(?:also\s)?(?:{verbs})\s\w)",
+        re.IGNORECASE,
     )
+
+
+def _joined_verbs() -> list[str]:
+    """Verbs after which "and" begins another act of the same subject: "I live in Lyon and work at Acme"."""
+    base = ["live", "work", "use", "speak", "prefer", "hate", "love", "drive", "play"]
+    return sorted([*base, *(f"{verb}s" for verb in base), "has", "have", "am", "is", "was"], key=len, reverse=True)
+
+
+def clauses(text: str, start: int, end: int, said_at: Instant) -> list[Clause]:
+    """Return the clauses of one sentence that state something and that can be read.
+
+    A clause that asks ends what is stated. A sentence that ends with a question mark states only what stands before
+    such a clause. What a supposing clause says, and what follows it, is not known.
+    """
+    quotes = [q.span() for q in _QUOTED.finditer(text, start, end)]
     found: list[Clause] = []
-    asked = False
-    before: tuple[Word, ...] = ()
-    for begin, stop in _parts(sentence, start):
-        words = _words(text, begin, stop)
-        if not words or any(q <= words[0].start < r for q, r in quoted):
+    before: Words = ()
+    for begin, stop, goes_on in parts(text, start, end):
+        words = words_of(text, begin, stop)
+        if not words or any(q <= words[0].start < r for q, r in quotes):
             continue
         if _asks(words):
-            asked = True
+            return found
+        if WORDS["supposing"].intersection(w.low for w in words):
+            if words[0].low == "i" and WORDS["reporting"].intersection(w.low for w in words):
+                continue  # "I told you wrong, ..."
             break
-        if words[0].low == "according" and len(words) > 1 and words[1].low == "to":
-            break  # what follows is somebody else's word
-        if words[0].low == "which" and len(words) > 2 and words[1].low in {"has", "have", "was"}:  # noqa: PLR2004
-            words = (*_antecedent(before), *words)
-        before = words
-        clause = _clause(text, words, stop, said_at)
+        clause = _clause(text, words, before if goes_on else (), said_at)
         if clause is not None:
             found.append(clause)
-    return found if asked or not sentence.endswith("?") else []
+            before = clause.subject
+    return [] if text[start:end].endswith("?") else found
 
 
-def _antecedent(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return what "which" is about: the last noun phrase of the clause before, from its determiner on."""
-    for at in range(len(words) - 2, max(-1, len(words) - 8), -1):
-        if words[at].low in {"my", "our", "the"}:
-            return words[at:]
-    return ()
-
-
-def _parts(sentence: str, offset: int) -> Iterator[tuple[int, int]]:
-    begin = 0
-    rule = sentence[:1] in "aAnNpP" and _RULE.match(sentence) is not None
-    for cut in _SPLIT.finditer(sentence):
-        if rule and _CONDITION.match(sentence, cut.end()):
-            continue  # when it holds belongs to the rule
+def parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Return where the clauses of a sentence stand, and whether each goes on with the subject of the one before."""
+    begin, goes_on = start, False
+    for cut in _splitting().finditer(text, start, end):
+        if cut["comma"] and _holds_together(text, cut.start(), cut.end(), end):
+            continue
         if cut.start() > begin:
-            yield offset + begin, offset + cut.start()
-        begin = cut.end()
-    if begin < len(sentence):
-        yield offset + begin, offset + len(sentence)
+            yield begin, cut.start(), goes_on
+        begin, goes_on = cut.end(), bool(cut["and"])
+    if begin < end:
+        yield begin, end, goes_on
 
 
-def _words(text: str, start: int, end: int) -> tuple[Word, ...]:
-    found = []
-    for word in _WORD.finditer(text, start, end):
-        said = word[0].rstrip(".:'’")  # noqa: RUF001
-        if said and said not in "-–—#":  # noqa: RUF001
-            begin = word.start()
-            found.append(Word(said, said.lower().replace("’", "'"), begin, begin + len(said)))  # noqa: RUF001
-            if len(found) >= _MOST_WORDS:
-                break
-    return tuple(found)
+def _holds_together(text: str, comma: int, after: int, end: int) -> bool:
+    """Return whether a comma parts no clauses: it stands in a list, a place, a date, or before "not"."""
+    follows = text[after : min(end, after + 80)]
+    named = re.search(r"[A-Z][\w.'-]*\Z", text[max(0, comma - 30) : comma]) and re.match(r"\s[A-Z]", follows)
+    return bool(named and not re.match(r"\s(?:I|I'[a-z]+)\b", follows)) or _TOGETHER.match(follows) is not None
 
 
-def _asks(words: tuple[Word, ...]) -> bool:
-    lows = [word.low for word in words[:6]]
-    while lows and lows[0] in LEADING and lows[0] != "which":
+def _asks(words: Words) -> bool:
+    lows = [w.form.lower() for w in words[:6]]
+    while lows and lows[0] in WORDS["leading"]:
         lows = lows[1:]
     if not lows:
         return False
-    if lows[0].split("'")[0] in _ASKING:
-        return lows[0] != "which" or len(lows) < 2 or lows[1] not in {"has", "is", "was", "have"}  # noqa: PLR2004
-    if lows[0] in _INVERTED and len(lows) > 1 and lows[1].split("'")[0] in _ASKED:
+    if lows[0] in WORDS["asking"]:
         return True
-    return "wondering" in lows or lows[0] in {"any", "got", "should"} or lows[:2] == ["i", "wonder"]
+    asked = lows[0] in WORDS["inverted"] and len(lows) > 1 and (lows[1] in WORDS["starters"] or lows[1] == "not")
+    return asked and not (lows[0] in {"do", "have"} and lows[1] == "not" and len(lows) > 2 and lows[2] not in PEOPLE)  # noqa: PLR2004
 
 
-def _clause(text: str, words: tuple[Word, ...], end: int, said_at: int) -> Clause | None:
-    """Return a clause without what leads it in, or None if it supposes."""
-    dates = tuple((d.start, d.end, d.at) for d in dates_in(text[words[0].start : end], said_at))
-    shifted = tuple((words[0].start + s, words[0].start + e, at) for s, e, at in dates)
-    at = 0
-    while at < len(words):
-        low = words[at].low
-        if low in _SUPPOSING:
-            return None
-        if low == "since" and at + 2 < len(words) and words[at + 2].low == "last":
-            return None
-        day = next((e for s, e, _ in shifted if s == words[at].start), None)
+def _clause(text: str, words: Words, before: Words, said_at: Instant) -> Clause | None:
+    """Return a clause with its subject and verb, or None if it has none that can be told."""
+    first, end = words[0].start, words[-1].end
+    dates = tuple((first + d.start, first + d.end, d.at) for d in dates_in(text[first:end], said_at))
+    words = _without_openings(words, dates)
+    words, ended, now = _without_tail(words)
+    if not words:
+        return None
+    start = words[0].start
+    if not before:
+        words = (*_dropped(words), *words)
+    stop = _subject_end(words)
+    subject, rest = words[:stop], words[stop:]
+    if not subject and before:
+        subject, start = before, before[0].start
+    plain = Clause(subject, "", rest, start, end, dates, ended=ended, denied=ended, now=now)
+    return _with_verb(plain) if subject else None
+
+
+def _dropped(words: Words) -> Words:
+    """Return the words that were left out before a clause: "cancelled my gym membership", "gran's birthday"."""
+    first, at = words[0], words[0].start
+    if first.form in WORDS["family"]:
+        return (Word("my", at, at),)
+    fan = [w.low for w in words[:2]] == ["not", "a"] and "fan" in {w.low for w in words[2:4]}
+    if first.low in WORDS["dropped_be"] or fan:
+        return Word("I", at, at), Word("am", at, at)
+    if first.low == "never" and len(words) > 1 and past_form(words[1].low):
+        return Word("I", at, at), Word("have", at, at)
+    return (Word("I", at, at),) if first.low in WORDS["dropped"] and len(words) > 1 else ()
+
+
+def _without_openings(words: Words, dates: Sequence[tuple[int, int, Instant]]) -> Words:
+    """Return words without what leads a clause in: "well", "by the way", "since last May"."""
+    while words:
+        day = next((e for s, e, _ in dates if s == words[0].start), None)
+        openings = _OPENINGS.get(words[0].low, ())
+        phrase = next((o for o in openings if [w.low for w in words[: len(o)]] == o), None)
         if day is not None:
-            at = next((i for i, w in enumerate(words) if w.start >= day), len(words))
-        elif low in LEADING:
-            at += 1
+            words = tuple(w for w in words if w.start >= day)
+        elif phrase:
+            words = words[len(phrase) :]
+        elif words[0].low in WORDS["leading"] or words[0].form == ",":
+            words = words[1:]
         else:
             break
-    if at >= len(words) or any(word.low in _WONDERING for word in words[at : at + 3]):
+    return words
+
+
+_OPENINGS: Final = {
+    first: [p.split() for p in language("en").patterns["openings"] if p.split()[0] == first]
+    for first in {p.split()[0] for p in language("en").patterns["openings"]}
+}
+_NO_MORE: Final = (("anymore",), ("any", "more"), ("any", "longer"), ("no", "more"))
+
+
+def _without_tail(words: Words) -> tuple[Words, bool, bool]:
+    """Return words without what only says when or how much at the end; whether it says "any more"; and "now"."""
+    ended, now = False, False
+    while words:
+        lows = [w.low for w in words]
+        over = next((n for n in _NO_MORE if tuple(lows[-len(n) :]) == n), None)
+        tail = next((t for t in _trailing() if lows[-len(t) :] == t), None)
+        if over:
+            ended, words = True, words[: -len(over)]
+        elif tail and len(tail) < len(words):
+            now, words = now or tail == ["now"], words[: -len(tail)]
+        elif lows[-1] == ",":
+            words = words[:-1]
+        else:
+            break
+    return words, ended, now
+
+
+@cache
+def _trailing() -> tuple[list[str], ...]:
+    return tuple(t.split("|") for t in sorted(WORDS["trailing"], key=len, reverse=True))
+
+
+def _subject_end(words: Words) -> int:
+    """Return how many words the subject has; 0 where it is none that can be told."""
+    low = words[0].low
+    if low in PEOPLE:
+        return 1
+    if low in OWNERS and (named := _named_relative(words)):
+        return named
+    if low in OWNERS or low in {"the", "this"}:
+        return _before_verb(words, 1)
+    if is_name(words[0]) and low not in WORDS["openers"]:
+        at = 1
+        while at < len(words) and (is_name(words[at]) or words[at].low in WORDS["linking"]):
+            at += 1
+        if at < len(words) and words[at].low == "'s":
+            nothing = at + 1 < len(words) and words[at + 1].low in {"a", "an", "the", "not", "in", "from"}
+            return at if nothing else _before_verb(words, at + 1)
+        return at if at < len(words) and not _is_odd_opening(words, at) else 0
+    return _before_verb(words, 0) if low.isalpha() and low not in WORDS["prepositions"] | WORDS["commands"] else 0
+
+
+def _named_relative(words: Words) -> int:
+    """Return where the name of somebody ends who is told by a relation: "my sister Rita", "our dog Bruno"; else 0."""
+    at = next((i + 1 for i, w in enumerate(words[:4]) if w.low in WORDS["kin"] | WORDS["offices"]), 0)
+    stop = at
+    while at and stop < len(words) and is_name(words[stop]) and words[stop].low not in WORDS["not_names"]:
+        stop += 1
+    possessive = stop < len(words) and words[stop].low == "'s"
+    return stop if stop > at and not possessive else 0
+
+
+def _is_odd_opening(words: Words, at: int) -> bool:
+    """Return whether a single capitalised word may owe its capital to the beginning: "Sounds like fun"."""
+    low = words[0].low
+    return at == 1 and (
+        low.endswith(("ing", "ly"))
+        or (
+            base_verb(low) != low
+            and low.endswith(("ed", "s"))
+            and words[1].low not in {"is", "has"}
+            and base_verb(words[1].low) == words[1].low
+        )
+    )
+
+
+def _before_verb(words: Words, at: int) -> int:
+    """Return the index of the first word that can only be the verb, not far from the beginning."""
+    for index in range(at + 1, min(len(words), 10)):
+        if words[index].form == ",":
+            return 0
+        low = words[index].low
+        if low == "'s" and index + 1 < len(words) and words[index + 1].low in {"a", "an", "the", "called", "named"}:
+            return index
+        follows = words[index + 1].low if index + 1 < len(words) else ""
+        if low in WORDS["np_verbs"] and (follows not in WORDS["be"] or low in WORDS["have"]):
+            return index  # "my favorite drink is" ends with "drink"
+    return 0
+
+
+def _with_verb(clause: Clause) -> Clause | None:
+    """Return a clause with its verb in the base form, what helps it left out; None if it is only wished or supposed."""
+    words, at = clause.rest, 0
+    while at < len(words) and (helped := _helped(clause, words, at)) is not None:
+        clause, at = helped[0], at + helped[1]
+        if clause.denied and at < len(words) and words[at].low in _HALF_DENIED:
+            return None
+    if at >= len(words):
         return None
-    return Clause(words[at:], words[at].start, end, shifted)
+    lapsed = clause.denied and clause.perfect and LAPSED.search(" ".join(w.low for w in words)) is not None
+    return _main_verb(replace(clause, ended=clause.ended or (lapsed and not clause.never)), at)
+
+
+_HALF_DENIED: Final = frozenset({"only", "sure", "really", "just", "even", "that", "yet", "always", "very", "too"})
+"""After "not" they deny little, or something else."""
+
+
+def _helped(clause: Clause, words: Words, at: int) -> tuple[Clause, int] | None:  # noqa: PLR0911  # one for each kind
+    """Return a clause with what a word before the verb says, and how many words that are; None at the verb itself."""
+    low, follows = words[at].low, words[at + 1].low if at + 1 < len(words) else ""
+    if low in {"not", "never"}:
+        return replace(clause, denied=True, never=clause.never or low == "never"), 1
+    if (low, follows) in {("no", "longer"), ("used", "to")}:
+        return replace(clause, denied=True, ended=True, used_to=low == "used"), 2
+    if low in {"do", "does", "did"} and _helps(words, at):
+        return replace(clause, past=clause.past or low == "did"), 1
+    if low in {"have", "has", "had"} and _is_participle(words, at + 1):
+        return replace(clause, perfect=clause.perfect or low != "had", past=clause.past or low == "had"), 1
+    if low in WORDS["be"] and _is_progressive(words, at + 1):
+        return replace(clause, past=clause.past or low in WORDS["past_be"], progressive=True), 1
+    if low == "now" or low in WORDS["adverbs"]:
+        return replace(clause, now=clause.now or low == "now"), 1
+    return None
+
+
+def _helps(words: Words, at: int) -> bool:
+    return at + 1 < len(words) and words[at + 1].low not in WORDS["determiners"] | WORDS["prepositions"]
+
+
+def _is_participle(words: Words, at: int) -> bool:
+    for word in words[at : at + 3]:
+        if word.low not in WORDS["adverbs"] and word.low not in {"not", "never", "no", "longer"}:
+            return word.low in {"been", "had"} or (past_form(word.low) and word.low not in {"set", "put"})
+    return False
+
+
+def _is_progressive(words: Words, at: int) -> bool:
+    """Return whether "be" helps another verb: "am living", "have been working"."""
+    for word in words[at : at + 3]:
+        if word.low not in WORDS["adverbs"] and word.low not in {"not", "no", "longer"}:
+            return word.low.endswith("ing") and base_verb(word.low) in WORDS["progressive"]
+    return False
+
+
+def _main_verb(clause: Clause, at: int) -> Clause | None:
+    words = clause.rest
+    low, rest = words[at].low, words[at + 1 :]
+    clause = replace(clause, verb_at=(words[at].start, words[at].end))
+    if low in WORDS["modals"]:
+        return _modal(clause, low, rest)
+    if low in WORDS["be"] | {"'s"}:
+        return replace(_complement(clause, rest), verb="be", past=clause.past or low in WORDS["past_be"])
+    verb = base_verb(low)
+    past = clause.past or (
+        past_form(low)
+        and not clause.perfect
+        and low not in {"read", "put", "set", "cut", "quit", "cost"}
+        and verb != low
+    )
+    return replace(clause, verb=verb, rest=rest, past=past)
+
+
+def _complement(clause: Clause, rest: Words) -> Clause:
+    """Return what follows "be" without adverbs; "is not" and "is no longer" deny."""
+    denied, ended, now, at = clause.denied, clause.ended, clause.now, 0
+    while at < len(rest) and (rest[at].low in WORDS["adverbs"] | {"not", "now", "no"}):
+        low, follows = rest[at].low, rest[at + 1].low if at + 1 < len(rest) else ""
+        if low == "no" and follows != "longer":
+            break
+        denied, now = denied or low in {"not", "no"}, now or low == "now"
+        if low == "no":
+            ended, at = True, at + 1
+        at += 1
+    return replace(clause, rest=rest[at:], denied=denied, ended=ended, now=now)
+
+
+def _modal(clause: Clause, low: str, rest: Words) -> Clause | None:
+    """Return what is told in spite of a modal: "would rather", "can't stand", "wants deliveries"."""
+    denied = clause.denied or (bool(rest) and rest[0].low == "not")
+    rest = rest[1:] if rest and rest[0].low == "not" else rest
+    follows = rest[0].low if rest else ""
+    if low == "can" and denied and follows in {"stand", "bear"}:
+        return replace(clause, verb="hate", rest=rest[1:])
+    if low == "can" and denied and follows in {"eat", "drink", "tolerate"}:
+        return replace(clause, verb=follows, rest=rest[1:], denied=True)
+    if low in {"want", "wants"} and follows not in WORDS["wishes"]:
+        return replace(clause, verb="want", rest=rest)
+    return None

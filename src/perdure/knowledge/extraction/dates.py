@@ -58,6 +58,10 @@ _DATE: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _HALF_YEAR: Final = 183
+LAPSED: Final = re.compile(
+    r"\b(?:since|lately|recently|(?:in|for)\s+(?:\w+\s+){0,3}?(?:days?|weeks?|months?|years?|decades?|ages|while|time))\b"
+)
+"""Since when something was not done: who "hasn't smoked since May" did until then."""
 
 
 @dataclass(frozen=True, slots=True)

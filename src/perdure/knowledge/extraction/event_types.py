@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perdure.knowledge.languages import expression
 from perdure.knowledge.records.facts import EventType
 from perdure.rules.language.sentences import sentences
 from perdure.rules.language.words import word_set
@@ -28,71 +29,21 @@ _HEAD: Final = 400
 _GREETING: Final = 3
 """A sentence of so few words may stand before the one that counts ("Thanks!", "Hey John.")."""
 
-_SOFT: Final = r"(?:(?:oh|ah|well|hmm+|wait|sorry|hey|hi|ok|okay|but|and|so|um+|thanks)\b[\s,.!…-]{0,3}){0,4}"
-_DENIED: Final = (
-    r"(?:(?:that|this|it)(?:['’]s|\s+is|\s+was)|you(?:['’]re|\s+are))\s+"  # noqa: RUF001  # typographic apostrophe
-    r"(?:(?:just|simply|totally|completely|all|actually)\s+)?"
-    r"(?:wrong|incorrect|false|untrue|mistaken|outdated|"
-    r"(?:not|no\s+longer)\s+(?:right|correct|true|accurate|so|the\s+case|what\s+i\s+said)(?:\s+any\s?more)?)\b"
-    r"|(?:that|this|it)\s+isn['’]t\s+(?:right|correct|true|accurate|so|the\s+case)(?:\s+any\s?more)?\b"  # noqa: RUF001
-    r"|(?:wrong|incorrect|not\s+(?:true|right|correct|any\s?more))(?=\s*[.!,;:]|\s*\Z)"
-    r"|you\s+(?:got|have)\s+(?:that|it|this)\s+wrong\b"
-)
-_NO: Final = r"(?:no|nope|nah)(?:\s*[,.;:!—–-]+\s*|\s*\Z|\s+(?=(?:that|it|this)(?:['’]s|\s+is)\b))"  # noqa: RUF001
-_REFUSED: Final = (
-    r"(?:thanks|thank\s+you|thx|ty\b|worries|problem|need\b|not\s+(?:yet|really|now|today|at\s+all|that\s+i)|"
-    r"nothing|never\b|i\s+(?:don|didn|haven|hadn|won|can|couldn|wouldn|am\s+not|do\s+not|did\s+not|have\s+not|have\s+never)|"
-    r"i['’](?:m\s+not|ve\s+n|d\b|ll\b)|we\s+(?:don|didn|haven|can)|i\s+(?:think|guess|just|never)\b|"  # noqa: RUF001
-    r"(?:it|that|this)(?:['’]s|\s+is)\s+(?:ok|okay|fine|alright|all|good|great|not\s+(?:that|too|so))\b|"  # noqa: RUF001
-    r"(?:wait|way|kidding|doubt|rush|pressure|idea|clue|please|sorry|let|what|why|how|who|where|when|do|don|you)\b)"
-)
-_DENIAL: Final = re.compile(rf"{_SOFT}(?:{_NO})?(?:{_DENIED})", re.IGNORECASE)
-_POLITELY: Final = re.compile(_SOFT, re.IGNORECASE)
-_BARE_NO: Final = re.compile(rf"{_SOFT}(?:no|nope|nah)\s*[.!]*\s*\Z", re.IGNORECASE)
-_ACTUALLY: Final = re.compile(rf"{_SOFT}(?:{_NO})?actually\b\s*,?\s*(?=\w)", re.IGNORECASE)
-_NO_BUT: Final = re.compile(rf"{_SOFT}(?:{_NO})(?!{_REFUSED})(?=[\w$€£])", re.IGNORECASE)
-_MEANT: Final = re.compile(
-    rf"{_SOFT}(?:{_NO})?(?:i\s+meant\b(?!\s+(?:to|it|well|that\s+as)\b)|correction\s*[:,-]|(?:let\s+me|to)\s+correct\s+(?:that|"
-    r"myself|this)\b|scratch\s+that\b|i\s+misspoke\b)",
-    re.IGNORECASE,
-)
-_RATHER: Final = re.compile(
-    r",\s+(?:and\s+)?not\s+(?!(?:really|yet|now|sure|bad|at\s+all|that|just|only|much|even)\b)(?:on\s+|at\s+|in\s+|the\s+)?[\w$€£][^,;:]{0,40}?[.!]*\Z",
-    re.IGNORECASE,
-)
-_YES: Final = re.compile(
-    rf"{_SOFT}(?:yes|yep|yeah|yup|correct|exactly|right|indeed|confirmed|affirmative|sure|absolutely)\b(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_AFFIRMS: Final = re.compile(
-    r"\b(?:works?|correct|right|true|still|fine|accurate|exactly|confirmed|confirm|valid|the\s+case|perfect|indeed|"
-    r"(?:it|that|this|he|she)(?:['’]s|\s+is|\s+does|\s+did)\s*[.!]*\Z|(?:they|we|you)\s+(?:are|do|did)\s*[.!]*\Z|"  # noqa: RUF001
-    r"i\s+(?:do|am|did|have)\s*[.!]*\Z|please|of\s+course|sounds\s+good|go\s+ahead)",
-    re.IGNORECASE,
-)
-_STILL: Final = re.compile(
-    r"(?:that|this|it|all|[\w-]+(?:\s[\w-]+){0,3})(?:['’]s|\s+(?:is|are|was|does|remains?))\s+(?:all\s+)?(?:still\s+)"  # noqa: RUF001
-    r"(?:right|correct|true|accurate|valid|the\s+case|fine|good|current|up\s+to\s+date)\b"
-    r"|(?:that|this|it)(?:['’]s|\s+is)\s+(?:right|correct|true|accurate)\s*(?:[.!,]|\Z)"  # noqa: RUF001
-    r"|(?:i|we)\s+(?:can\s+)?confirm\b|still\s+(?:right|correct|true|accurate|valid)\b",
-    re.IGNORECASE,
-)
+_DENIAL: Final = expression("event_types.denial")
+_POLITELY: Final = expression("event_types.politely")
+_BARE_NO: Final = expression("event_types.bare_no")
+_ACTUALLY: Final = expression("event_types.actually")
+_NO_BUT: Final = expression("event_types.no_but")
+_MEANT: Final = expression("event_types.meant")
+_RATHER: Final = expression("event_types.rather")
+_YES: Final = expression("event_types.yes")
+_AFFIRMS: Final = expression("event_types.affirms")
+_STILL: Final = expression("event_types.still")
 _AFFIRMING_WORDS: Final = 10
 
-_ASKS: Final = re.compile(
-    r"(?:(?:and|so|but|hey|hi|ok|okay|well|then|also)\b[\s,]{1,3}){0,3}"
-    r"(?:(?:what|how|when|where|who|whom|whose|why|which)(?:['’]s|['’]re|\b)(?!\s+(?:a|an)\b)(?!ever)|"  # noqa: RUF001
-    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|would|will|should|shall|may|am)\s+"
-    r"(?:i|you|we|they|he|she|it|there|this|that|these|those|the|my|our|your|any\w*)\b)",
-    re.IGNORECASE,
-)
-_POLITE: Final = re.compile(
-    r"(?:(?:please|now|then|and|so|ok|okay|well|hey|hi|just|also|first|next|finally|kindly|go\s+ahead\s+and|go|"
-    r"let['’]s|(?:can|could|would|will)\s+you(?:\s+(?:please|just|kindly|also))?|"  # noqa: RUF001
-    r"i\s+(?:need|want|would\s+like|['’]d\s+like)\s+you\s+to)\b[\s,:]{1,3}){0,5}",  # noqa: RUF001
-    re.IGNORECASE,
-)
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_ASKS: Final = expression("event_types.asks")
+_POLITE: Final = expression("event_types.polite")
+_WORD: Final = expression("event_types.word")
 COMMANDS: Final = word_set("""
     add adjust analyse analyze append apply approve archive arrange assign attach book build buy call cancel change
     check clean clear close commit compare compile complete compute confirm configure connect contact convert copy count
@@ -112,19 +63,11 @@ _ASKED_FOR: Final = word_set("""
     advise understand mind like
     """)
 """After "can you": a question for words, not a commitment to act."""
-_REMEMBER_TO: Final = re.compile(r"(?:please\s+)?(?:remember|don['’]t\s+forget)\s+to\b", re.IGNORECASE)  # noqa: RUF001
+_REMEMBER_TO: Final = expression("event_types.remember_to")
 
-_ASKING: Final = re.compile(
-    r"\b(?:is|are|was|does|do|did|has|have|would|can)\b|['’]s\b|['’]re\b",  # noqa: RUF001
-    re.IGNORECASE,
-)
-_STILL_WORD: Final = re.compile(r"\bstill\b", re.IGNORECASE)
-_SO: Final = re.compile(
-    r"\b(?:is|are|was)\s+(?:that|this|it|these|those)\s+(?:information\s+|note\s+)?"
-    r"(?:accurate|right|correct|true|valid|current|up\s+to\s+date)\b|"
-    r"\b(?:correct|right|accurate)\s*\?\s*\Z|\bhas\s+(?:that|this|it|anything)\s+changed\b",
-    re.IGNORECASE,
-)
+_ASKING: Final = expression("event_types.asking")
+_STILL_WORD: Final = expression("event_types.still_word")
+_SO: Final = expression("event_types.so")
 
 
 def event_of(text: str) -> EventType:

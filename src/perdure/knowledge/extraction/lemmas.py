@@ -5,23 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from perdure.knowledge.languages import WORDS, language
 from perdure.rules.language.verbs import IRREGULAR_PASTS, forms
 from perdure.rules.language.words import word_set
 
-_PLURALS: Final = forms("""
-child children, man men, woman women, person people, foot feet, tooth teeth, mouse mice, goose geese, wife wives,
-life lives, knife knives, leaf leaves, half halves, shelf shelves, wolf wolves, loaf loaves, movie movies, cookie
-cookies, series series, species species, criterion criteria, analysis analyses, hobby hobbies, tie ties, pie pies,
-selfie selfies, zombie zombies, calorie calories, quiz quizzes, shoe shoes, toe toes, canoe canoes, cache caches,
-headache headaches, mustache mustaches
-""")
-_NO_PLURAL: Final = word_set("""
-    is was has this his its us yes as thus plus bus gas lens news always perhaps whereas gps ios css sas aws dns https
-    mathematics physics politics economics ethics athletics gymnastics aerobics series species tennis yoga christmas
-    texas paris james charles thomas chris jess dennis lucas nicholas marcus angeles dallas vegas wales athens brussels
-    besides towards afterwards kudos chaos canvas atlas basis status virus campus focus bonus postgres kubernetes
-    redis pandas jenkins windows does goes alias bias iris oasis thesis diabetes
-    """)
+_FORMS: Final = language("en").tables["forms"]
+_PLURALS: Final = forms(_FORMS["plurals"])
+_NO_PLURAL: Final = WORDS["no_plural"]
 
 
 def singular(word: str) -> str:
@@ -37,17 +27,7 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-_IRREGULAR: Final = IRREGULAR_PASTS | forms("""
-be am is are was were been being, have has had, do does doing, go goes going gonna, make making, take taking, come
-coming, think thought, write writing, mean meant, sit sat, drink drank drunk, fight fought, throw threw thrown,
-shoot shot, hide hid, change changed changing, like liked liking, die died dying, lie lied lying, tie tied, bake
-baked baking, manage managed managing, complete completed completing, schedule scheduled scheduling, create created
-creating, focus focused focusing, travel travelled travelling, hike hiked hiking, name named naming, subscribe
-subscribed subscribing, damage damaged damaging, engage engaged, reschedule rescheduled, compete competed competing,
-invite invited, upgrade upgraded upgrading, rewrite rewrote, cancel cancelled cancelling, downgrade downgraded
-downgrading, promote promoted promoting, smoke smoked smoking, unsubscribe unsubscribed unsubscribing, bite bit
-bitten biting, exchange exchanged exchanging
-""")
+_IRREGULAR: Final = IRREGULAR_PASTS | forms(_FORMS["verbs"])
 """Forms that the endings below do not bring to their verb."""
 _SAME: Final = word_set("cut hit hurt let put quit read run set become come")
 """Past tenses that look like their base form, or nearly."""

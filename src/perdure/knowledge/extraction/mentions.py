@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.knowledge.extraction.entity_names import LEGAL, name_words, normal_name, word_form
+from perdure.knowledge.languages import WORDS
 from perdure.rules.language.tokens import Piece, pieces
-from perdure.rules.language.words import CALENDAR, MODALS, NEGATIONS, NUMBER_WORDS, STOP_WORDS, TURNING, word_set
+from perdure.rules.language.words import CALENDAR, MODALS, NEGATIONS, NUMBER_WORDS, STOP_WORDS, TURNING
 
 _MOST_WORDS: Final = 8
 _LONGEST_UNSPACED: Final = 12
@@ -24,30 +25,6 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 """Scripts that put no spaces between words."""
-_LINKING: Final = word_set("of de del della der den des di da do dos du la le el van von ter zu bin ibn al & y")
-_TITLES: Final = word_set("mr mrs ms mx dr prof sir madam mme herr frau st")
-_OPENING: Final = word_set("""
-    add alright also although amazing anyway apparently ask assume basically because besides book btw buy call
-    cancel change check clearly close compare congrats congratulations contact cool correct create currently dear
-    delete deploy did do does draft eventually everyone everything exactly explain final finally find first fix
-    follow forget forward fyi generally get give go good got great guess happy have hello help here hey hi hmm
-    honestly hopefully how however if imagine indeed instead is it just keep last lately later let like list listen
-    look lovely luckily mail make maybe meanwhile meet mention move my name new next nice no nope normally note
-    nothing now obviously often oh ok okay once one only open order original our perfect perhaps please point
-    probably put question quick read really recently regarding remember remind remove reply reschedule right run
-    save say schedule second see send set several share she should show similarly since so some someone something
-    sometimes soon sorry speaking start still stop store subject suddenly suppose sure surely take tell text thank
-    thanks that the their then there these they thing think this those though three today tomorrow tonight true try
-    turn two ugh unfortunately until update use used usually visit wait want warn was watch we well were what when
-    where whether which while who whom whose why will wish with wonder work works wow write yeah yep yes yesterday
-    yet you your yup
-    """)
-"""Words that often begin a sentence: before a name they are no part of it."""
-_SPELT: Final = word_set(
-    "am pm ok fyi asap tbd tbc tbh imo imho lol omg btw faq aka etc eta diy rsvp ps nb id url uri todo tba eod eom eoy "
-    "usd eur gbp chf jpy vat net ceo cto cfo coo vp hr pr q1 q2 q3 q4 kpi okr pdf csv html xml json i ii iii iv"
-)
-"""Capitals that name nobody."""
 _PLAIN: Final = STOP_WORDS | MODALS | NEGATIONS | CALENDAR | TURNING | frozenset(NUMBER_WORDS)
 """Words that are names only with a capital that no sentence's beginning explains: Will, May."""
 _RECURRING: Final = frozenset(f"{day}s" for day in CALENDAR if day.endswith("day"))
@@ -221,13 +198,13 @@ def _begins(text: str, cut: Sequence[Piece], at: int, first: Container[int], kno
     """Whether a name may begin with a piece: it is a name, or begins a sentence and a name follows it at once."""
     piece = cut[at]
     if piece.kind == "name":
-        return not (piece.text.casefold() in _OPENING and piece.start in first)
+        return not (piece.text.casefold() in WORDS["openers"] and piece.start in first)
     if piece.kind != "word" or not piece.text[0].isupper() or piece.start not in first:
         return False
-    if at > 1 and cut[at - 1].text == "." and cut[at - 2].text.casefold() in _TITLES:
+    if at > 1 and cut[at - 1].text == "." and cut[at - 2].text.casefold() in WORDS["titles"]:
         return True  # "Dr. Smith": no sentence ends there
     lower = piece.text.casefold()
-    if lower in _OPENING or lower in STOP_WORDS or _ENDING.search(piece.text):
+    if lower in WORDS["openers"] or lower in STOP_WORDS or _ENDING.search(piece.text):
         return False
     after = _goes_on(text, cut, at)
     if after is None:
@@ -264,7 +241,7 @@ def _goes_on(text: str, cut: Sequence[Piece], at: int) -> int | None:
 def _links(link: Piece, piece: Piece, gap: str) -> bool:
     if link.text == "-":
         return not gap
-    return link.text in _LINKING or (link.text == "," and piece.text.casefold() in LEGAL)
+    return link.text in WORDS["name_links"] or (link.text == "," and piece.text.casefold() in LEGAL)
 
 
 def _no_name(piece: Piece, first: Container[int]) -> bool:
@@ -272,4 +249,9 @@ def _no_name(piece: Piece, first: Container[int]) -> bool:
     lower = normal_name(piece.text)
     if lower in _RECURRING:
         return True
-    return len(lower) < 2 or lower in _SPELT or lower in _TITLES or (lower in _OPENING and piece.start in first)  # noqa: PLR2004
+    return (
+        len(lower) == 1
+        or lower in WORDS["spelt"]
+        or lower in WORDS["titles"]
+        or (lower in WORDS["openers"] and piece.start in first)
+    )

@@ -1,185 +1,99 @@
-"""Phrases: subjects, the words of a value, and the names that they give to what is said."""
+"""Phrases of a clause: the words of a value, what kind of value they are, the days in them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
-from perdure.knowledge.extraction.clauses import Clause, TextSpan, Word
-from perdure.knowledge.extraction.lemmas import past_form, singular
-from perdure.rules.language.words import NUMBER_WORDS, STOP_WORDS, word_set
+from perdure.knowledge.extraction.clauses import Clause
+from perdure.knowledge.extraction.lemmas import singular
+from perdure.knowledge.extraction.patterns import (
+    CLOCK,
+    is_identifier,
+    measure_end,
+    name_end,
+)
+from perdure.knowledge.extraction.raw_claims import name_of
+from perdure.knowledge.extraction.words import Words, is_name, skip_determiners
+from perdure.knowledge.languages import WORDS
 
-PEOPLE: Final = word_set("i we they he she")
-OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they", "its": "it"}
-DETERMINERS: Final = word_set("a an the my our your his her their its this that these those some any new another")
-PREPOSITIONS: Final = word_set("""
-    to for at in on with from into about as by over under near during through since until after before without within
-    between among around across against toward towards via per instead like because due while
-    """)
-PARTICLES: Final = word_set("up out down back off over away around along")
-VERB_PREPOSITIONS: Final = word_set("to for at in on with from into about as of")
-_ENDS: Final = word_set("""
-    that which who whom whose where when while because cause so but if unless than then since until though although
-    yesterday today tomorrow tonight now recently lately again too together ago already before soon yet anymore though
-    considering including especially i i'm i've i'd i'll we we're we've they they're he he's she she's it it's you
-    you're there is are was were has have had will would could should can might may do does did really just also
-    currently regularly there's not helped helping makes made
-    """)
-_NO_VALUE: Final = word_set("""
-    it that this them you me us him her there so how what why who where when all everything something anything nothing
-    everyone someone things stuff one ones more lot lots bit most much many both myself yourself ourselves themselves
-    himself herself each your yours here to not that's it's what's same kind sort way
-    """)
-WEEKDAYS: Final = word_set("monday tuesday wednesday thursday friday saturday sunday weekday weekend")
-DAYPARTS: Final = word_set("morning afternoon evening night noon midday")
-_OTHER_ACTS: Final = word_set("""
-    it get go my works lives goes plays likes loves hates wants uses runs teaches studies speaks prefers gets makes
-    takes needs
-    """)
-"""After "and" they begin another act: "lives in Lyon and works at Acme"."""
-_ACTS: Final = word_set("work live go play study teach run volunteer travel commute")
-_LONGEST: Final = 10
+_DAYLIKE: Final = WORDS["weekdays"] | WORDS["dayparts"]
+
+_BETWEEN_DAYS: Final = frozenset({"on", "in", "and", "the", "every", "for"})
+
+MOST: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Some words in a row: ``words[first:last]`` of a clause."""
-
-    words: tuple[Word, ...]
-
-    @property
-    def start(self) -> int:
-        """Where it begins in the text."""
-        return self.words[0].start
-
-    @property
-    def end(self) -> int:
-        """Where it ends."""
-        return self.words[-1].end
-
-    @property
-    def place(self) -> TextSpan:
-        """Where it stands."""
-        return self.start, self.end
-
-    @property
-    def lows(self) -> list[str]:
-        """Its words in lower case."""
-        return [word.low for word in self.words]
-
-    @property
-    def said(self) -> str:
-        """Its words as said."""
-        return " ".join(word.said for word in self.words)
-
-
-def is_name(word: Word) -> bool:
-    """Return whether a word is written like a proper name and is no other word at the beginning of a sentence."""
-    bare = word.low.split("'")[0]
-    return (
-        word.said[:1].isupper()
-        and bare not in STOP_WORDS
-        and bare not in OWNERS
-        and bare not in _NO_VALUE
-        and word.said[0].isalpha()
-    )
-
-
-def is_identifier(word: Word) -> bool:
-    """Return whether a word is written like a name that programs use: ``pg-stage-2``, ``docs.acme.dev``."""
-    inner = word.said[1:]
-    if any(c in inner for c in "_/.@:") or (word.said[0] == "#" and inner):
-        return True
-    digits = any(c.isdecimal() for c in word.said)
-    return digits and (word.said[0].isalpha() or ("-" in inner and word.said.replace("-", "").isdecimal()))
-
-
-def is_number(low: str) -> bool:
-    """Return whether a word is a number, in digits or words."""
-    if low[:1].isalpha():
-        return NUMBER_WORDS.get(low, "").isdecimal()
-    return low.lstrip("$€£~").replace(",", "")[:1].isdecimal()
-
-
-def phrase_at(clause: Clause, at: int, *, short: bool = False) -> Phrase | None:
-    """Return the noun phrase that begins at a word: determiners left out, ended by what begins something else.
-
-    None if nothing is named there: pronouns, "a lot", "so much".
-
-    Args:
-        clause: Where it stands.
-        at: Index of its first word.
-        short: End it at "of" and "and" too.
-    """
-    words = clause.words
-    while at < len(words) and words[at].low in DETERMINERS:
-        at += 1
-    if at >= len(words) or words[at].low in _NO_VALUE:
+def from_to(clause: Clause) -> tuple[Words, Words, Words] | None:
+    """Return what stands before "from" and "to", the new value, and the old one."""
+    lows = [w.low for w in clause.rest]
+    if lows.count("to") != 1 or lows.count("from") > 1:
         return None
-    stop = at
-    days = [(s, e) for s, e, _ in clause.at]
-    joined = words[at].low.endswith("ing")
-    while stop < min(len(words), at + _LONGEST):
-        low = words[stop].low
-        if stop > at and text_gap(words[stop - 1], words[stop]):
-            break
-        if (
-            low in PREPOSITIONS
-            and joined
-            and stop > at
-            and low not in {"because", "like", "since", "until", "after", "before", "while"}
-        ):
-            joined = False  # "going to concerts" is one thing, its preposition no end
-        elif low in _ENDS or low in PREPOSITIONS or (short and low in {"of", "and", "or"}):
-            break
-        if (low == "any" and _no_more(words, stop)) or (low in {"and", "or", "&"} and not _joins_noun(words, stop)):
-            break
-        if any(s <= words[stop].start < e for s, e in days):
-            break
-        stop += 1
-    while stop > at and (words[stop - 1].low in {"and", "or", "of", "&"} | DETERMINERS | PREPOSITIONS):
-        stop -= 1
-    return Phrase(words[at:stop]) if stop > at else None
+    to, since = lows.index("to"), lows.index("from") if "from" in lows else -1
+    head = clause.rest[: to if since < 0 else min(to, since)]
+    new = clause.rest[to + 1 : since] if since > to else clause.rest[to + 1 :]
+    old = clause.rest[since + 1 : to] if 0 <= since < to else clause.rest[since + 1 :] if since > to else ()
+    new, old = value_words(clause, new), value_words(clause, old)
+    if not new or (since >= 0 and not old) or {"up", "down", "back", "over"} >= {w.low for w in head}:
+        return ((), new, old) if new and (since < 0 or old) and len(head) <= 1 else None
+    return head, new, old
 
 
-def text_gap(one: Word, other: Word) -> bool:
-    """Return whether more than a space stands between two words: a comma, a quote."""
-    return other.start - one.end > 2  # noqa: PLR2004
+def value_words(clause: Clause, words: Words) -> Words:
+    """Return the words of a value that stands by itself, a day beside it left out; none if it is more than that."""
+    words = words[skip_determiners(words) :]
+    while len(words) > 1 and words[0].low in WORDS["about"]:
+        words = words[1:]
+    if words and clause.date_at(words[0]) is None:
+        ends = (
+            i for i, w in enumerate(words) if clause.date_at(w) or (w.low in WORDS["beside"] and not _inner(words, i))
+        )
+        words = words[: next(ends, len(words))]
+    bad = WORDS["no_value"] | WORDS["no_phrase"] | {","}
+    return () if len(words) > MOST + 1 or bad.intersection(w.low for w in words) else words
 
 
-def _no_more(words: Sequence[Word], at: int) -> bool:
-    return at + 1 < len(words) and words[at + 1].low in {"more", "longer"}
+def _inner(words: Words, at: int) -> bool:
+    """Return whether a preposition stands inside a title: "Blades in the Dark"."""
+    follows = [w for w in words[at + 1 : at + 3] if w.low != "the"]
+    titled = words[at].low in {"in", "on", "for"} and at + 1 < len(words) and words[at + 1].low == "the"
+    return titled and at > 0 and is_name(words[at - 1]) and bool(follows) and is_name(follows[0])
 
 
-def _joins_noun(words: Sequence[Word], at: int) -> bool:
-    """Return whether "and" joins another noun rather than another act."""
-    if at + 1 >= len(words):
-        return False
-    low = words[at + 1].low
-    if low in _ACTS and at + 2 < len(words) and words[at + 2].low in VERB_PREPOSITIONS:
-        return False  # "I live in Lyon and work at Acme"
-    return low not in _ENDS and low not in PREPOSITIONS and not past_form(low) and low not in _OTHER_ACTS
+def value_kind(clause: Clause, words: Words) -> str:  # noqa: PLR0911  # one for each form
+    """Return what kind of value some words are: date, day, time, number, code, name or phrase."""
+    whole = replace(clause, rest=words)
+    if clause.date_at(words[0]) is not None:
+        return "date"
+    if all(singular(w.low) in _DAYLIKE | {"and", ",", "on"} for w in words):
+        return "day"
+    if CLOCK.fullmatch(words[0].low) or words[-1].low in {"am", "pm", "o'clock"}:
+        return "time"
+    if len(words) == 1 and is_identifier(words[0]):
+        return "code"
+    if measure_end(whole, 0) == len(words) or words[0].form[0].isdecimal():
+        return "number"
+    named = sum(is_name(w) or is_identifier(w) for w in words)
+    if name_end(whole, 0) == len(words) or (named and (is_name(words[-1]) or words[-1].form[0].isdecimal())):
+        return "name"
+    return "phrase"
 
 
-def name_of(lows: Sequence[str]) -> str:
-    """Return words as the name of a predicate: ``_`` between singulars, without determiners."""
-    kept = [singular(low.replace("'s", "").replace("'", "")) for low in lows if low not in DETERMINERS and low != "of"]
-    return "_".join("".join(c if c.isalnum() else "_" for c in word).strip("_") for word in kept if word)
+def named_day(words: Words) -> tuple[Words, str] | None:
+    """Return the weekday or part of the day in a phrase, and what it is the day of: "Friday deliveries".
 
-
-def named_day(phrase: Phrase) -> tuple[Phrase, str] | None:
-    """Return the weekday or part of the day in a phrase, and what it is the day of: ``Friday deliveries``.
-
-    The second is a predicate's beginning: ``delivery_day``, ``meeting_time``, or ``day`` where nothing is named.
+    The second is a predicate: ``delivery_day``, ``meeting_time``, or ``day`` where nothing is named.
     """
-    for at, word in enumerate(phrase.words):
-        bare = singular(word.low)
-        if bare in WEEKDAYS or bare in DAYPARTS:
-            others = [w.low for i, w in enumerate(phrase.words) if i != at and w.low not in {"on", "in", "and"}]
-            if len(others) > 3:  # noqa: PLR2004
-                return None
-            kind = "day" if bare in WEEKDAYS else "time"
-            named = name_of(others)
-            return Phrase((word,)), f"{named}_{kind}" if named else kind
-    return None
+    days = [i for i, w in enumerate(words) if singular(w.low) in _DAYLIKE]
+    others = [
+        w for i, w in enumerate(words) if i not in days and w.low not in {"on", "in", "and", "the", "every", "for"}
+    ]
+    odd = any(not w.low.isalpha() or w.low in WORDS["prepositions"] for w in others)
+    if not days or len(others) > 2 or odd:  # noqa: PLR2004
+        return None
+    inner = words[days[0] : days[-1] + 1]
+    if any(singular(w.low) not in _DAYLIKE | {"and", ","} for w in inner):
+        return None
+    kind = "day" if singular(inner[0].low) in WORDS["weekdays"] else "time"
+    named = name_of(others)
+    return inner, f"{named}_{kind}" if named else kind

@@ -9,6 +9,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.entity_names import LEGAL, Ambiguous, Names, Resolved, normal_name
 from perdure.knowledge.extraction.mentions import mentions
+from perdure.knowledge.languages import WORDS
 from perdure.knowledge.records.facts import Entity
 from perdure.records.memory import ROLES
 from perdure.rules.language.words import word_set
@@ -23,24 +24,9 @@ _PERSON: Final = word_set("he him his himself she her hers herself")
 _MANY: Final = word_set("they them their theirs themselves")
 _THING: Final = word_set("it its itself")
 _DESCRIBED: Final = re.compile(r"(?:the|this|that|our|my|your) (\w+)")
-_NOUNS: Final[dict[str, str]] = {
-    **dict.fromkeys(
-        word_set("customer client company firm business vendor supplier partner organisation organization agency bank "
-               "store shop startup retailer employer"),
-        "organisation",
-    ),
-    **dict.fromkeys(word_set("man woman person guy lady colleague manager boss doctor teacher friend"), "person"),
-    **dict.fromkeys(
-        word_set("project order invoice ticket product system service server app application tool feature repo "
-               "repository device shipment delivery contract issue"),
-        "thing",
-    ),
-}  # fmt: skip
+_NOUNS: Final = {word: sort for sort in ("organisation", "person", "thing") for word in WORDS[f"{sort}_nouns"]}
 """What an entity may be called -> what it is."""
-_FIRM: Final = frozenset(LEGAL) | word_set(
-    "media bank group labs studio studios partners holdings industries systems technologies solutions foods motors "
-    "pharma university institute agency consulting logistics ventures capital"
-)
+_FIRM: Final = frozenset(LEGAL) | WORDS["firm_words"]
 _TYPES: Final[dict[str, str]] = {
     "organization": "organisation",
     "company": "organisation",

@@ -10,6 +10,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.dates import date_of, next_date
 from perdure.knowledge.extraction.lemmas import singular
+from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Value, ValueKind
 from perdure.records.instant import Instant, from_instant
 from perdure.rules.language.words import NUMBER_WORDS, word_set
@@ -19,50 +20,15 @@ LONGEST: Final = 500
 _TRUE: Final = word_set("yes true enabled")
 _FALSE: Final = word_set("no false disabled")
 _LEADING: Final = word_set("a an the my our your his her their its this that these those some any")
-_CURRENCIES: Final = {
-    **{
-        sign: code
-        for code, signs in {
-            "usd": "$ us$ usd dollar dollars buck bucks",
-            "eur": "€ eur euro euros",
-            "gbp": "£ gbp pound_sterling quid",
-            "jpy": "¥ jpy yen",
-            "inr": "₹ inr rupee rupees",
-            "chf": "chf",
-            "cny": "cny rmb yuan",
-        }.items()
-        for sign in signs.split()
-    },
-}
-_UNITS: Final[dict[str, tuple[str, float]]] = {
-    name: (unit, factor)
-    for unit, factor, names in (
-        ("ms", 1.0, "ms msec msecs millisecond milliseconds"),
-        ("ms", 1000.0, "s sec secs second seconds"),
-        ("min", 1.0, "min mins minute minutes"),
-        ("min", 60.0, "h hr hrs hour hours"),
-        ("kg", 1.0, "kg kgs kilo kilos kilogram kilograms"),
-        ("kg", 0.001, "g gram grams"),
-        ("lb", 1.0, "lb lbs"),
-        ("km", 1.0, "km kms kilometer kilometers kilometre kilometres"),
-        ("m", 1.0, "m meter meters metre metres"),
-        ("cm", 1.0, "cm centimeter centimeters centimetre centimetres"),
-        ("mile", 1.0, "mi mile miles"),
-        ("mb", 1.0, "mb megabyte megabytes"),
-        ("mb", 1000.0, "gb gigabyte gigabytes"),
-        ("mb", 1_000_000.0, "tb terabyte terabytes"),
-        ("%", 1.0, "% percent percents pct"),
-        ("year", 1.0, "yr yrs year years yo"),
-    )
+_TABLES: Final = language("en").tables
+_CURRENCIES: Final = {sign: code for code, signs in _TABLES["currencies"].items() for sign in signs.split()}
+_UNITS: Final = {
+    name: (unit.split()[0], float(unit.split()[1]))
+    for unit, names in _TABLES["units"].items()
     for name in names.split()
 }
-_RATES: Final = {
-    "daily": "day",
-    "weekly": "week",
-    "monthly": "month",
-    "yearly": "year",
-    "annually": "year",
-    "hourly": "hour",
+_RATES: Final = {"daily": "day", "hourly": "hour", "annually": "year"} | {
+    f"{u}ly": u for u in ("week", "month", "year")
 }
 _SCALES: Final = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
 

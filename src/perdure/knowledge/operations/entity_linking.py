@@ -8,7 +8,7 @@ from perdure.knowledge.extraction.references import Referents, may_refer, speake
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.records.facts import Entity, Span
-from perdure.knowledge.rules.entities import mention_change, new_entity_changes
+from perdure.knowledge.rules.entities import alias_change, mention_change, new_entity_changes
 from perdure.records.document import Shelf
 from perdure.records.memory import ROLES, Record
 
@@ -56,6 +56,11 @@ class EntityLinker:
                 return None
             case Unknown():
                 return self._made(words, new) if normal_name(words) else None
+
+    def call(self, entity: Entity, name: str) -> None:
+        """Make a name that somebody goes by known, unless it is another's."""
+        if isinstance(self.names.resolve(name, self.fuzzy), Unknown) and self.names.add(entity.id, name):
+            self.work.edits.absorb([alias_change(entity.id, name)])
 
     def spoken_of(self, record: Record) -> list[str]:
         """Return the entities that an answer may be about: those it names, else those of the messages before it."""

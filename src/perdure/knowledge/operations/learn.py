@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.extraction.claims import as_note, claims
+from perdure.knowledge.extraction.claims import answered, as_note, claims
 from perdure.knowledge.extraction.entity_names import Resolved
 from perdure.knowledge.extraction.event_types import asks_whether_still, event_of, is_bare_denial
-from perdure.knowledge.extraction.references import WINDOW, may_refer
-from perdure.knowledge.extraction.relatives import of_relative
+from perdure.knowledge.extraction.references import FIRST_PERSON, WINDOW, may_refer
+from perdure.knowledge.extraction.statements import of_relative
 from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter, LearnTally
 from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.entity_linking import EntityLinker
@@ -50,6 +50,8 @@ RECENT: Final = WINDOW
 _TOLD: Final = 4
 """Up to so many sessions are told by name in the journal."""
 _NAME: Final = 100
+_NAMES: Final = frozenset({"name", "nickname"})
+"""Predicates whose value is a name that somebody goes by."""
 
 
 def learn_from(ctx: Context, namespace: str, sessions: Sequence[str]) -> Learnt:
@@ -180,10 +182,13 @@ class _Learner:
             self.elsewhere, self.last = list(self.recent[self.last]), session
         self.linker.texts = [r.content.text for r in self.recent[session]]
         person = self._is_news(record)
+        found = self._by_rules(record) if person else []
+        for claim in found:
+            self._call(claim, record)  # before the name is taken for somebody else's
         self.tally.entities += self.linker.named(record, may_create=person)
         if person:
-            self._answer(record)
-            found = self._by_rules(record)
+            if not self._answer(record):
+                found = self._with_question(found, record)
             for claim in [*found, *_besides(found, self.model.claims(record, session, self.recent[session]))]:
                 self._take(claim, record)
         self.recent[session].append(record)
@@ -211,6 +216,25 @@ class _Learner:
     def _by_rules(self, record: Record) -> list[Claim]:
         text, at, speaker = record.content.text, record.state.created_ms, record.content.speaker
         return claims(text, at, resources(self.ctx).predicates, speaker=speaker, policy=self.ctx.policy.knowledge)
+
+    def _call(self, claim: Claim, record: Record) -> None:
+        """Know whoever speaks by the name that they give: "My name is Ingrid"."""
+        if claim.predicate in _NAMES and not claim.denied and claim.subject.casefold() in FIRST_PERSON:
+            speaker = self.linker.subject(claim.subject, record, "", self.tally.entities)
+            if speaker is not None:
+                self.linker.call(speaker, claim.value.text)
+
+    def _with_question(self, found: list[Claim], record: Record) -> list[Claim]:
+        """Return what a message says in the light of the question that somebody else asked just before."""
+        asked = self._asked(record)
+        named, at = resources(self.ctx).predicates, record.state.created_ms
+        return answered(record.content.text, asked, at, named, found, self.ctx.policy.knowledge) if asked else found
+
+    def _asked(self, record: Record) -> str:
+        """Return what somebody else said just before; empty if nobody did."""
+        before = self.recent[self.last][-1] if self.recent[self.last] else None
+        other = before is not None and before.content.speaker != record.content.speaker
+        return before.content.text if before is not None and other else ""
 
     def _take(self, claim: Claim, record: Record) -> None:
         """Decide what becomes of a claim, and do it."""
@@ -242,7 +266,8 @@ class _Learner:
         decision = resolve_claim(told, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
         trust = stored_trust(record.content.metadata)
         said = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
-        faded = self.work.faded(subject.id, decision.predicate or claim.predicate, claim.value.norm)
+        predicate, norm = decision.predicate or claim.predicate, claim.value.norm
+        faded = self.work.faded(subject.id, predicate, norm, denied=claim.denied)
         if decision.action is Action.CREATE and faded is not None and self._beside_memory(faded, record):
             self.writer.revive(faded, claim, said)
             return
@@ -283,19 +308,17 @@ class _Learner:
                 return self.linker.names.entity(found[0]) if len(found) == 1 else None
         return None
 
-    def _answer(self, record: Record) -> None:
-        """Take a confirmation, or a bare denial, for what was said or asked just before."""
+    def _answer(self, record: Record) -> bool:
+        """Take a confirmation, or a bare denial, for what was said or asked just before; return whether it was that."""
         text = record.content.text
         event = event_of(text)
         denied = is_bare_denial(text)
         if event is not EventType.CONFIRMATION and not denied:
-            return
-        before = self.recent[self.last][-1] if self.recent[self.last] else None
-        answered = before is not None and before.content.speaker != record.content.speaker
-        said = before.content.text if before is not None and answered else ""
+            return False
+        said = self._asked(record)
         target = self._meant(record, said)
         if target is None:
-            return
+            return False
         at = record.state.created_ms
         if denied:
             self.writer.retire(target.fact.id, FactEvent.DENIED, at, at, f"denied: {text}")
@@ -304,6 +327,7 @@ class _Learner:
         else:
             source = ClaimSource(record.id, at, stored_trust(record.content.metadata))
             self.writer.reinforce(target, None, source, f"confirmed: {text}")
+        return True
 
     def _meant(self, record: Record, before: str) -> KnownFact | None:
         own = self.linker.speaker(record)

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from perdure.knowledge.extraction.dates import LAPSED
 from perdure.knowledge.extraction.lemmas import base_verb
-from perdure.knowledge.extraction.parsed_clause import LAPSED
-from perdure.knowledge.extraction.phrases import WEEKDAYS
-from perdure.knowledge.extraction.vocabulary import HABITS
+from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, Learned
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.trust import Trust
 
+_WORDS: Final = language("en").words
 Akin = Callable[[str, str], bool]
 _ENDING: Final = re.compile(
     r"\b(?:no longer|any ?more|any longer|stop(?:ped|s)?|quit|used to|g[ai]ven? up|end(?:ed|s)|cancel?led|dropped|"
@@ -27,7 +27,7 @@ _ENDING: Final = re.compile(
 """What is said to have ended was true until then; what is only denied never was."""
 _PREFERRED: Final = "_preference"
 _LIKED: Final = frozenset({"preference", "like", "enjoy", "love", "fan", "interest"})
-_DONE: Final = HABITS | {"do", "watch", "hobby", "sport", "order", "subscribe", "subscribe_to"}
+_DONE: Final = _WORDS["habits"] | _WORDS["done"]
 _HAD: Final = frozenset({"have", "own", "pet", "use", "subscribe_to"})
 _OUTRIGHT: Final = frozenset({Learned.EXPLICIT, Learned.PREFERENCE, Learned.CORRECTION})
 
@@ -114,7 +114,8 @@ def resolve_claim(
     """
     if claim.denied:
         about = [k for k in known if not k.fact.denied and _denies(claim, k, akin)]
-        return _resolve_denial(claim, about, said_at)
+        again = [k for k in known if k.fact.denied and _is_same(claim, k)]
+        return _resolve_denial(claim, about, again, said_at)
     predicate, matching = _matching_facts(claim, known, akin)
     same_key = [k for k in matching if not k.fact.denied or k.fact.value.norm == claim.value.norm]
     same = [k for k in same_key if k.fact.value.norm == claim.value.norm and not k.fact.denied]
@@ -168,7 +169,9 @@ def _corrects(claim: Claim, known: KnownFact) -> bool:
 def _alike(one: str, other: str) -> bool:
     """Whether two values look like values of one thing: "net 30" and "net 45" have a word, two are days of the week."""
     words, others = set(one.split()), set(other.split())
-    return any(word.isalpha() for word in words & others) or (words <= WEEKDAYS and others <= WEEKDAYS)
+    return any(word.isalpha() for word in words & others) or (
+        words <= _WORDS["weekdays"] and others <= _WORDS["weekdays"]
+    )
 
 
 def _settling_strategy(claim: Claim, other: Sequence[KnownFact], said_at: Instant) -> ConflictStrategy | None:
@@ -190,7 +193,8 @@ def _denies(claim: Claim, known: KnownFact, akin: Akin) -> bool:
     said, fact = claim.predicate, known.fact
     value, denied = fact.value.norm, claim.value.norm
     if said == fact.predicate or said.removesuffix(_PREFERRED) == fact.predicate.removesuffix(_PREFERRED):
-        return value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
+        whole = _verb(denied) == said  # "gave up smoking" ends "smokes cigarettes"
+        return whole or value == denied or _holds(claim, known) or _verb(value) == _verb(denied)
     if claim.learned is Learned.CORRECTION and value == denied and akin(said, fact.predicate):
         return True
     ends = _ENDING.search(claim.span.quote) is not None
@@ -222,9 +226,17 @@ def _holds(claim: Claim, known: KnownFact) -> bool:
     return set(value) <= set(denied) and denied[-1] not in value
 
 
-def _resolve_denial(claim: Claim, same: Sequence[KnownFact], said_at: Instant) -> Decision:
+def _is_same(claim: Claim, known: KnownFact) -> bool:
+    return (known.fact.predicate, known.fact.value.norm) == (claim.predicate, claim.value.norm)
+
+
+def _resolve_denial(claim: Claim, same: Sequence[KnownFact], again: Sequence[KnownFact], said_at: Instant) -> Decision:
+    """Return what a denial does: it ends or refutes what is known, else it is a fact of its own: does not eat pork."""
+    if not same and again:
+        because = f"said again: not {claim.value.text}"
+        return Decision(Action.REINFORCE, (surest(again),), predicate=claim.predicate, because=because)
     if not same:
-        return Decision(Action.NOTHING, predicate=claim.predicate, because="nothing is known that it denies")
+        return Decision(Action.CREATE, predicate=claim.predicate, because=f"new: {claim.learned}")
     predicate = same[0].fact.predicate
     same = [k for k in same if k.said <= said_at]
     if not same:

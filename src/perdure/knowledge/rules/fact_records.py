@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from perdure.knowledge.extraction.vocabulary import HABITS
+from perdure.knowledge.languages import language
 from perdure.knowledge.records.facts import Claim, Fact, Learned
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Scope
@@ -13,9 +13,15 @@ from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
 from perdure.records.trust import Trust
 
+_WORDS: Final = language("en").words
 IMPORTANCE: Final = 0.6
 """Of a fact: that of a statement."""
-ACTS: Final = HABITS | {"like", "enjoy", "love", "prefer", "want", "need", "have", "know", "wear", "accept", "watch"}
+ACTS: Final = (
+    _WORDS["habits"]
+    | _WORDS["done"]
+    | _WORDS["negatives"]
+    | {"like", "enjoy", "love", "prefer", "want", "need", "have", "know", "wear", "accept", "watch"}
+)
 """Verbs of what somebody does, likes or has, all of which may have several values; denied with "does not"."""
 
 

@@ -1,0 +1,395 @@
+"""Patterns of clauses, as the file of a language lists them, and the values that they take out of a clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from perdure.knowledge.extraction.clauses import Clause
+from perdure.knowledge.extraction.lemmas import singular
+from perdure.knowledge.extraction.words import TextSpan, Word, Words, is_name, skip_determiners
+from perdure.knowledge.languages import WORDS, language
+from perdure.rules.language.words import NUMBER_WORDS
+
+_AMOUNT: Final = re.compile(
+    r"[$€£~]?\d[\d,.]*(?:k|m|bn)?(?:%|ms|s|kg|km|cm|mm|m|g|gb|mb|tb|lbs?|mph|min|h|usd|eur)?(?:/\w+)?", re.IGNORECASE
+)
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+){0,3}(?:\.x)?")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+CLOCK: Final = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
+_RATES: Final = frozenset({"daily", "weekly", "monthly", "yearly", "annually"})
+_PER: Final = frozenset({"per", "a", "an", "each", "every"})
+_TIMES: Final = frozenset(
+    {"second", "minute", "hour", "day", "week", "month", "year", "min", "sec", "time", "am", "pm", "hr", "decade"}
+)
+_NO_THING: Final = WORDS["no_value"] | WORDS["stops"] | WORDS["prepositions"] | WORDS["adverbs"]
+_ENDS_THING: Final = WORDS["stops"] | WORDS["prepositions"]
+_LONGEST: Final = 8
+"""Words of a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line of the file: ``live in|near PLACE = home``.
+
+    Attributes:
+        verbs: The clause's verb is one of them.
+        parts: Alternatives, or the name of a kind of value; ``?`` behind what may be missing, ``OLD:`` before what was.
+        predicate: What it says.
+        flags: ``many``, ``past``, ``corr``, ``pref``, ``type:X``.
+    """
+
+    verbs: tuple[str, ...]
+    parts: tuple[str, ...]
+    predicate: str
+    flags: frozenset[str]
+
+    @property
+    def kind(self) -> str:
+        """The sort of predicate, where the line says it."""
+        return next((f[5:] for f in self.flags if f.startswith("type:")), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a pattern takes out of a clause.
+
+    Attributes:
+        pattern: Which.
+        kind: The kind of its value: ``PLACE``.
+        value: Its words.
+        left: The words after it.
+        old: The words of what was before.
+        extra: The words of another part that the predicate names.
+    """
+
+    pattern: Pattern
+    kind: str
+    value: Words
+    left: Words = ()
+    old: Words = ()
+    extra: Words = ()
+
+
+@cache
+def patterns(table: str) -> dict[str, tuple[Pattern, ...]]:
+    """Return verb -> the patterns of a table of the language, in their order."""
+    found: dict[str, list[Pattern]] = {}
+    for line in language("en").patterns[table]:
+        left, _, right = line.partition(" = ")
+        verbs, *parts = left.split()
+        predicate, *flags = right.split()
+        pattern = Pattern(tuple(verbs.split("|")), tuple(parts), predicate, frozenset(flags))
+        for verb in pattern.verbs:
+            found.setdefault(verb, []).append(pattern)
+    return {verb: tuple(some) for verb, some in found.items()}
+
+
+def match(table: str, clause: Clause) -> Match | None:
+    """Return what the first pattern of a table takes out of a clause that fits it to its end."""
+    for pattern in patterns(table).get(clause.verb, ()):
+        if clause.past and not ("past" in pattern.flags or clause.ended):
+            continue
+        if (found := _fit(pattern, clause)) is not None:
+            return found
+    return None
+
+
+def _fit(pattern: Pattern, clause: Clause) -> Match | None:
+    at, kind = 0, ""
+    taken: dict[str, Words] = {"": (), "OLD": (), "KIN": ()}
+    for index, part in enumerate(pattern.parts):
+        role, _, name = part.rpartition(":")
+        if name.isupper() and name in _SLOTS:
+            ends = frozenset(w for part in pattern.parts[index + 1 : index + 2] for w in part.rstrip("?").split("|"))
+            stop = _SLOTS[name](clause, at, ends)
+            if stop is None or stop <= at:
+                return None
+            place = "KIN" if name == "KIN" else role
+            begin = at + skip_determiners(clause.rest[at:stop])
+            taken[place] = clause.rest[begin:stop]
+            kind, at = kind if place else name, stop
+        elif at < len(clause.rest) and clause.rest[at].low in part.rstrip("?").split("|"):
+            at += 1
+        elif not part.endswith("?"):
+            return None
+    if (not taken[""] and "get" not in pattern.verbs) or not _may_end(clause, at):
+        return None
+    return Match(pattern, kind, taken[""] or clause.rest[:at], clause.rest[at:], taken["OLD"], taken["KIN"])
+
+
+def _may_end(clause: Clause, at: int) -> bool:
+    """Return whether a clause may end, or go on beside what is said: ", with my wife", "since March"."""
+    if at >= len(clause.rest) or clause.date_at(clause.rest[at]):
+        return True
+    return clause.rest[at].low in WORDS["beside"]
+
+
+# --- the kinds of values: (clause, first word, what the pattern goes on with) -> one past the last
+
+
+Slot = Callable[[Clause, int, frozenset[str]], "int | None"]
+
+
+def name_end(clause: Clause, at: int, _ends: frozenset[str] = frozenset()) -> int | None:
+    """Return where a proper name ends, its title and what links it included."""
+    words, begin = clause.rest, at
+    if at + 1 < len(words) and words[at].low in WORDS["titles"] | {"the"} and is_name(words[at + 1]):
+        at += 1
+    while at < len(words) and at - begin < _LONGEST and _goes_on(words, begin, at) and not clause.date_at(words[at]):
+        at += 1
+    while at > begin and words[at - 1].low in WORDS["linking"] | {"the", "&"}:
+        at -= 1
+    plain = at > begin and (at - begin > 1 or words[begin].low not in WORDS["not_names"] | WORDS["titles"])
+    return at if plain else None
+
+
+def _goes_on(words: Words, begin: int, at: int) -> bool:
+    word = words[at]
+    if is_name(word):
+        return True
+    inner = at > begin and at + 1 < len(words) and (word.low in WORDS["linking"] or word.form == "&")
+    return inner and is_name(words[at + 1])
+
+
+def _self_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
+    """The name by which somebody introduces himself: "I'm Kezia"; no nation, no faith."""
+    stop = name_end(clause, at, ends)
+    alone = stop is not None and stop == len(clause.rest) and stop - at <= 2 and clause.subject[0].low == "i"  # noqa: PLR2004
+    odd = any(
+        w.low.endswith(("ish", "ese", "ian", "ean", "can", "ist")) or w.form.isupper() for w in clause.rest[at:stop]
+    )
+    return stop if alone and not odd and not clause.denied else None
+
+
+def _place_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
+    stop = name_end(clause, at, ends)
+    while stop is not None and stop + 1 < len(clause.rest) and clause.rest[stop].form == ",":
+        more = name_end(clause, stop + 1)
+        if more is None:
+            break
+        stop = more
+    return stop
+
+
+def _named_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
+    """A name or an identifier, with its version: "Python 3.11", "pg-stage-2", "eu-west-1"."""
+    if (stop := name_end(clause, at, ends)) is None and at < len(clause.rest):
+        known = clause.rest[at].low in WORDS["tools"]
+        stop = at + 1 if is_identifier(clause.rest[at]) or known else None
+    if stop is not None and stop < len(clause.rest) and _VERSION.fullmatch(clause.rest[stop].low):
+        stop += 1
+    return stop
+
+
+def version_end(clause: Clause, at: int, _ends: frozenset[str] = frozenset()) -> int | None:
+    """A program with its version: "Python 3.11". By themselves 3.1 and 3.10 would be one number."""
+    stop = name_end(clause, at)
+    if stop is None or stop >= len(clause.rest) or not _VERSION.fullmatch(clause.rest[stop].low):
+        return None
+    return None if _YEAR.fullmatch(clause.rest[stop].low) else stop + 1
+
+
+def _code_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+    return at + 1 if at < len(clause.rest) and is_identifier(clause.rest[at]) else None
+
+
+def is_identifier(word: Word) -> bool:
+    """Return whether a word is written like a name that programs use: ``pg-stage-2``, ``docs.acme.dev``."""
+    inner = word.form[1:]
+    if CLOCK.fullmatch(word.low):
+        return False
+    if any(c in inner for c in "_/.@:") or (word.form[0] == "#" and inner):
+        return True
+    digits = any(c.isdecimal() for c in word.form)
+    return digits and (word.form[0].isalpha() or ("-" in inner and word.form.replace("-", "").isdecimal()))
+
+
+def thing_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> int | None:
+    """Return where a noun phrase ends, at what begins something else; None if nothing is named there."""
+    words = clause.rest
+    begin = at + skip_determiners(words[at:])
+    if begin >= len(words) or words[begin].low in _NO_THING:
+        return None
+    stop = begin
+    while stop < min(len(words), begin + _LONGEST) and not _ends_thing(clause, begin, stop, ends):
+        stop += 1
+    while stop > begin and words[stop - 1].low in {"and", "or", "of", "&", ","} | WORDS["determiners"]:
+        stop -= 1
+    head = words[stop - 1].low if stop > begin else ""
+    return stop if stop > begin and head not in WORDS["no_value"] and stop - begin < _LONGEST else None
+
+
+def _ends_thing(clause: Clause, begin: int, at: int, ends: frozenset[str]) -> bool:
+    word = clause.rest[at]
+    if word.form == ",":
+        return True
+    low = word.low
+    return low in _ENDS_THING or low in ends or (at > begin and clause.date_at(word) is not None)
+
+
+def _phrase_end(clause: Clause, at: int, ends: frozenset[str]) -> int | None:
+    """Words up to the end of the clause that hold no other clause: "meetings in the morning"."""
+    words = clause.rest
+    begin = at + skip_determiners(words[at:])
+    if begin < len(words) and words[begin].low == "to" and begin + 1 < len(words):
+        begin += 1  # "to work from home"
+    if begin >= len(words) or words[begin].low in WORDS["no_value"] | WORDS["stops"]:
+        return None
+    stop = next((i for i in range(begin, len(words)) if words[i].low in ends or _turns(clause, i)), len(words))
+    inner = [w.low for w in words[begin:stop]]
+    bad = WORDS["no_phrase"].intersection(inner) or len(inner) > _LONGEST
+    return None if bad or not inner or words[stop - 1].low in WORDS["no_value"] | WORDS["prepositions"] else stop
+
+
+def _turns(clause: Clause, at: int) -> bool:
+    low = clause.rest[at].low
+    return low in {"because", "since", "but", "as", "so", ",", "when", "while", "unless", "if", "especially"} or bool(
+        clause.date_at(clause.rest[at])
+    )
+
+
+def _job_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+    """A job with what describes it: "a senior data engineer"; after "be" with its article."""
+    words = clause.rest
+    begin = at + skip_determiners(words[at:])
+    if clause.verb == "be" and begin == at:
+        return None
+    for stop in range(begin + 1, min(len(words), begin + 4) + 1):
+        head = words[stop - 1].low.rpartition("-")[2]
+        if head in WORDS["jobs"]:
+            following = words[stop].low if stop < len(words) else ""
+            return stop + 1 if following in WORDS["jobs"] else stop
+        if head in WORDS["prepositions"] | WORDS["stops"] | {","}:
+            return None
+    return None
+
+
+def _age_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+    low = clause.rest[at].low if at < len(clause.rest) else ""
+    number = NUMBER_WORDS.get(low, low)
+    return at + 1 if number.isdecimal() and 0 < int(number) < 120 else None  # noqa: PLR2004
+
+
+def _year_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+    words = clause.rest
+    at += at < len(words) and words[at].low == "in"
+    return at + 1 if at < len(words) and _YEAR.fullmatch(words[at].low) else None
+
+
+def _date_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+    place = clause.date_at(clause.rest[at]) if at < len(clause.rest) else None
+    return (
+        None
+        if place is None
+        else next((i for i in range(at, len(clause.rest)) if clause.rest[i].start >= place[1]), len(clause.rest))
+    )
+
+
+def measure_end(clause: Clause, at: int, ends: frozenset[str] = frozenset()) -> int | None:
+    """Return where a number ends with its unit and its rate: "$950 a month", "500 requests per minute"."""
+    words, low = clause.rest, clause.rest[at].low if at < len(clause.rest) else ""
+    while low in WORDS["about"] and at + 1 < len(words):
+        at, low = at + 1, words[at + 1].low
+    spelt = NUMBER_WORDS.get(low, "").isdecimal() and low != "one"
+    if not spelt and (not _AMOUNT.fullmatch(low) or _YEAR.fullmatch(low) or clause.date_at(words[at])):
+        return None
+    stop = at + 1
+    if low[0] not in "$€£" and low[-1] != "%":
+        while stop < len(words) and stop - at < 4 and _is_unit(words[stop], ends):  # noqa: PLR2004
+            stop += 1
+    following = words[stop].low if stop < len(words) else ""
+    if following in _RATES:
+        return stop + 1
+    rated = following in _PER and stop + 1 < len(words) and singular(words[stop + 1].low) in _TIMES
+    return stop + 2 if rated else stop
+
+
+def _is_unit(word: Word, ends: frozenset[str]) -> bool:
+    low = word.low
+    other = (
+        ends | WORDS["stops"] | WORDS["prepositions"] | WORDS["joining"] | WORDS["determiners"] | WORDS["be"] | _RATES
+    )
+    return low.replace("-", "").isalpha() and low not in other and not low.endswith("ly")
+
+
+def _one_of(name: str) -> Slot:
+    """Return the slot of one word of a list, with up to two words before it that describe it."""
+
+    def end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+        words = clause.rest
+        begin = at + skip_determiners(words[at:])
+        for stop in range(begin + 1, min(len(words), begin + 3) + 1):
+            if words[stop - 1].low in WORDS[name]:
+                return stop
+            if words[stop - 1].low in WORDS["prepositions"] | WORDS["stops"]:
+                return None
+        return None
+
+    return end
+
+
+def _state_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+    states = language("en").tables["states"]
+    if "-".join(w.low for w in clause.rest[at : at + 2]) in states:
+        return at + 2
+    return at + 1 if at < len(clause.rest) and clause.rest[at].low in states else None
+
+
+def _languages_end(clause: Clause, at: int, _ends: frozenset[str]) -> int | None:
+    words = clause.rest
+    stop = at
+    while stop < len(words) and (
+        words[stop].form[:1].isupper() or words[stop].low in {"and", ",", "some", "fluent", "a", "little", "bit", "of"}
+    ):
+        stop += 1
+    while stop > at and not words[stop - 1].form[:1].isupper():
+        stop -= 1
+    return stop if stop > at else None
+
+
+_SLOTS: Final[dict[str, Slot]] = {
+    "PLACE": _place_end,
+    "NAME": name_end,
+    "ORG": name_end,
+    "SELF": _self_end,
+    "NAMED": _named_end,
+    "VERSION": version_end,
+    "CODE": _code_end,
+    "THING": thing_end,
+    "THINGS": thing_end,
+    "PHRASE": _phrase_end,
+    "OLDER": _phrase_end,
+    "ROLE": thing_end,
+    "JOB": _job_end,
+    "AGE": _age_end,
+    "YEAR": _year_end,
+    "DATE": _date_end,
+    "MEASURE": measure_end,
+    "NUMBER": measure_end,
+    "STATE": _state_end,
+    "LANGUAGES": _languages_end,
+    "KIN": _one_of("kin"),
+    "OWNED": _one_of("owned"),
+    "CONDITION": _one_of("conditions"),
+}
+
+
+def listed(words: Words) -> Iterator[Words]:
+    """Return the items of a list: "Portuguese, Spanish and some German"; each at most three words, or the whole."""
+    items: list[list[Word]] = [[]]
+    for word in words:
+        if word.low in {",", "and", "or", "&"}:
+            items.append([])
+        elif items[-1] or word.low not in {"some", "a", "little", "bit", "of", "fluent", "both"}:
+            items[-1].append(word)
+    full = [tuple(item) for item in items if item]
+    yield from full if all(len(item) <= 3 for item in full) else [words]  # noqa: PLR2004
+
+
+def span_of(words: Words) -> TextSpan:
+    """Return where words stand."""
+    return words[0].start, words[-1].end

@@ -1,0 +1,161 @@
+"""Words and sentences of messages: contractions taken apart, abbreviations, other languages left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from perdure.knowledge.languages import WORDS, language
+from perdure.rules.language.sentences import sentences
+
+_CONTRACTIONS: Final = language("en").tables["contractions"]
+
+
+_LONGEST: Final = 400
+
+
+"""Characters of a sentence that is read; a longer one is no plain statement."""
+
+
+_FOREIGN: Final = re.compile(r"[^\W\d_]+")
+
+
+_WORD: Final = re.compile(r"[^\s,;!?()\[\]\"“”`*]+(?:(?<=\d),(?=\d{3})[^\s,;!?()\[\]\"“”`*]+)*|,")
+
+
+_ENDINGS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
+
+
+_LINE_OF_QUOTE: Final = re.compile(r"\s*(?:>|\|)|(?: {4}|\t)\S")
+
+
+_LAST_WORD: Final = re.compile(r"(?<![\w'’])([\w.]+)\.\Z")  # noqa: RUF001
+
+
+OWNERS: Final = {"my": "I", "our": "we", "his": "he", "her": "she", "their": "they", "its": "it"}
+
+
+PEOPLE: Final = frozenset({"i", "we", "they", "he", "she", "it"})
+
+
+_COMMON: Final = (
+    WORDS["no_value"] | WORDS["leading"] | WORDS["prepositions"] | WORDS["determiners"] | WORDS["stops"] | WORDS["be"]
+)
+TextSpan = tuple[int, int]
+
+
+"""Where something stands in the text: first character, one past the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a clause, contractions taken apart: as said with straight apostrophes, and where it stands."""
+
+    form: str
+    start: int
+    end: int
+    low: str = field(init=False)
+    """The word in lower case; "May" is the month."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", self.form if self.form == "May" else self.form.lower())
+
+
+Words = tuple[Word, ...]
+
+
+def reads(text: str) -> bool:
+    """Return whether a text is in a language that can be read: no other is nearer by its commonest words."""
+    words = [w.lower() for w in _FOREIGN.findall(text[:_LONGEST])]
+    here = sum(w in WORDS["function"] for w in words)
+    if sum(w[0] > "\u024f" for w in words) > here + 1:  # another script
+        return False
+    return sum(w in WORDS["foreign"] and w not in WORDS["function"] for w in words) <= here // 2
+
+
+def statements(text: str) -> Iterator[TextSpan]:
+    """Return the sentences of a text that may state something: no code, no quoted lines, no other language."""
+    fenced = -1
+    for start, end in whole_sentences(text):
+        if text.startswith("```", start):
+            fenced = end
+            continue
+        line = text.rfind("\n", max(0, start - 8), start) + 1 or (0 if start < 8 else start)  # noqa: PLR2004
+        quoted = _LINE_OF_QUOTE.match(text[line : start + 1])
+        if start >= fenced and not quoted and end - start <= _LONGEST and reads(text[start:end]):
+            yield start, end
+
+
+def whole_sentences(text: str) -> Iterator[TextSpan]:
+    """Return where sentences stand, those joined that an abbreviation or an initial parts: "Mr. Petrov"."""
+    begin: int | None = None
+    found = sentences(text)
+    for at, (start, end) in enumerate(found):
+        begin = start if begin is None else begin
+        last = _LAST_WORD.search(text, max(begin, end - 12), end)
+        more = at + 1 < len(found) and "\n" not in text[end : found[at + 1][0]]
+        short = last is not None and (
+            last[1].lower() in WORDS["abbreviations"] or (len(last[1]) == 1 and last[1] != "I")
+        )
+        if more and short and _goes_on(text, found[at + 1][0], last[1].lower() if last else ""):
+            continue
+        yield begin, end
+        begin = None
+
+
+def _goes_on(text: str, at: int, abbreviation: str) -> bool:
+    """Return whether a sentence goes on after an abbreviation: always after a title, else with a small letter."""
+    return abbreviation in WORDS["titles"] or len(abbreviation) == 1 or not text[at].isupper()
+
+
+def words_of(text: str, start: int, end: int) -> Words:
+    """Return the words of a part of a text, contractions taken apart; a comma is a word."""
+    found: list[Word] = []
+    for match in _WORD.finditer(text, start, end):
+        said = match[0].replace("’", "'")  # noqa: RUF001
+        bare = said if said == "," else _without_marks(said)
+        first = match.start() + said.find(bare)
+        if bare and bare not in "-–—#":  # noqa: RUF001
+            found += _apart(bare, first)
+    return tuple(found)
+
+
+def _without_marks(said: str) -> str:
+    bare = said.strip("'").rstrip(":")
+    if bare.endswith(".") and bare[:-1].lower() not in WORDS["titles"]:
+        bare = bare.rstrip(".")
+    return bare
+
+
+def _apart(said: str, start: int) -> list[Word]:
+    end, low = start + len(said), said.lower()
+    if low in _CONTRACTIONS and said not in {"IM", "IVE"}:
+        return [Word(form, start, end) for form in _CONTRACTIONS[low].split()]
+    for ending, form in _ENDINGS.items() if "'" in low else ():
+        if low.endswith(ending) and len(low) > len(ending):
+            cut = end - len(ending)
+            return [Word(said[: -len(ending)], start, cut), Word(form, cut, end)]
+    if low.endswith("n't"):
+        return [Word(said[:-3], start, end - 3), Word("not", end - 3, end)]
+    if low.endswith("'s") and len(low) > 2:  # noqa: PLR2004
+        owner = low[:-2] in PEOPLE | {"that", "this", "there", "here", "what", "who", "where", "how"}
+        return [Word(said[:-2], start, end - 2), Word("is" if owner else "'s", end - 2, end)]
+    if low.endswith("s'") and len(low) > 2:  # noqa: PLR2004
+        return [Word(said[:-1], start, end - 1), Word("'s", end - 1, end)]
+    return [Word(said, start, end)]
+
+
+def is_name(word: Word) -> bool:
+    """Return whether a word is written like a proper name and is no other word at the beginning of a sentence."""
+    low = word.low
+    return word.form[:1].isupper() and word.form[0].isalpha() and low not in _COMMON
+
+
+def skip_determiners(words: Words) -> int:
+    """Return how many determiners some words begin with; the last word is none."""
+    at = 0
+    while at < len(words) - 1 and words[at].low in WORDS["determiners"]:
+        at += 1
+    return at

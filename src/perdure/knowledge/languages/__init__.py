@@ -1,0 +1,65 @@
+"""Languages in which messages can be read by rule: one file of words and patterns each."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+READ: Final = ("en",)
+"""The codes of the languages that can be read (ISO 639-1)."""
+
+
+_NAMED: Final = re.compile(r"<([a-z_]+\.[a-z_]+)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The words and patterns of a language, as its file has them.
+
+    Attributes:
+        name: In English.
+        words: List -> its words, lower case.
+        tables: Table -> entry -> what it says: contractions, predicates of verbs.
+        regex: Name -> a regular expression.
+        patterns: Table -> its patterns, one a line: ``live in|near PLACE = home``.
+    """
+
+    name: str
+    words: Mapping[str, frozenset[str]]
+    tables: Mapping[str, Mapping[str, str]]
+    regex: Mapping[str, str]
+    patterns: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def language(code: str) -> Language:
+    """Return a language by its code, read once."""
+    data = tomllib.loads(files(__package__).joinpath(f"{code}.toml").read_text("utf-8"))
+    return Language(
+        data["name"],
+        {name: frozenset(words.split()) for name, words in data["words"].items()},
+        data["tables"],
+        data["regex"],
+        {
+            name: tuple(line.strip() for line in lines.splitlines() if line.strip())
+            for name, lines in data["patterns"].items()
+        },
+    )
+
+
+def expression(name: str, code: str = "en") -> re.Pattern[str]:
+    """Return a regular expression of a language, what it names inside filled in."""
+    known = language(code).regex
+    whole, before = known[name], ""
+    while whole != before:
+        whole, before = _NAMED.sub(lambda found: known.get(found[1], found[0]), whole), whole
+    return re.compile(whole, re.IGNORECASE | re.VERBOSE)
+
+
+WORDS: Final = language("en").words
+"""The lists of English words."""
