@@ -76,17 +76,22 @@ def data_file(name: str) -> Path:
 
 def plain(chat: Chat) -> list[float]:
     """Return the recall of FTS5 alone, for each question."""
+    texts = [searchable(m.content, m.speaker) for m in chat.messages]
+    found = word_hits(texts, [question.text for question in chat.questions])
+    return [
+        _share(question, [chat.messages[i].source for i in hits])
+        for question, hits in zip(chat.questions, found, strict=True)
+    ]
+
+
+def word_hits(texts: Sequence[str], questions: Sequence[str]) -> list[list[int]]:
+    """Return for each question the places of the texts that FTS5 alone ranks first."""
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE VIRTUAL TABLE w USING fts5 (text, tokenize = 'porter unicode61')")
-    rows = [(i, searchable(m.content, m.speaker)) for i, m in enumerate(chat.messages)]
-    connection.executemany("INSERT INTO w (rowid, text) VALUES (?, ?)", rows)
-    found = []
-    for question in chat.questions:
-        match = " OR ".join(f'"{word}"' for word in query_words(question.text)) or '""'
-        sql = "SELECT rowid FROM w WHERE w MATCH ? ORDER BY bm25(w) LIMIT ?"
-        hits = [chat.messages[i].source for (i,) in connection.execute(sql, (match, HITS))]
-        found.append(_share(question, hits))
-    return found
+    connection.executemany("INSERT INTO w (rowid, text) VALUES (?, ?)", enumerate(texts))
+    sql = "SELECT rowid FROM w WHERE w MATCH ? ORDER BY bm25(w) LIMIT ?"
+    matches = [" OR ".join(f'"{word}"' for word in query_words(text)) or '""' for text in questions]
+    return [[place for (place,) in connection.execute(sql, (match, HITS))] for match in matches]
 
 
 def through(memory: perdure.Memory, chats: Sequence[Chat]) -> tuple[dict[str, list[float]], int]:

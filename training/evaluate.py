@@ -77,12 +77,17 @@ def by_engine(searched: Sequence[Searched], policy: RecallPolicy) -> Iterator[Fo
 
 def cell(found: Sequence[Found]) -> str:
     """Return the mean over questions and its standard error over conversations."""
-    chats: dict[str, list[float]] = defaultdict(list)
-    for entry in found:
-        chats[entry.chat].append(entry.recall)
-    means = [float(np.mean(values)) for values in chats.values()]
+    return spread([(f.chat, f.recall) for f in found])
+
+
+def spread(values: Sequence[tuple[str, float]]) -> str:
+    """Return the mean of the values, in percent, and its standard error over the groups that they are labelled with."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for group, value in values:
+        groups[group].append(value)
+    means = [float(np.mean(listed)) for listed in groups.values()]
     error = np.std(means, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 0.0
-    return f"{100 * np.mean([f.recall for f in found]):.1f} ± {100 * error:.1f}"
+    return f"{100 * np.mean([value for _, value in values]):.1f} ± {100 * error:.1f}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 import beam
 import locomo
 import perdure
-from chats import Chat, Kept, Question, data_file, plain
+from chats import Chat, Kept, Question, data_file, plain, word_hits
 from corpus import Conversation, conversations
 from perdure.operations.recall import embed_query
 from perdure.records.message import Message
@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
     from perdure.operations.ports import Embedder
 
-__all__ = ["Asked", "Chat", "Kept", "Searched", "data_file", "evaluation_chats", "own_chat", "plain", "search_all"]
+__all__ = [
+    "Asked",
+    "Chat",
+    "Kept",
+    "Searched",
+    "data_file",
+    "evaluation_chats",
+    "own_chat",
+    "plain",
+    "search_all",
+    "word_hits",
+]
 
 LOCOMO = ("locomo_dev.json.gz", "locomo_val.json.gz")
 FOREIGN = 60

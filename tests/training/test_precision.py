@@ -1,13 +1,18 @@
 """The notes and cases that precision is measured on: their form, their counts, and that the halves share nothing."""
 
 import json
+import sys
 from collections import Counter
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-TRAINING = Path(__file__).parents[2] / "training"
+sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
+
+import precision
+
+TRAINING = Path(precision.__file__).parent
 HALVES = ("first", "locked")
 
 
@@ -96,3 +101,18 @@ def test_nothing_stands_twice(stores, cases):
         " ".join(text.lower().split()) for _, held, asked in listed for text in [*(n["text"] for n in held), *asked]
     )
     assert [text for text, times in texts.items() if times > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("group", "wanted"), [(precision.stores("first")[0], "n03"), (precision.cases("first")[0], "b7")]
+)
+def test_only_what_holds_in_the_scope_is_returned(group, wanted):
+    returned = list(precision.by_recall(group, "none"))
+    for question, names in zip(group.questions, returned, strict=True):
+        assert set(names) <= {note.id for note in group.visible(question.scope)}
+    assert wanted in {name for names in returned for name in names}
+
+
+def test_figures_of_an_answer():
+    assert precision.Answer("g", frozenset("abc"), ("x", "b", "c", "y")).figures() == (2 / 3, 0.5, 4 / 7, 0.5)
+    assert precision.Answer("g", frozenset("a"), ()).figures() == (0.0, 0.0, 0.0, 0.0)

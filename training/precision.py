@@ -1,0 +1,202 @@
+"""Print how precise recall is on the notes and the cases, beside plain vectors and BM25.
+
+Usage: python training/precision.py [NAME=FILE.onnx ...]
+
+The installed embedder is always measured. "Recall" is ``Memory.recall`` with at most ten hits. Vectors (the ten highest
+cosines) and BM25 (the ten best) search what it may show: notes that can be seen from the scope and were not replaced.
+So figures differ by ranking and by what is left out. Figures are percentages: means over questions, with standard
+errors over stores or cases. "Precision": of what is returned, the share that is wanted; 0 where nothing is returned.
+"Rightly empty": of the questions that nothing answers, the share that returns nothing; all other columns leave these
+questions out. "Wrongly empty": the same of the others. "Newest" ignores the question: ten hits are much of what can
+be seen here, so recall@10 is high for any search that leaves nothing out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import perdure
+from evaluate import HITS, matrix, spread, table
+from perdure.models.local import LocalEmbedder
+from pools import Kept, word_hits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+HERE = Path(__file__).resolve().parent
+HALVES = ("first", "locked")
+COLUMNS = ("recall@10", "precision", "F1", "reciprocal rank")
+USER = "user"
+
+
+@dataclass(frozen=True)
+class Note:
+    """What an agent knows; ``replaced_by`` is the id of the later note that took its place, or empty."""
+
+    id: str
+    text: str
+    at: datetime
+    scope: str
+    replaced_by: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the scope that it is asked from, and the ids of the notes that help."""
+
+    text: str
+    scope: str
+    wanted: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Notes that are kept together, with their questions: a store, or a case with its one question."""
+
+    name: str
+    notes: tuple[Note, ...]
+    questions: tuple[Question, ...]
+
+    def visible(self, scope: str) -> list[Note]:
+        """Return the notes that hold and can be seen from a scope."""
+        return [n for n in self.notes if n.scope in (USER, scope) and not n.replaced_by]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was returned for one question, best first."""
+
+    group: str
+    wanted: frozenset[str]
+    returned: tuple[str, ...]
+
+    def figures(self) -> tuple[float, ...]:
+        """Return recall, precision, F1 and reciprocal rank."""
+        found = len(self.wanted.intersection(self.returned))
+        rank = next((i for i, name in enumerate(self.returned, 1) if name in self.wanted), 0)
+        precision = found / len(self.returned) if self.returned else 0.0
+        both = len(self.wanted) + len(self.returned)
+        return found / len(self.wanted), precision, 2 * found / both, 1 / rank if rank else 0.0
+
+
+def stores(half: str) -> list[Group]:
+    """Return the stores of notes of a half."""
+    return [_group(row, row["store"], row["notes"], row["questions"]) for row in _rows("notes", half)]
+
+
+def cases(half: str) -> list[Group]:
+    """Return the cases of a half."""
+    rows = _rows("precision", half)
+    return [_group(row, row["case"], row["beliefs"], [{**row, "text": row["query"]}]) for row in rows]
+
+
+def _rows(folder: str, half: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (HERE / folder / f"{half}.jsonl").read_text("utf-8").splitlines()]
+
+
+def _group(row: dict[str, Any], name: str, notes: list[dict[str, Any]], asked: list[dict[str, Any]]) -> Group:
+    noon = timedelta(hours=12)
+    held = [Note(**{**n, "at": datetime.fromisoformat(n["at"]).replace(tzinfo=UTC) + noon}) for n in notes]
+    questions = [Question(q["text"], row.get("scope", "project"), frozenset(q["wanted"])) for q in asked]
+    return Group(name, tuple(sorted(held, key=lambda n: n.at)), tuple(questions))
+
+
+def by_recall(group: Group, embedder: Kept) -> Iterator[tuple[str, ...]]:
+    """Yield what the library returns for each question, asked a day after the last note."""
+    now = group.notes[0].at
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        perdure.open(Path(folder) / "notes.db", policy={}, clock=lambda: now, embedder=embedder) as memory,
+    ):
+        ids: dict[str, str] = {}
+        for note in group.notes:
+            now = note.at
+            ids[note.id] = _remember(memory, group, note, ids)
+        now += timedelta(days=1)
+        names = {stored: name for name, stored in ids.items()}
+        for question in group.questions:
+            answer = memory.recall(question.text, limit=HITS, tags=[question.scope], touch=False)
+            yield tuple(names[hit.memory.id] for hit in answer.hits)
+
+
+def _remember(memory: perdure.Memory, group: Group, note: Note, ids: dict[str, str]) -> str:
+    """Store a note. ``tags`` asks for all of them, so what is the user's gets the tag of every scope that sees it."""
+    everywhere = {q.scope for q in group.questions} | {n.scope for n in group.notes}
+    tags = sorted(everywhere) if note.scope == USER else [note.scope]
+    older = [ids[n.id] for n in group.notes if n.replaced_by == note.id]
+    return memory.remember(note.text, tags=tags, at=note.at, replaces=older).id
+
+
+def by_vectors(group: Group, embedder: Kept) -> Iterator[tuple[str, ...]]:
+    """Yield the notes with the highest cosines for each question."""
+    for question in group.questions:
+        notes = group.visible(question.scope)
+        cosines = matrix(embedder, [n.text for n in notes]) @ matrix(embedder, [question.text])[0]
+        yield tuple(notes[i].id for i in np.argsort(-cosines, kind="stable")[:HITS].tolist())
+
+
+def by_date(group: Group) -> Iterator[tuple[str, ...]]:
+    """Yield the newest notes for each question, whatever it asks."""
+    for question in group.questions:
+        yield tuple(note.id for note in reversed(group.visible(question.scope)))[:HITS]
+
+
+def by_words(group: Group) -> Iterator[tuple[str, ...]]:
+    """Yield the best notes by FTS5's BM25 for each question."""
+    for question in group.questions:
+        notes = group.visible(question.scope)
+        (hits,) = word_hits([n.text for n in notes], [question.text])
+        yield tuple(notes[i].id for i in hits)
+
+
+def answers(groups: Sequence[Group], search: Callable[[Group], Iterator[tuple[str, ...]]]) -> list[Answer]:
+    """Return what a search returns for every question."""
+    return [
+        Answer(group.name, question.wanted, returned)
+        for group in groups
+        for question, returned in zip(group.questions, search(group), strict=True)
+    ]
+
+
+def row(name: str, given: Sequence[Answer]) -> list[str]:
+    """Return one line of the table."""
+    answered = [(a.group, a.figures()) for a in given if a.wanted]
+    cells = [spread([(group, figures[i]) for group, figures in answered]) for i in range(len(COLUMNS))]
+    length = np.mean([len(a.returned) for a in given if a.wanted])
+    wrongly, rightly = (
+        [(a.group, float(not a.returned)) for a in given if bool(a.wanted) is answered] for answered in (True, False)
+    )
+    return [name, *cells, f"{length:.1f}", spread(wrongly), spread(rightly) if rightly else "—"]
+
+
+def measure(title: str, groups: Sequence[Group], models: dict[str, Kept]) -> None:
+    """Print the table of one half of one set."""
+    rows = [row("newest", answers(groups, by_date)), row("BM25", answers(groups, by_words))]
+    for name, model in models.items():
+        rows.append(row(f"{name}, vectors", answers(groups, lambda g, m=model: by_vectors(g, m))))
+        rows.append(row(f"{name}, recall", answers(groups, lambda g, m=model: by_recall(g, m))))
+    table([title, *COLUMNS, "returned", "wrongly empty", "rightly empty"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("others", nargs="*", metavar="NAME=FILE", help="other models to measure beside")
+    models = {"installed": Kept()}
+    for entry in parser.parse_args().others:
+        name, _, path = entry.partition("=")
+        models[name] = Kept(LocalEmbedder(weights=Path(path)))
+    for half in HALVES:
+        measure(f"notes, {half}", stores(half), models)
+        measure(f"cases, {half}", cases(half), models)
+
+
+if __name__ == "__main__":
+    main()
