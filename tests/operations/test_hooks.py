@@ -214,12 +214,12 @@ def test_the_opening_asks_what_the_day_allows_and_an_answer_counts(opening, cloc
     assert len(asked) == 2
     memory.confirm(asked[0].id)
     shown = memory.agent.opening("s", "default")
-    assert shown.count("Is that still right?") == 1
+    assert shown.count("Is that still so?") == 1
     assert asked[0].question not in shown
     memory.mute(asked[1].id)
-    assert "Is that still right?" not in memory.agent.opening("s", "default")  # the day's questions are answered
+    assert "Is that still so?" not in memory.agent.opening("s", "default")  # the day's questions are answered
     clock.passes(days=1)
-    assert memory.agent.opening("s", "default").count("Is that still right?") == 1
+    assert memory.agent.opening("s", "default").count("Is that still so?") == 1
 
 
 @pytest.mark.behaviour("AG26")

@@ -106,3 +106,62 @@ def test_of_many_ageing_facts_the_most_valuable_are_found_whoever_else_is_muted(
         memory.mute(identity)
     assert [q.id for q in memory.review(limit=3)] == right[FEW + 3 :][:3]
     assert [q.id for q in memory.review(limit=1000)] == right[FEW + 3 :]
+
+
+def told(memory, *facts, words="noted"):
+    keys = ("subject", "predicate", "value")
+    memory.remember(words, facts=[f if isinstance(f, dict) else dict(zip(keys, f, strict=True)) for f in facts])
+
+
+@pytest.mark.behaviour("KN104")
+@pytest.mark.parametrize(
+    ("fact", "clause"),
+    [
+        (("Mia", "allergic_to", "peanuts"), "Mia is allergic to peanuts"),
+        (("user", "allergy", "pollen"), "you are allergic to pollen"),
+        (("Tom", "plays", "the cello"), "Tom plays the cello"),
+        (("Mia", "studies", "law"), "Mia studies law"),
+        (("user", "teaches", "chess"), "you teach chess"),
+        (("user", "lives_in", "Leeds"), "your home is Leeds"),
+        (("Jens", "day", "Friday"), "Jens' day is Friday"),
+        (({"subject": "user", "predicate": "eats", "value": "pork", "denied": True}), "you do not eat pork"),
+    ],
+)
+def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact, clause):
+    memory = opening()
+    told(memory, fact)
+    clock.passes(days=100)
+    (asked,) = memory.review()
+    assert asked.question == f"You told me on 1 January 2026 that {clause}. Is that still so?"
+
+
+@pytest.mark.behaviour("KN105")
+def test_a_contradiction_is_asked_before_whatever_is_old_and_names_both_days(opening, clock):
+    memory = opening({**WORDS_ONLY, "knowledge": {"questions_per_day": 10}})
+    told(memory, ("Gai Media", "delivery_day", "Friday"))
+    memory.pin(memory.facts("Gai Media")[0].id)
+    told(memory, *((firm, "day", "Monday") for firm in FIRMS))
+    clock.passes(days=3)
+    told(memory, ("Gai Media", "delivery_day", "Monday"))
+    clock.passes(days=120)
+    first, *rest = memory.review()
+    assert first.question == (
+        "On 1 January 2026 you said that Gai Media's delivery day is Friday; on 4 January 2026 you said that "
+        "Gai Media's delivery day is Monday. Which holds?"
+    )
+    assert first.against
+    assert len(rest) >= len(FIRMS)
+    assert not any(q.against for q in rest)
+    assert max(q.value_at_risk for q in rest) > first.value_at_risk
+
+
+@pytest.mark.behaviour("KN106")
+def test_nobody_is_asked_about_their_own_name_age_and_birthday(opening, clock):
+    memory = opening()
+    told(memory, ("user", "name", "Ingrid"), ("user", "age", "55"), ("user", "birthday", "1 May"), ("Mia", "age", "9"))
+    clock.passes(days=1)
+    told(memory, ("user", "birthday", "2 May"))
+    clock.passes(days=120)
+    assert [q.question for q in memory.review(limit=50)] == [
+        "You told me on 1 January 2026 that Mia's age is 9. Is that still so?"
+    ]

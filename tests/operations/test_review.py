@@ -36,7 +36,7 @@ def test_the_highest_value_at_risk_comes_first(memory, doubtful):
 @pytest.mark.behaviour("SG47")
 def test_a_question_names_the_day_and_the_words(memory, doubtful):
     question = memory.review()[0]
-    assert question.question == "On 2026-01-01 this was remembered: 'note 2'. Is it right?"
+    assert question.question == 'On 1 January 2026 I noted: "note 2". Is it right?'
     assert question.since == "2026-01-02 00:00 UTC"
     assert set(question.to_dict()) == {
         "id",

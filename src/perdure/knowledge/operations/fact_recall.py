@@ -20,7 +20,8 @@ from perdure.records.document import Shelf
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status
 from perdure.records.recall import Filters, Hit
-from perdure.rules.lifecycle.stale_facts import confirmation_question, validated_at
+from perdure.rules.lifecycle.confirmation import confirmation_question
+from perdure.rules.lifecycle.stale_facts import validated_at
 from perdure.rules.presentation import facts_first
 
 _MOST_FACTS: Final = 200

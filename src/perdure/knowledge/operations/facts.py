@@ -24,8 +24,9 @@ from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import MemoryItem, Scope
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
+from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
+from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.point_in_time import believed_until
 
 # --- reading

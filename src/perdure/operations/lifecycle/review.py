@@ -18,10 +18,17 @@ from perdure.records.outcome import Outcome
 from perdure.records.policy_knowledge import KnowledgePolicy
 from perdure.records.signal_results import Question
 from perdure.rules.decisions import Decisions
-from perdure.rules.lifecycle.decay import preview
+from perdure.rules.lifecycle.confirmation import (
+    ABOUT_ONESELF,
+    USER,
+    clause_of,
+    confirmation_question,
+    contradiction_question,
+    day_in_words,
+)
 from perdure.rules.lifecycle.reinforcement import validate_state
 from perdure.rules.lifecycle.signals import current_signals, memory_items
-from perdure.rules.lifecycle.stale_facts import confirmation_question, is_aging, validated_at
+from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 
 LONGEST: Final = 5000
 """So many ageing facts are ranked."""
@@ -37,22 +44,23 @@ Answer = Literal["keep", "drop"]
 
 
 def review(ctx: Context, namespace: str, limit: int | None) -> list[Question]:
-    """Return open questions, the highest value at risk first; memories that are hidden are not asked about.
+    """Return open questions, contradictions first, then the highest value at risk; hidden memories are not asked about.
 
     Asked about are memories with an open review, and facts that are ageing, but not those of which
-    a person said: do not ask again.
+    a person said: do not ask again, nor a person's own name, age and birthday.
     """
     now = ctx.clock()
     about = _open_reviews(ctx, namespace)
     asked: list[Question] = []
     for page in pages(about):
-        seen = _visible(ctx, namespace, page, now)
+        never = _never_asked(ctx, namespace, page)
+        seen = [m for m in _visible(ctx, namespace, page, now) if m.id not in never]
         rivals = _rivals(ctx, namespace, [d for m in seen for d in about[m.id]], now)
         asked += [q for m in seen if (q := _question(m, about[m.id], rivals)) is not None]
     most = left_today(ctx, namespace) if limit is None else limit
     asked += [_stale_question(m, ctx.policy.knowledge) for m in _aging(ctx, namespace, now, about, most)]
     asked += ctx.extension.questions(ctx, namespace, now)
-    asked.sort(key=lambda q: (-q.value_at_risk, q.id))
+    asked.sort(key=lambda q: (not q.against, -q.value_at_risk, q.id))
     return asked[:most]
 
 
@@ -71,11 +79,17 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     found: list[MemoryItem] = []
     for start in range(0, len(ranked), FEW):
         page = ranked[start : start + FEW]
-        muted = {d.id for d in ctx.store.documents.find(namespace, Shelf.FACT, page) if d.data.get("asked_not")}
-        found += memory_items(ctx.store.get(namespace, [i for i in page if i not in muted]), ctx.policy, now)
+        never = _never_asked(ctx, namespace, page)
+        found += memory_items(ctx.store.get(namespace, [i for i in page if i not in never]), ctx.policy, now)
         if len(found) >= most:
             break
     return found
+
+
+def _never_asked(ctx: Context, namespace: str, ids: Sequence[str]) -> set[str]:
+    """Return the facts of which a person said: do not ask again, and those of who that person is."""
+    told = ((d.id, d.data) for d in ctx.store.documents.find(namespace, Shelf.FACT, ids))
+    return {i for i, f in told if f["asked_not"] or (f["subject"] == USER and f["predicate"] in ABOUT_ONESELF)}
 
 
 def left_today(ctx: Context, namespace: str) -> int:
@@ -126,15 +140,13 @@ def _question(memory: MemoryItem, about: Sequence[Document], rivals: Mapping[str
     if not documents:
         return None
     against = [rivals[str(d.data["against"])] for d in documents if "against" in d.data]
-    day = text_of(memory.state.created_ms).partition(" ")[0]
     since = min(int(d.data.get("since_ms", memory.state.recorded_ms)) for d in documents)
-    others = " and ".join(f"'{preview(m.content)}'" for m in against)
-    told = f" It contradicts {others}." if others else ""
-    which = (f"{d.data['why']}: which?" for d in documents if d.name.startswith("which:"))
+    which = next((f"{d.data['why']}: which?" for d in documents if d.name.startswith("which:")), "Is it right?")
+    noted = f"On {day_in_words(memory.state.created_ms)} I noted: {clause_of(memory)}. {which}"
     return Question(
         id=memory.id,
         namespace=memory.namespace,
-        question=f"On {day} this was remembered: '{preview(memory.content)}'.{told} {next(which, 'Is it right?')}",
+        question=contradiction_question([memory, *against]) if against else noted,
         why="; ".join(dict.fromkeys(str(d.data.get("why", d.name)) for d in documents)),
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),

@@ -1,9 +1,9 @@
-"""When a memory of kind fact is stale, so that a person is asked about it, and with which question."""
+"""When a memory of kind fact is stale, so that a person is asked about it."""
 
 from __future__ import annotations
 
-from perdure.records.instant import DAY_MS, Instant, text_of
-from perdure.records.memory import Kind, MemoryItem, State, Status
+from perdure.records.instant import DAY_MS, Instant
+from perdure.records.memory import Kind, State, Status
 from perdure.records.policy_knowledge import KnowledgePolicy
 
 
@@ -20,13 +20,3 @@ def is_aging(state: State, policy: KnowledgePolicy, now: Instant) -> bool:
         and state.reinforcements < policy.aging_reinforcements
         and now - validated_at(state) > policy.aging_days * DAY_MS
     )
-
-
-def confirmation_question(memory: MemoryItem, said: Instant) -> str:
-    """Return the question that a stale fact comes with; it names the day and the value.
-
-    Args:
-        memory: The fact.
-        said: When it was last said or confirmed.
-    """
-    return f"I have a note from {text_of(said).partition(' ')[0]}: {memory.content}. Is that still right?"

@@ -1,0 +1,86 @@
+"""Questions to a person about what is stored, as sentences: whether a fact is still so, and which of two holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from perdure.records.instant import Instant, from_instant
+from perdure.records.memory import Kind, MemoryItem
+from perdure.rules.language.verbs import IRREGULAR_PASTS
+from perdure.rules.language.words import word_set
+
+USER: Final = "user"
+ABOUT_ONESELF: Final = word_set("""
+    name first_name last_name full_name surname nickname age birthday birth_date birth_year date_of_birth
+    """)
+"""What nobody is asked about themselves, however long ago they said it."""
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_SPOKEN: Final = {"allergy": "allergic to", "fear": "afraid of", "spouse": "married to"}
+"""Predicate -> how people say it."""
+_PLACES: Final = word_set("to of with from about in at on for by as into against")
+_VERBS: Final = frozenset(IRREGULAR_PASTS.values()) | word_set("""
+    play live work like love enjoy prefer want need have own study collect practise support visit manage learn train
+    attend watch listen travel smoke cook paint dance
+    """)
+_LONGEST: Final = 200
+
+
+def confirmation_question(memory: MemoryItem, said: Instant) -> str:
+    """Return the question whether a fact is still so; it names the day and the value.
+
+    Args:
+        memory: The fact.
+        said: When it was last said or confirmed.
+    """
+    who = "I noted" if memory.source == "authority" else "You told me"
+    return f"{who} on {day_in_words(said)} that {clause_of(memory)}. Is that still so?"
+
+
+def contradiction_question(memories: Sequence[MemoryItem]) -> str:
+    """Return the question which of some memories holds, those that were said first named first."""
+    sides = sorted(memories, key=lambda m: (m.state.created_ms, m.id))
+    first, *rest = (f"on {day_in_words(m.state.created_ms)} you said that {clause_of(m)}" for m in sides)
+    return f"{first[0].upper()}{first[1:]}; {'; '.join(rest)}. Which holds?"
+
+
+def day_in_words(at: Instant) -> str:
+    """Return a day as people write it: ``5 January 2026``."""
+    moment = from_instant(at)
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def clause_of(memory: MemoryItem) -> str:
+    """Return what a memory says as a clause: ``Mia is allergic to peanuts``, ``your employer is Brightline``.
+
+    What is not stored as a subject, a predicate and a value is quoted.
+    """
+    text = " ".join(memory.content.split())
+    name, _, rest = text.partition(": ")
+    predicate, _, value = rest.partition(": ")
+    if memory.kind is not Kind.FACT or (not value and " does not " not in text):
+        return f'"{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"}"'
+    if not value:
+        return text.replace("user does not", "you do not", 1)
+    you, predicate = name == USER, _SPOKEN.get(predicate, predicate)
+    first, _, second = predicate.partition(" ")
+    if first in _VERBS and (not second or second in _PLACES):
+        return f"{'you' if you else name} {first if you else _third_person(first)}{second and ' '}{second} {value}"
+    if predicate.rpartition(" ")[2] in _PLACES:
+        return f"{'you are' if you else f'{name} is'} {predicate} {value}"
+    return f"{'your' if you else _possessive(name)} {predicate} is {value}"
+
+
+def _third_person(verb: str) -> str:
+    if verb == "have":
+        return "has"
+    if verb.endswith("y") and verb[-2] not in "aeou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("s", "x", "ch", "sh", "o")) else f"{verb}s"
+
+
+def _possessive(name: str) -> str:
+    return f"{name}'" if name.endswith("s") else f"{name}'s"
