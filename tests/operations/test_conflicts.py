@@ -360,7 +360,7 @@ def test_to_undo_a_sweep_that_hid_a_fact_asks_where_another_is_believed_by_now(m
     assert told(memory) == {"Friday": "archived", "Thursday": "active"}
     back = memory.undo(sweep.id)
     assert told(memory) == {"Friday": "aging contested", "Thursday": "active contested"}
-    assert any("It contradicts" in q.question for q in memory.review())
+    assert any("Which holds?" in q.question for q in memory.review())
     memory.undo(back.operation)
     assert told(memory) == {"Friday": "archived", "Thursday": "active"}
     assert memory.review() == []

@@ -313,7 +313,7 @@ def test_a_merge_of_facts_that_contradict_asks_and_undo_takes_the_question_back(
     friday, monday = sorted(memory.facts("Contoso"), key=lambda f: f.value)
     assert (friday.contested, monday.contested) == ((monday.id,), (friday.id,))
     (question,) = memory.review()
-    assert "'Contoso: delivery day preference: Friday'" in question.question
+    assert "that Contoso's delivery day preference is Friday" in question.question
     memory.undo(done.operation)
     assert logical(path) == before
     memory.merge_entities("Contoso", "Contozo Ltd")
