@@ -206,7 +206,7 @@ def test_a_summary_is_previewed_planned_and_applied(place):
     assert "summarize in default" in ran("plan", "summarize", "-o", "again.json")
     (applied,) = data("apply", "again.json")["plans"]
     assert "Gai Media, as of" in data("list", "--kind", "summary")[0]["content"]
-    assert "No summary is due." in ran("summarize")
+    assert "Nothing that is summed up has changed" in ran("summarize")
     assert applied["operation"] == "summarize"
 
 

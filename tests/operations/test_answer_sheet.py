@@ -404,3 +404,26 @@ def test_words_that_are_missing_are_named_in_the_language_whose_small_words_are_
     assert not any("holds the words" in sentence for sentence in sheet.unknown)
     assert sheet.unknown == ()
     assert told.answer_sheet("What shoe size does Lena have?").unknown
+
+
+@pytest.mark.behaviour("KN107")
+def test_what_was_not_summed_up_or_learned_has_a_reason(memory, clock):
+    friday(memory, clock)
+    reason = memory.summarize().reason
+    assert "in 3 sessions or 20 messages" in reason
+    assert "was in 1 sessions and 1 messages" in reason
+    for n in range(4):
+        said(memory, clock, f"Gai Media ordered {n} crates.", session=f"w{n}")
+    done = memory.summarize(dry_run=False)
+    assert (len(done.made), done.reason) == (1, "")
+    assert memory.summarize().reason.startswith("Nothing that is summed up has changed")
+    assert memory.learn(["s1"]).reason == "These messages have been learned from before."
+
+
+def test_messages_that_teach_nothing_say_so(opening, clock):
+    memory = opening({**WORDS_ONLY, "knowledge": {"learn": "off"}})
+    memory.ingest([{"content": "Hm, well.", "at": clock().isoformat()}], session="s1")
+    done = memory.learn(["s1"])
+    assert done.messages == 1
+    assert done.reason == "No fact was found in 1 messages; facts can be handed over with claims."
+    assert done.to_dict()["reason"] == done.reason

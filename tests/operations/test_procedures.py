@@ -326,3 +326,11 @@ def test_a_procedure_takes_the_last_place_only(learning, clock):
     memory.procedures(dry_run=False)
     after = [h.memory.id for h in memory.recall("delivery status", limit=5, touch=False).hits]
     assert after[:4] == before[:4]
+
+
+def test_why_nothing_was_learned_is_said(memory, clock):
+    assert memory.procedures().reason == "0 sessions were ingested in the last 60 days; at least 3 are needed."
+    for day in range(3):
+        memory.ingest([{"content": f"Word{day} alone.", "at": clock().isoformat()}], session=f"s{day}")
+        clock.passes(days=1)
+    assert memory.procedures().reason == "No topic followed another in 3 sessions clearly more often than by accident."

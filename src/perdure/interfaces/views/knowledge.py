@@ -56,8 +56,9 @@ def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
         yield Line(
             f"{counted(done.waiting, 'message')} wait for the language model: learn again later.", tone="warning"
         )
+    if done.reason:
+        yield Line(done.reason)
     if not done.messages:
-        yield Line("Nothing new: these messages have been learned from before.")
         return
     facts = f"{counted(len(done.created), 'new fact')}, {len(done.reinforced):,} confirmed"
     yield Line(f"{counted(done.messages, 'message')} read: {facts}, {len(done.retired):,} no longer believed.")
@@ -68,8 +69,8 @@ def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
 
 def view_summaries(done: Summaries, request: Request) -> Iterator[Block]:
     """Show the summaries that were made or are due."""
-    if not done.made:
-        yield Line("No summary is due.")
+    if done.reason:
+        yield Line(done.reason)
     for s in done.made:
         made = Identifier(s.id) if s.id else "not stored yet"
         yield Quote(s.text, (made, Foreign(s.entity), f"stands for {counted(len(s.sources), 'memory')}"), whole=True)

@@ -41,9 +41,27 @@ def summarize(ctx: Context, namespace: str, *, dry_run: bool) -> Summaries:
         if done is not None:
             made.append(done[0])
             plans.append(done[1])
+    reason = "" if made else _why_none(ctx, namespace, names)
     if dry_run:
-        return Summaries(tuple(made), dry_run=True, plans=tuple(plans))
-    return Summaries(tuple(made), dry_run=False, operations=tuple(p.id for p in plans))
+        return Summaries(tuple(made), dry_run=True, plans=tuple(plans), reason=reason)
+    return Summaries(tuple(made), dry_run=False, operations=tuple(p.id for p in plans), reason=reason)
+
+
+def _why_none(ctx: Context, namespace: str, names: Names) -> str:
+    """Return why no entity gets a summary."""
+    entities = [i for i, e in names.entities.items() if e.merged_into is None]
+    if any(_earlier(ctx, namespace, entity) for entity in entities):
+        return "Nothing that is summed up has changed, and no other entity was named often enough."
+    policy = ctx.policy.knowledge
+    counts = [
+        (len({r.content.session for r in some if r.content.session}), len(some))
+        for some in (_episodes(ctx, namespace, names, entity) for entity in entities)
+    ]
+    sessions, messages = max(counts, default=(0, 0))
+    return (
+        f"No entity was named in {policy.summary_sessions} sessions or {policy.summary_episodes} messages; "
+        f"the one named most was in {sessions} sessions and {messages} messages. Notes do not count."
+    )
 
 
 def _one(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from perdure.knowledge.records.learning_results import LearnedProcedure, ProceduresResult
-from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures
+from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures, why_none
 from perdure.knowledge.rules.topics import ENTITY, TopicMessage, topics_of
 from perdure.operations.decisions import begin
 from perdure.operations.documents import all_documents
@@ -65,6 +65,7 @@ def learn_procedures(
             dry_run,
             plans=(plan,) if dry_run and plan.changes else (),
             operations=(plan.id,) if plan.changes and not dry_run else (),
+            reason="" if verdicts else why_none(talk, len(known), ctx.policy.knowledge),
         )
 
     return retry(attempt)

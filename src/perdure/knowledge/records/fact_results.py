@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
@@ -13,7 +13,7 @@ from perdure.records.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Learnt(Written):
-    """What messages taught.
+    """What messages taught; ``reason`` says why they taught nothing.
 
     Attributes:
         messages: Messages that were read.
@@ -26,6 +26,8 @@ class Learnt(Written):
         operations: Ids of the operations, for ``undo``.
     """
 
+    _computed: ClassVar[tuple[str, ...]] = ("changed", "reason")
+
     messages: int = 0
     created: tuple[str, ...] = ()
     reinforced: tuple[str, ...] = ()
@@ -34,6 +36,15 @@ class Learnt(Written):
     entities: tuple[str, ...] = ()
     waiting: int = 0
     operations: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was learned; empty where something was, or where a language model has yet to read."""
+        if self.created or self.reinforced or self.retired or self.asked or self.waiting:
+            return ""
+        if not self.messages:
+            return "These messages have been learned from before."
+        return f"No fact was found in {self.messages:,} messages; facts can be handed over with claims."
 
     def joined(self, other: Learnt) -> Learnt:
         """Return this and another, in order."""
@@ -154,9 +165,11 @@ class Summaries(Written):
         dry_run: Whether nothing was written.
         operations: Ids of the operations, for ``undo``.
         plans: The plans, for a dry run.
+        reason: Why none was made; empty where one was.
     """
 
     made: tuple[EntitySummary, ...] = ()
     dry_run: bool = False
     operations: tuple[str, ...] = ()
     plans: tuple[Plan, ...] = ()
+    reason: str = ""

@@ -146,6 +146,7 @@ class ProceduresResult(Written):
         dry_run: Whether nothing was written.
         plans: The plan, for a dry run.
         operations: Ids of the operations, for ``undo``.
+        reason: Why nothing was learned, changed or retired; empty where something was.
     """
 
     namespace: str
@@ -156,3 +157,4 @@ class ProceduresResult(Written):
     dry_run: bool
     plans: tuple[Plan, ...] = ()
     operations: tuple[str, ...] = ()
+    reason: str = ""

@@ -319,6 +319,24 @@ def decide_procedures(
     return changes
 
 
+def why_none(talk: Conversations, known: int, policy: KnowledgePolicy) -> str:
+    """Return why nothing becomes of any procedure.
+
+    Args:
+        talk: Recent conversations.
+        known: How many procedures were learned before.
+        policy: In how many sessions it must be so.
+    """
+    if known:
+        return "Nothing has changed since procedures were last learned."
+    if len(talk.sessions) < policy.procedure_sessions:
+        return (
+            f"{len(talk.sessions)} sessions were ingested in the last {policy.procedure_days:g} days; "
+            f"at least {policy.procedure_sessions} are needed."
+        )
+    return f"No topic followed another in {policy.procedure_sessions} sessions clearly more often than by accident."
+
+
 def recount(talk: Conversations, known: Procedure) -> Procedure:
     """Return a procedure with what recent sessions say of it."""
     pair = talk.pair(known.trigger[0], known.then[0])
