@@ -97,6 +97,11 @@ class OnDemand(NoExtension[Context]):
         """Return hits with what is to be asked of the facts among them."""
         return self._loaded.mark(ctx, namespace, hits) if _any_fact(hits) else hits
 
+    def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
+        """Return what is not to be shown as current, where facts were learned."""
+        learned = ctx.store.documents.page(namespace, Shelf.FACT, ("", ""), 1)
+        return self._loaded.outdated(ctx, namespace, memories) if learned else ()
+
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
     ) -> FactReasons | None:

@@ -31,7 +31,7 @@ from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
 from perdure.knowledge.operations.promotion import promote_facts
-from perdure.knowledge.operations.stale_sources import outdated_messages, outdated_notes
+from perdure.knowledge.operations.stale_sources import hidden_beside, outdated_messages, outdated_notes
 from perdure.knowledge.operations.verify import verify
 from perdure.knowledge.records.authority import SqlConfig, TreeConfig
 from perdure.knowledge.rules.authority_config import authorities_from
@@ -131,11 +131,13 @@ class Knowledge:
         return True
 
     def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
-        """Return the messages and notes that say what is not believed any longer."""
+        """Return what no longer holds, and the facts that a note says as well."""
+        notes = [m for m in memories if m.kind is Kind.NOTE]
+        gone = hidden_beside(ctx, namespace, notes)
         if not _learns(ctx):
-            return ()
+            return gone
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])
-        return messages.keys() | outdated_notes(ctx, namespace, [m for m in memories if m.kind is Kind.NOTE]).keys()
+        return gone | messages.keys() | outdated_notes(ctx, namespace, notes).keys()
 
     def explain(
         self, ctx: Context, memory: MemoryItem, history: Sequence[Entry], now: Instant, /

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from perdure.operations.decisions import begin, write
 from perdure.operations.ports import Context
 from perdure.records.document import Document, Shelf
+from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Record, State
 from perdure.records.plan import Change
 
@@ -61,6 +62,17 @@ def find_records(ctx: Context, namespace: str, ids: Iterable[str]) -> Iterator[R
     """Yield memories by id; those that are not there are left out."""
     for page in pages(ids):
         yield from ctx.store.get(namespace, page)
+
+
+def derived_from(ctx: Context, namespace: str, memories: Iterable[str]) -> dict[str, list[str]]:
+    """Return memory -> the facts that rest on it; those that nothing rests on have none."""
+    found: dict[str, list[str]] = {}
+    for page in pages(memories):
+        wanted = set(page)
+        for fact, kind, memory in ctx.store.links_at(namespace, page):
+            if kind == DERIVED and memory in wanted:
+                found.setdefault(memory, []).append(fact)
+    return found
 
 
 def find_states(ctx: Context, namespace: str, ids: Iterable[str]) -> dict[str, State]:

@@ -88,7 +88,7 @@ class Extension(Protocol[Ctx_contra]):
         ...
 
     def outdated(self, ctx: Ctx_contra, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
-        """Return those of some memories that say what is not believed any longer."""
+        """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
         ...
 
     def explain(

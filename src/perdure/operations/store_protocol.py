@@ -206,6 +206,10 @@ class Store(Protocol):
         """Return the links that others have to a memory: (id, kind, weight)."""
         ...
 
+    def links_at(self, namespace: str, ids: Sequence[str]) -> list[tuple[str, str, str]]:
+        """Return all links from or to some memories: (id, kind, other)."""
+        ...
+
     def links_of_kind(
         self, namespace: str, kind: str, after: tuple[str, str], limit: int
     ) -> list[tuple[str, str, float]]:

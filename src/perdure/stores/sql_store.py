@@ -196,6 +196,10 @@ class SqlStore(ABC):
         """Return the links that others have to a memory: (id, kind, weight)."""
         return [(other, kind, weight) for other, kind, weight in self._rows(namespace, "links_to", id=identity)]
 
+    def links_at(self, namespace: str, ids: Sequence[str]) -> list[tuple[str, str, str]]:
+        """Return all links from or to some memories: (id, kind, other)."""
+        return [(identity, kind, other) for identity, kind, other in self._rows(namespace, "links_at", ids=list(ids))]
+
     def links_of_kind(
         self, namespace: str, kind: str, after: tuple[str, str], limit: int
     ) -> list[tuple[str, str, float]]:

@@ -34,12 +34,11 @@ from perdure.knowledge.rules.fact_answers import (
 )
 from perdure.knowledge.rules.fact_history import fact_at
 from perdure.knowledge.rules.fact_relevance import cosines, relevance
-from perdure.operations.documents import find_documents, find_documents_named, find_records, find_states
+from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
 from perdure.records.document import Shelf
 from perdure.records.instant import text_of
-from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Kind, MemoryItem, Record, Scope
 from perdure.records.recall import Filters, Hit
 from perdure.rules.language.words import query_words
@@ -176,11 +175,8 @@ class _Search:
 
     def _facts_near(self, hits: Sequence[MemoryItem]) -> list[str]:
         """Return the facts that a recall found, and those of the messages that it found, best first."""
-        store, place = self.ctx.store, self.namespace
-        near: list[str] = []
-        for m in hits:
-            own = m.kind is Kind.FACT
-            near += [m.id] if own else [o for o, kind, _ in store.links_to(place, m.id) if kind == DERIVED]
+        said = derived_from(self.ctx, self.namespace, [m.id for m in hits])
+        near = [i for m in hits for i in ([m.id] if m.kind is Kind.FACT else said.get(m.id, ()))]
         return list(dict.fromkeys(near))
 
     def _alike(self, query: str, facts: Collection[str]) -> dict[str, float]:
@@ -240,7 +236,7 @@ class _Search:
         mentioning = {d.id for d in mentions if standing(d.name) in asked.named}
         own = frozenset(m.id for m in hits if m.id in mentioning or _is_about(m, asked))
         rest = [m.id for m in hits if m.id not in own]
-        said = {m: [o for o, kind, _ in store.links_to(self.namespace, m) if kind == DERIVED] for m in rest}
+        said = derived_from(self.ctx, self.namespace, rest)
         facts = list(dict.fromkeys(fact for some in said.values() for fact in some))
         about = find_documents(self.ctx, self.namespace, Shelf.ABOUT, facts)
         subjects = {d.id: standing(d.name) for d in about}

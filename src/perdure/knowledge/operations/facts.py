@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
 from perdure.knowledge.extraction.entity_names import Names
 from perdure.knowledge.operations.alias_index import names_of
@@ -29,6 +31,9 @@ from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.point_in_time import believed_until
 
+SUBJECTS: Final = 5
+"""The facts of so many entities are read first, and then of twice as many each time."""
+
 # --- reading
 
 
@@ -45,17 +50,46 @@ def facts(
     subject = None if entity is None else find_entity(ctx, names, entity, namespace)
     lessons = Lessons(ctx, namespace, DocumentEdits())
     wanted = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
-    chosen = [
-        fact
-        for fact in all_facts(ctx, namespace, names, subject)
-        if wanted is None
-        or fact.predicate == wanted
-        or (wanted != UNNAMED and resources(ctx).predicates.akin(wanted, fact.predicate))
-    ]
-    told = fact_lines(ctx, namespace, chosen, names)
-    shown = [line for line in told if past or line.state in (FactState.ACTIVE, FactState.AGING)]
+    told: list[FactLine] = []
+    for some in _by_subject(ctx, namespace, names, subject, rest=past):
+        chosen = [
+            f
+            for f in some
+            if wanted is None
+            or f.predicate == wanted
+            or (wanted != UNNAMED and resources(ctx).predicates.akin(wanted, f.predicate))
+        ]
+        lines = fact_lines(ctx, namespace, chosen, names)
+        told += [line for line in lines if past or line.state in (FactState.ACTIVE, FactState.AGING)]
+        if len(told) >= limit and not past:
+            break
     order = {state.value: place for place, state in enumerate(FactState)}
-    return sorted(shown, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
+    return sorted(told, key=lambda f: (order[f.state] > 1, f.subject, f.predicate, f.valid_from, f.id))[:limit]
+
+
+def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None, *, rest: bool) -> Iterator[list[Fact]]:
+    """Yield the facts of one entity or of all, some entities at a time, in the order of their ids.
+
+    Args:
+        ctx: The context.
+        namespace: Where.
+        names: Its names.
+        subject: Whose; all if None.
+        rest: All facts are wanted, so they are read at once.
+    """
+    if subject is not None or rest:
+        yield list(all_facts(ctx, namespace, names, subject))
+        return
+    families: dict[str, list[str]] = {}
+    for entity in names.entities:
+        families.setdefault(names.standing(entity), []).append(entity)
+    ordered, at, size = sorted(families), 0, SUBJECTS
+    while at < len(ordered):
+        some = [entity for standing in ordered[at : at + size] for entity in families[standing]]
+        about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, some)
+        documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
+        yield [Fact.from_data(d.id, d.data) for d in documents]
+        at, size = at + size, size * 2
 
 
 def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeline:
@@ -99,18 +133,31 @@ def fact_lines(ctx: Context, namespace: str, some: Sequence[Fact], names: Names)
         ids = [f.id for f in page]
         memories = {m.id: m for m in memory_items(ctx.store.get(namespace, ids), ctx.policy, now)}
         rivals = open_conflicts(ctx, namespace, ids)
+        replaced = {(i, o) for i, kind, o in ctx.store.links_at(namespace, ids) if kind == SUPERSEDES}
+        newer, older = _by_end(replaced, 1), _by_end(replaced, 0)
         told += [
-            _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, rivals.get(f.id, ()), now)
+            replace(
+                _line(ctx, with_learned_rate(memories[f.id], f, rates, now), f, names, now),
+                contested=tuple(rivals.get(f.id, ())),
+                supersedes=tuple(older.get(f.id, ())),
+                superseded_by=tuple(newer.get(f.id, ())),
+            )
             for f in page
             if f.id in memories
         ]
     return told
 
 
-def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, rivals: Sequence[str], now: Instant) -> FactLine:
+def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
+    """Return memory -> the other ends of its links, by the end (0 or 1) at which it stands, in order."""
+    found: dict[str, list[str]] = {}
+    for link in sorted(links):
+        found.setdefault(link[end], []).append(link[1 - end])
+    return found
+
+
+def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant) -> FactLine:
     state, policy = memory.state, ctx.policy.knowledge
-    incoming = {(other, kind) for other, kind, _ in ctx.store.links_to(memory.namespace, memory.id)}
-    linked = [(kind, other) for kind, other, _ in ctx.store.links(memory.namespace, memory.id) if kind == SUPERSEDES]
     subject = names.standing(fact.subject)
     return FactLine(
         id=memory.id,
@@ -130,9 +177,6 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, rivals: Se
         valid_to=_when(fact.valid_to),
         believed_from=_when(state.recorded_ms),
         believed_to=_when(believed_until(fact, state)),
-        supersedes=tuple(o for k, o in linked if (o, k) not in incoming),
-        superseded_by=tuple(o for k, o in linked if (o, k) in incoming),
-        contested=tuple(rivals),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
         question=confirmation_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",

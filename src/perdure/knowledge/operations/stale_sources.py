@@ -8,10 +8,12 @@ from typing import Final
 
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.references import USER
+from perdure.operations.documents import derived_from, find_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
-from perdure.records.link_kinds import DERIVED, SUPERSEDES
+from perdure.records.link_kinds import SUPERSEDES
 from perdure.records.memory import MemoryItem, Scope
+from perdure.rules.lifecycle.digest import LONGEST_LINE
 
 _MOST_SAID: Final = 1000
 """Facts, those learned last, whose words notes are held against."""
@@ -26,7 +28,7 @@ def outdated_messages(
     That is the newer fact; the message's own, no longer believed, where nothing took its place. Of a message that says
     more than one thing one is enough, where the fact in its place is among ``shown``: that is what is asked about.
     """
-    said = {m: [o for o, kind, _ in ctx.store.links_to(namespace, m) if kind == DERIVED] for m in messages}
+    said = derived_from(ctx, namespace, messages)
     facts = sorted({fact for some in said.values() for fact in some})
     told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
     retired = {d.id for d in told if d.data.get("retired_ms") is not None}
@@ -37,6 +39,20 @@ def outdated_messages(
         if found := next((fact for fact in standing if fact in shown), None):
             newer[message] = found
     return newer
+
+
+def hidden_beside(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> set[str]:
+    """Return the notes of which a fact is not believed any longer, and the facts that the other notes say.
+
+    So what still holds is shown once: in the words of its note, or where these say more that is over, as a fact. A note
+    that is too long to be shown whole hides none of its facts.
+    """
+    said = derived_from(ctx, namespace, [note.id for note in notes])
+    told = find_documents(ctx, namespace, Shelf.FACT, sorted({fact for some in said.values() for fact in some}))
+    retired = {d.id for d in told if d.data.get("retired_ms") is not None}
+    over = {note for note, facts in said.items() if not retired.isdisjoint(facts)}
+    whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
+    return over | {fact for note in whole for fact in said.get(note.id, ())}
 
 
 def outdated_notes(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> dict[str, str]:

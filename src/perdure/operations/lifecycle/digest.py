@@ -41,7 +41,7 @@ def digest(
 
 
 def _outdated(ctx: Context, namespace: str, memories: Sequence[MemoryItem]) -> frozenset[str]:
-    """Return the memories that say what no longer holds: they are still recalled, marked, but not kept in view.
+    """Return the memories that say what no longer holds, or what a note says too: recalled, but not kept in view.
 
     What somebody pinned stays; it is theirs to unpin.
     """

@@ -407,6 +407,13 @@ USING unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]),
   AS i(shelf, id, name, before)
 WHERE d.namespace = :namespace AND d.shelf = i.shelf AND d.id = i.id AND d.name = i.name AND d.data = i.before;
 
+-- name: links_at
+-- kind: routed
+SELECT id, kind, other FROM link WHERE namespace = :namespace AND id = ANY(CAST(:ids AS text[]))
+UNION
+SELECT id, kind, other FROM link WHERE namespace = :namespace AND other = ANY(CAST(:ids AS text[]))
+ORDER BY 1, 2, 3;
+
 -- name: documents_of
 -- kind: routed
 SELECT shelf, id, name, data FROM document

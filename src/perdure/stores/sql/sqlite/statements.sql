@@ -390,6 +390,13 @@ WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AN
 DELETE FROM document
 WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name AND data = :before;
 
+-- name: links_at
+-- kind: routed
+SELECT id, kind, other FROM link WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids))
+UNION
+SELECT id, kind, other FROM link WHERE namespace = :namespace AND other IN (SELECT value FROM json_each(:ids))
+ORDER BY 1, 2, 3;
+
 -- name: documents_of
 -- kind: routed
 SELECT shelf, id, name, data FROM document

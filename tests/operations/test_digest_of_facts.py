@@ -1,0 +1,62 @@
+"""MEMORY.md where notes teach facts: what holds is shown once, what no longer holds is not shown as current."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import WORDS_ONLY
+from perdure.interfaces.files.digest_file import write
+
+HOME = {"subject": "Ana", "predicate": "home", "value": "Berlin"}
+JOB = {"subject": "Ana", "predicate": "job", "value": "baker"}
+BOTH = "Ana lives in Berlin and is a baker."
+
+
+@pytest.fixture(params=[{}, {"preset": "facts"}], ids=["default", "facts"])
+def memory(opening, request):
+    return opening({**WORDS_ONLY, **request.param})
+
+
+@pytest.fixture
+def lines(memory, tmp_path):
+    """Return the lines of the digest file, without their ids."""
+
+    def read():
+        write(tmp_path / "MEMORY.md", memory.digest())
+        text = (tmp_path / "MEMORY.md").read_text("utf-8")
+        return sorted(line[2:].partition(" <!--")[0] for line in text.splitlines() if line.startswith("- "))
+
+    return read
+
+
+@pytest.mark.behaviour("KN108")
+def test_a_note_and_its_facts_are_shown_once(memory, lines):
+    memory.remember(BOTH, facts=[HOME, JOB])
+    memory.learn(claims=[{"subject": "Ana", "predicate": "pet", "value": "cat"}])
+    assert lines() == [BOTH, "Ana: pet: cat"]
+
+
+@pytest.mark.behaviour("KN109")
+def test_of_a_note_of_which_a_fact_is_over_the_others_are_shown(memory, clock, lines):
+    memory.remember(BOTH, facts=[HOME, JOB])
+    clock.passes(days=1)
+    memory.remember("Ana moved to Oslo.", facts=[{**HOME, "value": "Oslo", "replaces": "Berlin"}])
+    assert lines() == ["Ana moved to Oslo.", "Ana: occupation: baker"]
+    memory.undo(memory.history()[0].id)
+    assert lines() == [BOTH]
+
+
+def test_what_was_updated_is_not_shown_and_a_note_without_facts_that_hold_neither(memory, clock, lines):
+    old = memory.remember(BOTH, facts=[HOME, JOB])
+    clock.passes(days=1)
+    now = memory.update(old.id, "Ana lives in Oslo now.", facts=[{**HOME, "value": "Oslo"}])
+    assert lines() == ["Ana lives in Oslo now."]
+    memory.deny(memory.facts("Ana")[0].id)
+    assert lines() == []
+    memory.pin(now.id)
+    assert lines() == ["Ana lives in Oslo now."]  # what somebody pinned is theirs to unpin
+
+
+def test_a_note_that_is_cut_hides_none_of_its_facts(memory, lines):
+    memory.remember("Ana lives in Berlin. " + "It was a long day. " * 20, facts=[HOME])
+    assert "Ana: home: Berlin" in lines()
