@@ -230,6 +230,17 @@ def test_a_long_outage_is_kept_in_few_words(talking, memory):
     assert len(json.dumps(unread.data)) < 1000
 
 
+def test_maintenance_lets_the_model_read_what_waits_in_every_session(talking):
+    memory, server = talking(LOADING)
+    told(memory, car(0), session="a")
+    told(memory, car(1), session="b")
+    server.replies = [by_message]
+    (run,) = [r for r in memory.upkeep("one").runs if r.task == "learn"]
+    assert run.note.startswith("2 messages that waited, ")
+    assert paints(memory) == {"paint_0": "red", "paint_1": "green"}
+    assert memory.stats().unread == 0
+
+
 def test_without_an_outage_nothing_is_kept_of_it(talking):
     memory, _ = talking(by_message)
     told(memory, car(0), car(1))

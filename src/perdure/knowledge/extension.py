@@ -27,6 +27,7 @@ from perdure.knowledge.operations.feedback import confirm, deny
 from perdure.knowledge.operations.given_claims import result_of, take_claims
 from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.learn import learn
+from perdure.knowledge.operations.model_reading import waiting_sessions
 from perdure.knowledge.operations.ports import Resources
 from perdure.knowledge.operations.predicate_questions import synonym_questions
 from perdure.knowledge.operations.procedures import learn_procedures
@@ -211,12 +212,14 @@ def _learns(ctx: Context) -> bool:
 
 
 def _learn(ctx: Context, place: str) -> TaskResult:
-    """Sum entities up, and learn how fast facts change and what follows what."""
+    """Let a model read what waits for it, sum entities up, and learn how fast facts change and what follows what."""
+    late = learn(ctx, place, waiting_sessions(ctx, place))
     made = summarize(ctx, place, dry_run=False)
     rates = learn_rates(ctx, place)
     learned = learn_procedures(ctx, place, dry_run=False)
     told = f"{len(made.made)} summaries, {len(rates.rates)} rates, {len(learned.procedures)} procedures"
-    return told, {"operations": [*made.operations, *rates.operations, *learned.operations]}
+    told = f"{late.messages} messages that waited, {told}" if late.messages else told
+    return told, {"operations": [*late.operations, *made.operations, *rates.operations, *learned.operations]}
 
 
 def _verify(ctx: Context, place: str) -> TaskResult:

@@ -200,6 +200,11 @@ def read_waiting(
     return replace(done, waiting=sum(_waiting(ctx, namespace, sessions).values()))
 
 
+def waiting_sessions(ctx: Context, namespace: str) -> list[str]:
+    """Return the sessions with messages that wait."""
+    return [d.id for d in ctx.store.documents.find_named(namespace, Shelf.LEARNED, [UNREAD])]
+
+
 def _waiting(ctx: Context, namespace: str, sessions: Sequence[str]) -> dict[str, int]:
     """Return session -> how many of its messages wait."""
     found = ctx.store.documents.find(namespace, Shelf.LEARNED, sessions)
