@@ -28,7 +28,9 @@ import pytest
 
 import perdure
 from perdure.compose import is_server
+from perdure.operations.remember import remember
 from perdure.records.vector import Space
+from perdure.rules.validation.inputs import draft
 
 STORES = [
     "sqlite",
@@ -329,4 +331,10 @@ def meaning(opening):
 
 def bare_fact(memory, content, namespace="default", **labels):
     """Store a memory of kind fact as importing does: its words alone, and nothing of what they are about."""
-    return memory.remember_many([{"content": content, "kind": "fact", **labels}], namespace)[0]
+    return bare_memories(memory, [{"content": content, "kind": "fact", **labels}], namespace)[0]
+
+
+def bare_memories(memory, items, namespace="default"):
+    """Store memories of any kind in one operation, as importing does."""
+    made = [draft(policy=memory.policy, now=memory._context.clock(), **item) for item in items]
+    return remember(memory._context, made, namespace)

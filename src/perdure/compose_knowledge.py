@@ -74,7 +74,7 @@ class OnDemand(NoExtension[Context]):
         """What the extension keeps."""
         return self._loaded.resources
 
-    def take(self, ctx: Context, decisions: Decisions, handed: HandedClaims, /) -> ClaimResult:
+    def take(self, ctx: Context, decisions: Decisions, handed: Sequence[HandedClaims], /) -> ClaimResult:
         """Write down facts that are handed over: a caller gave some, or replaces what facts rest on."""
         return self._loaded.take(ctx, decisions, handed)
 

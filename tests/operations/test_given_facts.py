@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 import perdure
@@ -239,3 +240,67 @@ def test_the_reply_names_what_may_be_about_the_same_without_embedding_it_twice(c
         reply = memory.remember("Paris has got her now.", facts=[{**HOME, "value": "Paris"}])
         assert [r.id for r in reply.related] == [ana.id]
         assert [(k.subject, k.predicates) for k in reply.predicates] == [("Ana", ("like",))]
+
+
+def test_several_memories_say_facts_in_one_operation(memory):
+    job = {"subject": "Bo", "predicate": "job", "value": "baker"}
+    rows = [
+        {"content": "Ana lives in Berlin.", "kind": "fact", "facts": [{**HOME, "quote": "lives in Berlin"}]},
+        "The printer is out of paper.",
+        {"content": "Ana moved to Paris. Bo is a baker.", "facts": [MOVED, job], "idempotency_key": "1"},
+        {"content": "Bo bakes for a living.", "facts": [job], "confidence": 0.9},
+    ]
+    stored = memory.remember_many(rows)
+    assert [o.memory.kind for o in stored] == ["note"] * 4
+    assert {o.operation for o in stored} == {memory.history()[0].id}
+    assert believed(memory) == {("Ana", "home", "Paris"), ("Bo", "occupation", "baker")}
+    assert memory.get(stored[0].id, include_archived=True).status == "superseded"
+    (bo,) = memory.facts("Bo")
+    assert [memory_id for memory_id, _ in bo.sources] == [
+        stored[2].id,
+        stored[3].id,
+    ]
+    again = memory.remember_many([{**rows[2], "facts": [{**job, "value": "cook"}]}])
+    assert (again[0].id, again[0].changed) == (stored[2].id, False)
+    assert believed(memory, "Bo") == {("Bo", "occupation", "baker")}
+    memory.undo(stored[0].operation)
+    assert memory.list(include_archived=True) == memory.facts(past=True) == memory.entities() == []
+
+
+def test_rows_that_cannot_be_facts_are_named_and_nothing_is_stored(memory):
+    memory.learn(claims=[{**HOME, "subject": "Jon Smith"}, {**HOME, "subject": "Jon Kay"}])
+    memory.alias("jon-smith", "Jonny")
+    memory.alias("jon-kay", "Jonny")
+    before = memory.history()
+    for row, told in (
+        ({"content": "Ana lives in Berlin.", "kind": "fact"}, "Item 2: A fact needs to say what it is about"),
+        ({"content": "Ana lives in Berlin.", "facts": [{**HOME, "quote": "Bonn"}]}, "Item 2: Claim 1: the quote"),
+        ({"content": "Jonny lives here.", "facts": [{**HOME, "subject": "Jonny"}]}, "Item 2: Claim 1: .* may be any"),
+    ):
+        with pytest.raises(perdure.InvalidInput, match=told):
+            memory.remember_many(["Ana is a baker.", row])
+    assert memory.list(kinds=["note"]) == []
+    assert memory.history() == before
+
+
+class Alike(HashEmbedder):
+    """Any two texts mean nearly the same, as texts in a language that a model has not learned do to it."""
+
+    def embed(self, texts, *, purpose):
+        vectors = [np.frombuffer(v, "<f4") + 3 for v in super().embed(texts, purpose=purpose)]
+        return [(v / np.linalg.norm(v)).astype("<f4").tobytes() for v in vectors]
+
+
+@pytest.mark.parametrize(
+    ("old", "other", "new"),
+    [
+        ("El despliegue es los martes a las diez.", "Ana prefiere té verde.", "El despliegue es los viernes ahora."),
+        ("部署日是星期二上午十点", "安娜喜欢绿茶和蛋糕", "部署日改为星期五上午十点"),
+    ],
+)
+def test_what_is_near_in_meaning_alone_is_not_offered(old, other, new, clock):
+    with perdure.open(":memory:", None, clock, embedder=Alike()) as memory:
+        kept = memory.remember(old)
+        assert memory.remember(other).related == ()
+        clock.passes(days=1)
+        assert [r.id for r in memory.remember(new).related] == [kept.id]

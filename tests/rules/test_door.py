@@ -357,11 +357,13 @@ def test_metadata_that_json_would_change_is_refused(metadata):
 
 @pytest.mark.parametrize("items", ["text", {"content": "x"}, 5, None])
 def test_items_must_be_a_list(items):
-    refuses(lambda: intake.drafts(items, policy=POLICY, now=NOW))
+    refuses(lambda: intake.drafts_with_facts(items, policy=POLICY, now=NOW))
 
 
 def test_a_refusal_among_several_names_the_item():
-    error = refuses(lambda: intake.drafts(["fine", {"content": "x", "importance": 2}], policy=POLICY, now=NOW))
+    error = refuses(
+        lambda: intake.drafts_with_facts(["fine", {"content": "x", "importance": 2}], policy=POLICY, now=NOW)
+    )
     assert "Item 2" in error.message
     assert "importance" in error.message
 
@@ -370,7 +372,7 @@ def test_a_refusal_among_several_names_the_item():
     "item", [{"content": "x", "text": "y"}, {"contents": "x"}, {1: 2}, {"policy": POLICY, "content": "x"}]
 )
 def test_unknown_arguments_are_refused_with_the_known_ones(item):
-    error = refuses(lambda: intake.drafts([item], policy=POLICY, now=NOW))
+    error = refuses(lambda: intake.drafts_with_facts([item], policy=POLICY, now=NOW))
     assert "idempotency_key" in error.remedy
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conftest import bare_memories
 from perdure.knowledge.records.facts import Fact, Learned, Value, ValueKind
 from perdure.records.document import Shelf
 from perdure.records.instant import to_instant
@@ -52,7 +53,7 @@ def shortened(memory: Any, identity: str, text: str | None, form: Form, tokens: 
 def facts(memory: Any, *told: tuple[str, str, Any], namespace: str = "default") -> list[str]:
     """Store facts, each (words, sort of predicate, since when), and return their ids."""
     items = [{"content": text, "kind": "fact", "at": at} for text, _, at in told]
-    ids = [m.id for m in memory.remember_many(items, namespace=namespace)]
+    ids = [m.id for m in bare_memories(memory, items, namespace)]
     changes = []
     for i, (text, type_, at) in zip(ids, told, strict=True):
         value = Value(text, ValueKind.TEXT, text.casefold())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import START, WORDS_ONLY, Clock, HashEmbedder, bare_fact, opened, places
+from conftest import START, WORDS_ONLY, Clock, HashEmbedder, bare_fact, bare_memories, opened, places
 
 pytestmark = pytest.mark.xdist_group("filters")  # they share large stores
 
@@ -29,7 +29,8 @@ def filled(memory, clock):
         clock.passes(minutes=chance.randint(1, 600))
         place = chance.choice([{}, {}, {"session": "s1"}, {"session": "s2"}, {"task": "t1"}])
         kept.append(
-            memory.remember_many(
+            bare_memories(
+                memory,
                 [
                     {
                         "content": f"deploy {chance.choice(NAMES)} number {i}",
@@ -39,7 +40,7 @@ def filled(memory, clock):
                         "at": clock() - timedelta(days=chance.randint(0, 9)),
                         **place,
                     }
-                ]
+                ],
             )[0]
         )
     for m in kept[::7]:

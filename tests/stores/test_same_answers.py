@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from conftest import HARSH, START, WORDS_ONLY, Clock, HashEmbedder, logical, opened, places, servers
+from conftest import HARSH, START, WORDS_ONLY, Clock, HashEmbedder, bare_memories, logical, opened, places, servers
 from perdure.records.policy import RecallPolicy
 from perdure.stores.sqlite import searching
 
@@ -154,7 +154,7 @@ def live(memory, clock, namespace="default", seed=7, count=300):
             }
             for text in texts[start : start + 40]
         ]
-        kept += memory.remember_many(items, namespace=namespace)
+        kept += bare_memories(memory, items, namespace)
     talk = [{"content": sentence(chance), "speaker": PEOPLE[i % 2], "at": clock.now} for i in range(60)]
     memory.ingest(talk, namespace=namespace, session="talk")
     for m in kept[::17]:

@@ -83,7 +83,7 @@ class Knowledge:
         """Learn facts from the messages of sessions, where the policy says so."""
         return learn(ctx, namespace, sessions).operations if _learns(ctx) else ()
 
-    def take(self, ctx: Context, decisions: Decisions, handed: HandedClaims, /) -> ClaimResult:
+    def take(self, ctx: Context, decisions: Decisions, handed: Sequence[HandedClaims], /) -> ClaimResult:
         """Write down facts that are handed over."""
         return result_of(take_claims(ctx, decisions, handed))
 

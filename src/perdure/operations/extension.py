@@ -44,7 +44,7 @@ class Extension(Protocol[Ctx_contra]):
         """Learn from the messages of sessions after they were taken in, and return the ids of the operations."""
         ...
 
-    def take(self, ctx: Ctx_contra, decisions: Decisions, handed: HandedClaims, /) -> ClaimResult:
+    def take(self, ctx: Ctx_contra, decisions: Decisions, handed: Sequence[HandedClaims], /) -> ClaimResult:
         """Decide what becomes of facts that a caller hands over, and of those that rest on what it replaces.
 
         Raises:
@@ -136,7 +136,7 @@ class NoExtension(Generic[Ctx_contra]):
         """Learn nothing."""
         return ()
 
-    def take(self, _ctx: Ctx_contra, _decisions: Decisions, _handed: HandedClaims, /) -> ClaimResult:
+    def take(self, _ctx: Ctx_contra, _decisions: Decisions, _handed: Sequence[HandedClaims], /) -> ClaimResult:
         """Write down nothing."""
         return ClaimResult()
 

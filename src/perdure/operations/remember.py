@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from perdure.operations.decisions import begin, write
 from perdure.operations.new_memories import insert, make_vectors
 from perdure.operations.ports import Context, Progress
 from perdure.operations.writing import retry
 from perdure.records.errors import ConflictError, InvalidInput, PartlyStored, PerdureError
+from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.memory import Kind, MemoryItem, Status
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import Outcome, operations_of
@@ -21,6 +23,8 @@ from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.lifecycle.unarchive import unarchive
 from perdure.rules.redaction import redaction_note
 from perdure.rules.repeated_words import decide_merge, merge_drafts
+from perdure.rules.source_trust import stored_trust
+from perdure.rules.validation.inputs import SaidFacts
 
 BATCH: Final = 500
 Embed = Literal["now", "later"]
@@ -36,9 +40,12 @@ def remember(
     operation: str = "remember",
     embed: Embed = "now",
     vectors: Sequence[Vector | None] | None = None,
+    facts: Mapping[int, SaidFacts] = MappingProxyType({}),
     progress: Progress | None = None,
 ) -> list[Outcome]:
     """Store drafts, and return what became of each, in the same order.
+
+    ``facts`` are those that drafts say, by the place of the draft.
 
     Up to 500 drafts are one transaction, all or nothing. Of a longer list each 500 are; if a later one fails,
     PartlyStored says how many are stored.
@@ -53,8 +60,10 @@ def remember(
     for start in range(0, len(drafts), BATCH):
         batch = drafts[start : start + BATCH]
         made = _vectors(ctx, batch, embed) if vectors is None else vectors[start : start + BATCH]
+        said = {i - start: facts[i] for i in range(start, start + len(batch)) if i in facts}
+        store = _Batch(batch, made, namespace, operation, said, start)
         try:
-            outcomes += retry(lambda batch=batch, made=made: _store(ctx, batch, made, namespace, operation))  # type: ignore[misc]  # bound now
+            outcomes += retry(lambda store=store: _store(ctx, store))  # type: ignore[misc]  # bound now
         except PerdureError as error:
             if start == 0:
                 raise
@@ -73,15 +82,66 @@ def _vectors(ctx: Context, drafts: Sequence[Draft], embed: Embed) -> Sequence[Ve
     return make_vectors(ctx, drafts) if embed == "now" else [None] * len(drafts)
 
 
-def _store(
-    ctx: Context, drafts: Sequence[Draft], vectors: Sequence[Vector | None], namespace: str, operation: str
-) -> list[Outcome]:
-    decisions = begin(ctx, namespace, ctx.clock())
-    ids = store_drafts(ctx, decisions, drafts, vectors, merge=operation == MERGING)
-    note = f"{operation}: {len(decisions.changed)} {'memory' if len(decisions.changed) == 1 else 'memories'}"
-    written = write(ctx, decisions, operation, note)
+class _Batch(NamedTuple):
+    """What is stored in one transaction: drafts, the facts of some of them by place, and how many items came before."""
+
+    drafts: Sequence[Draft]
+    vectors: Sequence[Vector | None]
+    namespace: str
+    operation: str
+    facts: Mapping[int, SaidFacts]
+    before: int
+
+
+def _store(ctx: Context, batch: _Batch) -> list[Outcome]:
+    decisions = begin(ctx, batch.namespace, ctx.clock())
+    repeated = _repeated(ctx, batch)
+    ids = store_drafts(ctx, decisions, batch.drafts, batch.vectors, merge=batch.operation == MERGING)
+    changed = decisions.changed
+    note = f"{batch.operation}: {len(changed)} {'memory' if len(changed) == 1 else 'memories'}"
+    handed = [
+        replace(handed_claims(decisions, ids[i], *said), item=batch.before + i + 1)
+        for i, said in batch.facts.items()
+        if i not in repeated
+    ]
+    if handed:
+        ctx.extension.take(ctx, decisions, handed)
+    if decisions.changed != changed:
+        changed |= {one.memory for one in handed if one.memory is not None}
+    written = write(ctx, decisions, batch.operation, note)
     memories = memory_items([decisions.result(identity) for identity in ids], ctx.policy, decisions.now)
-    return _outcomes(memories, decisions.changed, written)
+    return _outcomes(memories, changed, written)
+
+
+def _repeated(ctx: Context, batch: _Batch) -> set[int]:
+    """Return the places of drafts with facts whose key was used before: what they say was written down then."""
+    keys = {i: key for i in batch.facts if (key := batch.drafts[i].key) is not None}
+    seen = set(ctx.store.ids_of_keys(batch.namespace, list(keys.values()))) if keys else set()
+    places = set()
+    for i, key in keys.items():
+        if key in seen:
+            places.add(i)
+        seen.add(key)
+    return places
+
+
+def handed_claims(
+    decisions: Decisions, memory: str, claims: tuple[GivenClaim, ...], confidence: float | None
+) -> HandedClaims:
+    """Return claims with what is known of the memory that says them."""
+    record = decisions.record(memory)
+    content, at = record.content, decisions.now
+    return HandedClaims(
+        claims,
+        memory,
+        content.text,
+        min(record.state.created_ms, at) if memory in decisions.changed else at,
+        stored_trust(content.metadata),
+        record.state.scope,
+        content.session,
+        content.speaker,
+        confidence,
+    )
 
 
 def store_drafts(

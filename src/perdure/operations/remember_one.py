@@ -9,10 +9,10 @@ from typing import Final
 from perdure.operations.decisions import begin, close_questions, outcome, write
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
-from perdure.operations.remember import store_drafts
+from perdure.operations.remember import handed_claims, store_drafts
 from perdure.operations.writing import read_record, retry
 from perdure.records.errors import InvalidInput
-from perdure.records.fact_claim import GivenClaim, HandedClaims
+from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import text_of
 from perdure.records.link_kinds import DERIVED, SUPERSEDES
 from perdure.records.memory import Kind, Record, Scope, Status
@@ -20,15 +20,17 @@ from perdure.records.new_memory import Draft
 from perdure.records.outcome import ClaimResult, RelatedMemory, Remembered
 from perdure.records.plan import Change, Target
 from perdure.rules.decisions import Decisions
+from perdure.rules.language.words import shared_words
 from perdure.rules.redaction import redaction_note
-from perdure.rules.source_trust import stored_trust
 
 _MOST: Final = 3
 """Earlier memories that are told."""
 _LENGTH: Final = 100
 """Characters of each."""
-_NEAR: Final = 0.6
-"""Cosine from which two memories may be about the same thing."""
+_NEAR: Final = 0.45
+"""Cosine from which two memories may be about the same thing, if they share words besides (decision 25)."""
+_SHARED: Final = 0.3
+"""Share of the words of the shorter one."""
 
 
 def remember_one(
@@ -87,22 +89,9 @@ def take_claims(
     resting = any(record.state.kind is Kind.FACT or _has_facts(ctx, record) for record in old)
     if not claims and not resting:
         return ClaimResult()
-    record = decisions.record(stands)
-    content = record.content
-    handed = HandedClaims(
-        claims,
-        stands,
-        content.text,
-        min(record.state.created_ms, decisions.now) if stands in decisions.changed else decisions.now,
-        stored_trust(content.metadata),
-        record.state.scope,
-        content.session,
-        content.speaker,
-        confidence,
-        tuple(r.id for r in old),
-        corrects,
-    )
-    return ctx.extension.take(ctx, decisions, handed)
+    handed = handed_claims(decisions, stands, claims, confidence)
+    handed = replace(handed, gone=tuple(r.id for r in old), corrects=corrects)
+    return ctx.extension.take(ctx, decisions, [handed])
 
 
 def supersede(ctx: Context, decisions: Decisions, record: Record, stands: str) -> None:
@@ -147,7 +136,9 @@ def _reply(ctx: Context, decisions: Decisions, done: Remembered, claims: Sequenc
     told, predicates = ctx.extension.near(ctx, place, claims, besides) if claims else ((), ())
     near = [other for other, cosine in decisions.neighbours.get(done.id, ()) if cosine >= _NEAR]
     ids = [i for i in dict.fromkeys((*told, *near)) if i != done.id and i not in besides]
-    related = [r for r in (ctx.store.get(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(r, done)]
+    found = [r for r in (ctx.store.get(place, ids[: 3 * _MOST]) if ids else ()) if _is_shown(r, done)]
+    words = done.memory.content
+    related = [r for r in found if r.id in told or shared_words(r.content.text, words) >= _SHARED]
     return replace(done, related=tuple(_related(r) for r in related[:_MOST]), predicates=tuple(predicates))
 
 

@@ -72,6 +72,7 @@ class HandedClaims:
         confidence: How sure the caller is, 0 to 1; None for what a claim has by itself.
         gone: Memories that the call replaces: facts that rest on nothing else are no longer believed.
         corrects: The claims say what holds now instead of what was believed.
+        item: The memory's place in a list of several, from 1; 0 for one alone. Faults name it.
     """
 
     claims: tuple[GivenClaim, ...]
@@ -85,3 +86,4 @@ class HandedClaims:
     confidence: float | None = None
     gone: tuple[str, ...] = ()
     corrects: bool = False
+    item: int = 0

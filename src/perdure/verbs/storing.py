@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from perdure.records.errors import InvalidInput
 from perdure.verbs.declaration import Param, verb
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.parameters import Facts, Identity, MemoryKind, MemoryScope, Metadata, Namespace, Reason
@@ -78,12 +77,10 @@ class StoringVerbs:
             InvalidInput: A value or a fact is refused; nothing was stored.
             NotFound: There is no memory of an id in ``replaces``.
         """
-        claims = self._claims(facts, content)
-        if kind == "fact" and not claims:
-            raise InvalidInput("A fact needs to say what it is about.", remedy=f"Pass {fact_claims.EXAMPLE}.")
         item = {
             "content": content,
-            "kind": "note" if kind == "fact" else kind,
+            "kind": kind,
+            "facts": facts,
             "tags": tags,
             "importance": importance,
             "confidence": confidence,
@@ -95,8 +92,9 @@ class StoringVerbs:
             "pinned": pinned,
             "idempotency_key": idempotency_key,
         }
-        (draft,) = inputs.drafts([item], policy=self._context.policy, now=self._context.clock())
-        return remember_one.remember_one(self._context, draft, namespace, claims, replaces, confidence)
+        (draft,), said = inputs.drafts_with_facts([item], policy=self._context.policy, now=self._context.clock())
+        claims, sure = said.get(0, ((), None))
+        return remember_one.remember_one(self._context, draft, namespace, claims, replaces, sure)
 
     def _claims(self, facts: Sequence[Mapping[str, Any]], content: str) -> tuple[GivenClaim, ...]:
         if not facts:
@@ -114,11 +112,15 @@ class StoringVerbs:
     ) -> list[Outcome]:
         """Store several memories; all are checked before the first is stored, and each 500 are one transaction.
 
-        An item is a text or a mapping of the arguments of ``remember``; the outcomes come in the order of the items.
-        ``progress`` is called with (done, total).
+        An item is a text or a mapping of the arguments of ``remember`` but ``replaces``; the outcomes come in the order
+        of the items. ``progress`` is called with (done, total).
+
+        Raises:
+            InvalidInput: An item is refused; the text says which one. Nothing was stored.
+            PartlyStored: A later transaction failed; it says how many items are stored.
         """
-        drafts = inputs.drafts(items, policy=self._context.policy, now=self._context.clock())
-        return remember.remember(self._context, drafts, namespace, embed=embed, progress=progress)
+        drafts, facts = inputs.drafts_with_facts(items, policy=self._context.policy, now=self._context.clock())
+        return remember.remember(self._context, drafts, namespace, embed=embed, facts=facts, progress=progress)
 
     @verb(
         "Store",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import Final
 
 from perdure.interfaces.views import Request
@@ -15,10 +18,15 @@ from perdure.records.outcome import Outcome, Remembered
 _NUMBERS: Final = ("importance", "confidence", "strength", "retention", "value")
 _OPTIONAL: Final = ("tags", "speaker", "session", "task", "source", "metadata")
 _BRIEF: Final = 100
-_RELATED_BESIDE: Final = 60
-"""Characters of a related memory where predicates are told besides."""
-_PREDICATES: Final = 60
-_MOST_SUBJECTS: Final = 1
+_REPLY: Final = 120
+"""Tokens that a model reads of what became of a memory, at most."""
+_AROUND: Final = 36
+"""Of them for the first line, the heading of the related memories and the last line."""
+_EACH: Final = 7
+"""For the id and the day of a related memory."""
+_PREDICATES: Final = 20
+"""For a subject and its predicates."""
+_ASKED: Final = 3
 _DONE: Final = {
     "pin": "Pinned",
     "unpin": "Unpinned",
@@ -71,33 +79,61 @@ def _row(m: MemoryItem) -> tuple[Text, ...]:
 def view_outcome(done: Outcome, request: Request) -> Iterator[Block]:
     """Show what a verb did to one memory, and how it is undone if it changed anything."""
     m = done.memory
-    verb = "different" if request.arguments.get("yes") is False else request.arguments.get("verdict") or request.verb
-    said = _DONE.get(verb, verb.removesuffix("e").capitalize() + "ed") if done.changed else "Nothing changed:"
-    where = (" in ", Foreign(m.namespace)) if verb == "remember" else ()
-    yield Line((f"{said} ", Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
+    where = (" in ", Foreign(m.namespace)) if request.verb == "remember" else ()
+    yield Line((_said(done, request), Identifier(m.id), f" ({m.kind}, {_status(m)}, {m.tier})", *where, "."))
     yield from undo([done.operation])
+
+
+def _said(done: Outcome, request: Request) -> str:
+    verb = "different" if request.arguments.get("yes") is False else request.arguments.get("verdict") or request.verb
+    return f"{_DONE.get(verb, verb.removesuffix('e').capitalize() + 'ed')} " if done.changed else "Nothing changed: "
 
 
 def view_remembered(done: Remembered, request: Request) -> Iterator[Block]:
     """Show what was stored, what became of its facts, and what it may be compared with."""
     head, *end = view_outcome(done, request)
-    yield head
+    yield replace(head, reader="person") if isinstance(head, Line) else head
+    yield Line((_said(done, request), Identifier(done.id), "."), reader="model")
     facts = done.facts
+    room: float = _REPLY - _AROUND
     counts = {"new": facts.created, "confirmed": facts.reinforced, "no longer believed": facts.retired}
     if told := [f"{len(ids):,} {what}" for what, ids in counts.items() if ids]:
-        yield Line(f"Facts: {', '.join(told)}.")
+        yield Line(line := f"Facts: {', '.join(told)}.")
+        room -= _tokens(line)
     if facts.asked:
-        yield Line(("A person is asked about ", cell("", facts.asked), ": ", command("review")), tone="warning")
-    if done.related:
-        yield Line(("Maybe about the same. If one of these no longer holds: ", command("update", id=...)))
-        length = _RELATED_BESIDE if done.predicates else _BRIEF
-        for other in done.related:
-            words = Foreign(other.content[:length], length)
-            yield Line((Identifier(other.id), f" {other.created_at} ", words), item=True)
-    for known in done.predicates[:_MOST_SUBJECTS]:
-        names = ", ".join(name.replace("_", " ") for name in known.predicates)
-        yield Line(("Known of ", Foreign(known.subject), ": ", Foreign(names[:_PREDICATES])))
+        asked = cell("", facts.asked[:_ASKED])
+        yield Line(("A person is asked about ", asked, ": ", command("review")), tone="warning")
+        room -= _EACH + 3 * len(facts.asked[:_ASKED])
+    last = []
+    for known in done.predicates[:1]:
+        subject = _fitting(known.subject, _PREDICATES / 2)
+        names = _fitting(", ".join(name.replace("_", " ") for name in known.predicates), _PREDICATES - _tokens(subject))
+        last.append(Line(("Known of ", Foreign(subject), ": ", Foreign(names))))
+        room -= _tokens(f"Known of '{subject}': '{names}'")
+    yield from _related(done, room)
+    yield from last
     yield from end
+
+
+def _related(done: Remembered, room: float) -> Iterator[Block]:
+    """Show what a memory may be compared with; each gets its share of the tokens that are left."""
+    if done.related:
+        yield Line(("If one of these no longer holds: ", command("update", id=...)))
+    for left, other in zip(range(len(done.related), 0, -1), done.related, strict=True):
+        words = _fitting(other.content[:_BRIEF], room / left - _EACH)
+        room -= _EACH + _tokens(words)
+        yield Line((Identifier(other.id), f" {other.created_at} ", Foreign(words, _BRIEF)), item=True)
+
+
+def _tokens(text: str) -> float:
+    """Return no fewer tokens than a text has: a Latin letter counts as two sevenths, one of another script as one."""
+    return sum(1.0 if letter > "\u024f" else 4 / 7 if letter in '"\\' else 2 / 7 for letter in text)
+
+
+def _fitting(text: str, room: float) -> str:
+    """Return the beginning of a text that has at most so many tokens."""
+    spent = list(accumulate(map(_tokens, text)))
+    return text[: bisect_right(spent, room)]
 
 
 def view_edge_change(done: EdgeChange, _: Request) -> Iterator[Block]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from perdure.knowledge.extraction.entity_names import Ambiguous, Resolved, entity_id, normal_name
+from perdure.knowledge.extraction.entity_names import Ambiguous, Names, Resolved, entity_id, normal_name
 from perdure.knowledge.extraction.references import FIRST_PERSON, speaker_name
 from perdure.knowledge.extraction.values import value_of
 from perdure.knowledge.operations.alias_index import names_of
@@ -34,6 +34,7 @@ from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.document import Shelf
+from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.instant import Instant
 from perdure.records.link_kinds import DERIVED, SUPERSEDES
@@ -60,20 +61,29 @@ def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:
 
     def attempt() -> Learnt:
         decisions = begin(ctx, namespace, ctx.clock())
-        writer = take_claims(ctx, decisions, HandedClaims(claims, None, "", decisions.now))
+        writer = take_claims(ctx, decisions, [HandedClaims(claims, None, "", decisions.now)])
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
         return writer.tally.learnt(0, () if written is None else (written,))
 
     return retry(attempt)
 
 
-def take_claims(ctx: Context, decisions: Decisions, handed: HandedClaims) -> ClaimWriter:
-    """Decide what becomes of claims, beside what else is decided in an operation.
+def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaims]) -> ClaimWriter:
+    """Decide what becomes of the claims of some memories, beside what else is decided in an operation.
 
     Raises:
-        InvalidInput: A claim names nobody or several, or two contradict each other.
+        InvalidInput: A claim names nobody or several, or two of one memory contradict each other.
     """
-    return _Taker(ctx, decisions, handed).take()
+    writer = ClaimWriter(FactSession(ctx, decisions.namespace, decisions.now, decisions))
+    names = names_of(ctx, decisions.namespace)
+    for one in handed:
+        try:
+            _Taker(ctx, writer, names, one).take()
+        except InvalidInput as error:
+            where = f"Item {one.item}: " if one.item else ""
+            raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
+    decisions.add(writer.work.changes())
+    return writer
 
 
 def result_of(writer: ClaimWriter) -> ClaimResult:
@@ -83,16 +93,14 @@ def result_of(writer: ClaimWriter) -> ClaimResult:
 
 
 class _Taker:
-    """Takes the claims of one call."""
+    """Takes the claims of one memory, or those that stand in none."""
 
-    def __init__(self, ctx: Context, decisions: Decisions, handed: HandedClaims) -> None:
+    def __init__(self, ctx: Context, writer: ClaimWriter, names: Names, handed: HandedClaims) -> None:
         self.ctx, self.handed, self.policy = ctx, handed, ctx.policy.knowledge
-        self.work = FactSession(ctx, decisions.namespace, decisions.now, decisions)
-        self.writer = ClaimWriter(self.work)
-        self.names = names_of(ctx, decisions.namespace)
+        self.writer, self.work, self.names = writer, writer.work, names
         self.gone: dict[str, None] = dict.fromkeys(handed.gone)
 
-    def take(self) -> ClaimWriter:
+    def take(self) -> None:
         """Decide about each claim, then about what rested on what was replaced."""
         claims = self._meant()
         self._read_ahead(claims)
@@ -103,8 +111,6 @@ class _Taker:
         if self.handed.memory is not None:
             self._mention(claims)
         ground(self.work, self.writer.tally, () if self.handed.memory is None else (self.handed.memory,))
-        self.work.decisions.add(self.work.changes())
-        return self.writer
 
     # --- who and what is meant
 

@@ -29,12 +29,34 @@ _ANSWERING: Final = ROLES - {"user", "human"}
 _WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")  # noqa: RUF001  # the typographic apostrophe is meant
 _POSSESSIVE: Final = re.compile(r"['’]s?$")  # noqa: RUF001  # as above
+_CONTENT: Final = 4
+_IDEOGRAPHS: Final = "\u2e80"
+"""Scripts from here on are written without spaces."""
 _FIRST_PERSON: Final = frozenset({"i", "my", "me", "mine", "myself"})
 
 
 def query_words(text: str) -> tuple[str, ...]:
     """Return a query's words in order, lower case, each once, without stop words."""
     return tuple(dict.fromkeys(w for w in _WORD.findall(text.lower()) if w not in STOP_WORDS))
+
+
+def shared_words(one: str, other: str) -> float:
+    """Return how much of the shorter of two texts the other says too, 0 to 1: words of four letters or more, numbers.
+
+    Of scripts without spaces (Chinese, Japanese) two letters count as a word.
+    """
+    first, second = _content_words(one), _content_words(other)
+    return len(first & second) / max(1, min(len(first), len(second)))
+
+
+def _content_words(text: str) -> set[str]:
+    found: set[str] = set()
+    for word in query_words(text):
+        if word[0] >= _IDEOGRAPHS:
+            found |= {word[i : i + 2] for i in range(len(word) - 1)}
+        elif len(word) >= _CONTENT or word.isdigit():
+            found.add(word)
+    return found
 
 
 def people_named(text: str) -> frozenset[str]:

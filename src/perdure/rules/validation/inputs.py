@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from perdure.records.errors import InvalidInput
+from perdure.records.fact_claim import GivenClaim
 from perdure.records.instant import Instant, text_of, to_instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
@@ -16,9 +17,12 @@ from perdure.records.trust import Trust
 from perdure.rules.insertion import birth_confidence
 from perdure.rules.redaction import redact_by_policy, redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
+from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
 from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text
 
 _LONGEST_LABEL: Final = 1000
+SaidFacts = tuple[tuple[GivenClaim, ...], float | None]
+"""The facts that a draft says, and how sure the caller is; None for what a fact has by itself."""
 
 
 def checked_tags(tags: Any, policy: Policy) -> tuple[str, ...]:
@@ -181,24 +185,45 @@ def _check_arguments(given: Mapping[str, Any]) -> None:
         )
 
 
-def drafts(items: Any, *, policy: Policy, now: Instant) -> list[Draft]:
-    """Return checked drafts of several items: texts, or mappings of the arguments of ``remember``.
+def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list[Draft], dict[int, SaidFacts]]:
+    """Return checked drafts of several items, and the facts that they say by the place of the draft, from 0.
+
+    An item is a text, or a mapping of the arguments of ``remember``. One of kind ``fact`` becomes a note that says
+    facts.
 
     Raises:
         InvalidInput: An item is refused; the text says which one.
     """
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput("items must be a list.", remedy="Pass a list of texts or dicts.")
-    found = []
+    found: list[Draft] = []
+    said: dict[int, SaidFacts] = {}
     for position, item in enumerate(items, 1):
         given: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {"content": item}
         try:
             _check_arguments(given)
-            found.append(draft(given.pop("content", None), policy=policy, now=now, **given))
+            content, facts = given.pop("content", None), given.pop("facts", ())
+            claims = parsed_claims(facts, _words(content), policy=policy, now=now) if facts else ()
+            if given.get("kind") == Kind.FACT:
+                _check_says_facts(claims)
+                given["kind"] = Kind.NOTE
+            made = draft(content, policy=policy, now=now, **given)
+            if claims:
+                said[len(found)] = claims, None if given.get("confidence") is None else made.confidence
+            found.append(made)
         except InvalidInput as error:
             where = f"Item {position}: " if isinstance(items, Sized) and len(items) > 1 else ""
             raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
-    return found
+    return found, said
+
+
+def _words(content: Any) -> str:
+    return content if isinstance(content, str) else ""
+
+
+def _check_says_facts(claims: tuple[GivenClaim, ...]) -> None:
+    if not claims:
+        raise InvalidInput("A fact needs to say what it is about.", remedy=f"Pass {EXAMPLE}.")
 
 
 _ARGUMENTS: Final = frozenset(
@@ -216,5 +241,6 @@ _ARGUMENTS: Final = frozenset(
         "at",
         "pinned",
         "idempotency_key",
+        "facts",
     }
 )
