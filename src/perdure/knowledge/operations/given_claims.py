@@ -82,6 +82,7 @@ def take_claims(ctx: Context, decisions: Decisions, handed: Sequence[HandedClaim
         except InvalidInput as error:
             where = f"Item {one.item}: " if one.item else ""
             raise InvalidInput(f"{where}{error.message}", remedy=error.remedy) from error
+    ground(writer.work, writer.tally, [one.memory for one in handed if one.memory is not None])
     decisions.add(writer.work.changes())
     return writer
 
@@ -110,7 +111,6 @@ class _Taker:
         self._supersede_sources()
         if self.handed.memory is not None:
             self._mention(claims)
-        ground(self.work, self.writer.tally, () if self.handed.memory is None else (self.handed.memory,))
 
     # --- who and what is meant
 
