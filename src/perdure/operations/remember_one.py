@@ -28,7 +28,7 @@ _MOST: Final = 3
 _LENGTH: Final = 100
 """Characters of each."""
 _NEAR: Final = 0.45
-"""Cosine from which two memories may be about the same thing, if they share words besides (decision 25)."""
+"""Cosine from which two memories may be about the same thing, if they share words besides (decision 26)."""
 _SHARED: Final = 0.3
 """Share of the words of the shorter one."""
 
