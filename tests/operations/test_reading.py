@@ -53,7 +53,8 @@ def test_who_gives_a_name_is_known_by_it(memory, talk):
 
 def test_a_name_that_is_anothers_stays_anothers(memory, talk):
     talk("Ingrid Olsen lives in Oslo.", "My name is Ingrid Olsen.")
-    assert ("Ingrid Olsen", "home", "Oslo") in believed(memory)
+    talk("Ingrid Olsen prefers coffee.")
+    assert {f.value for f in memory.facts("Ingrid Olsen")} == {"Oslo", "coffee"}
 
 
 @pytest.mark.behaviour("RD3")
@@ -89,7 +90,9 @@ def test_a_no_with_another_value_corrects_what_was_asked(memory, talk):
 
 
 @pytest.mark.behaviour("RD5")
-@pytest.mark.parametrize("text", ["Ich wohne in Berlin.", "No, el jueves.", "Mi hermana Ana vive en Madrid."])
+@pytest.mark.parametrize(
+    "text", ["Note: das Passwort ist nicht mehr gültig.", "No, el jueves.", "Mi hermana Ana vive en Madrid."]
+)
 def test_in_another_language_nothing_is_read(memory, talk, text):
     talk(text)
     assert memory.facts() == []
