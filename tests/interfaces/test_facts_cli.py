@@ -98,7 +98,7 @@ def test_facts_are_shown_with_what_they_rest_on(place):
     assert row["what"] == friday["predicate"].replace("_", " ")
     assert row["confidence"] == f"{friday['confidence']:.2f}"
     assert row["said"] == friday["sources"][0][1]
-    assert row["remarks"] == "stale"
+    assert row["remarks"] == f"not confirmed since {since}"
     assert f"Ask a person: {friday['question']}" in shown
     assert [f["value"] for f in data("facts", "--predicate", "delivery day preference")] == ["Friday"]
     assert data("facts", "--predicate", "shoe size", code=3) == []

@@ -43,9 +43,9 @@ def test_commands_take_facts_from_a_file_and_from_standard_input(place):
     kept = run("remember", "Ana lives in Paris and does not eat pork.", "--facts", "facts.json")
     assert len(kept["facts"]["created"]) == 2
     moved = run("remember", "Ana moved to Rome.", "--facts", "-", given=json.dumps([ROME]))
-    assert believed(place) == {("Ana", "home", "Rome", False), ("Ana", "eat", "not pork", True)}
+    assert believed(place) == {("Ana", "home", "Rome", False), ("Ana", "eat", "pork", True)}
     run("undo", moved["operation"])
-    assert believed(place) == {("Ana", "home", "Paris", False), ("Ana", "eat", "not pork", True)}
+    assert believed(place) == {("Ana", "home", "Paris", False), ("Ana", "eat", "pork", True)}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_an_agent_hands_facts_over_changes_one_and_undoes_all(place):
             assert "Paris" not in text
 
     anyio.run(story)
-    facts = {("Ana", "home", "Rome", False), ("Ana", "eat", "not pork", True), ("test database", "port", "5433", False)}
+    facts = {("Ana", "home", "Rome", False), ("Ana", "eat", "pork", True), ("test database", "port", "5433", False)}
     assert believed(place) == facts
 
     async def undo_all():

@@ -92,32 +92,72 @@ def test_a_fact_is_updated_with_the_note_that_says_it(memory):
     assert memory.get(old.id, include_archived=True).status == "superseded"
 
 
-def test_a_denied_claim_is_a_fact_that_is_shown_and_as_of_knows_both(memory, clock):
+NOT_PORK = "Ana: eat: not pork"
+
+
+@pytest.mark.behaviour("FD5")
+def test_a_denied_fact_reads_the_same_wherever_it_is_shown(memory, clock):
+    memory.learn(claims=[{**PORK, "denied": True}])
+    (fact,) = memory.facts("Ana")
+    assert (fact.value, fact.denied, fact.shown_value) == ("pork", True, "not pork")
+    assert (fact.to_dict()["value"], fact.to_dict()["denied"]) == ("pork", True)
+    assert memory.get(fact.id).content == NOT_PORK
+    assert memory.why(fact.id).fact.says == NOT_PORK
+    (entry,) = memory.answer_sheet("Does Ana eat pork?").known
+    assert entry.says == NOT_PORK
+    assert NOT_PORK in memory.digest()
+    assert NOT_PORK in [h.memory.content for h in memory.recall("Does Ana eat pork?", touch=False).hits]
+    clock.passes(days=100)
+    assert "that Ana does not eat pork" in memory.review(limit=5)[0].question
+
+
+@pytest.mark.behaviour("FD6")
+def test_facts_of_another_time_know_what_was_eaten_and_what_was_not(memory, clock):
     memory.remember("Ana eats pork.", facts=[PORK])
     clock.passes(days=30)
     memory.remember("Ana does not eat pork any more.", facts=[{**PORK, "denied": True}])
-    (fact,) = memory.facts("Ana")
-    assert (fact.value, fact.denied, memory.get(fact.id).content) == ("not pork", True, "Ana does not eat pork")
-    assert "not pork" in memory.answer_sheet("Does Ana eat pork?").text
-    clock.passes(days=1)
-
-    def then(moment):
-        hits = memory.recall("Does Ana eat pork?", as_of=moment, kinds=["fact"]).hits
-        return [h.memory.content for h in hits]
-
-    assert then(datetime(2026, 1, 10, tzinfo=UTC)) == ["Ana: eat: pork"]
-    assert then(clock.now - timedelta(hours=1)) == ["Ana does not eat pork"]
     clock.passes(days=30)
+
+    def listed(**then):
+        return [(f.value, f.denied) for f in memory.facts("Ana", **then)]
+
+    early, late = datetime(2026, 1, 10, tzinfo=UTC), clock.now - timedelta(hours=1)
+    assert listed() == listed(as_of=late) == listed(known_at=late) == [("pork", True)]
+    assert listed(as_of=early) == listed(known_at=early) == [("pork", False)]
+    assert listed(as_of=datetime(2025, 12, 1, tzinfo=UTC)) == []
+    assert [h.memory.content for h in memory.recall("Does Ana eat pork?", as_of=early, kinds=["fact"]).hits] == [
+        "Ana: eat: pork"
+    ]
     memory.remember("Ana eats pork again.", facts=[PORK])
     assert believed(memory, "Ana") == {("Ana", "eat", "pork")}
 
 
+@pytest.mark.behaviour("FD7")
 def test_a_denial_soon_after_is_asked_about_and_speaks_of_its_own_value_only(memory):
     memory.remember("Ana eats pork and fish.", facts=[PORK, {**PORK, "value": "fish"}])
     done = memory.remember("Ana does not eat pork.", facts=[{**PORK, "denied": True}])
     assert done.facts.asked == done.facts.created
-    contested = {f.value: bool(f.contested) for f in memory.facts("Ana")}
+    contested = {f.shown_value: bool(f.contested) for f in memory.facts("Ana")}
     assert contested == {"pork": True, "not pork": True, "fish": False}
+
+
+@pytest.mark.behaviour("FD7")
+def test_a_person_decides_between_a_value_and_its_denial(memory):
+    memory.remember("Ana eats pork.", facts=[PORK])
+    memory.remember("Ana does not eat pork.", facts=[{**PORK, "denied": True}])
+    (denial,) = [f for f in memory.facts("Ana") if f.denied]
+    memory.confirm(denial.id)
+    assert [(f.shown_value, f.contested) for f in memory.facts("Ana")] == [("not pork", ())]
+    (over,) = [f for f in memory.facts("Ana", past=True) if not f.denied]
+    assert (over.state, over.superseded_by) == ("superseded", (denial.id,))
+
+
+@pytest.mark.behaviour("FD7")
+def test_a_denial_by_somebody_less_trusted_does_not_replace_what_a_person_said(memory, clock):
+    memory.remember("Ana eats pork.", facts=[PORK])
+    clock.passes(days=1)
+    memory.remember("Ana does not eat pork.", facts=[{**PORK, "denied": True}], source="https://example.com/ana")
+    assert [(f.value, f.denied) for f in memory.facts("Ana")] == [("pork", False)]
 
 
 def test_what_others_say_does_not_replace_what_the_user_said(memory, clock):

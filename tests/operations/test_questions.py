@@ -128,7 +128,7 @@ def told(memory, *facts, words="noted"):
     ],
 )
 def test_whether_a_fact_still_holds_is_asked_in_a_sentence(opening, clock, fact, clause):
-    memory = opening()
+    memory = opening({**WORDS_ONLY, "fading": {"health": 1.0}})
     told(memory, fact)
     clock.passes(days=100)
     (asked,) = memory.review()

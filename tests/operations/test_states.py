@@ -26,7 +26,7 @@ def a_fact(memory, clock):
 
 def state(memory, identity):
     record = memory._context.store.get("default", [identity])[0]
-    return state_of(record.state, memory.policy.knowledge, memory._context.clock())
+    return state_of(record.state, memory.policy, memory._context.clock())
 
 
 def aged(memory, clock):

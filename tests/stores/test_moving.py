@@ -632,7 +632,7 @@ def lines(count):
         ("created_ms", "recorded_ms", "anchor_ms", "access_count", "access_mass", "tier_accesses", "reinforcements",
          "boosted", "boost_day", "tier_ms", "status_ms", "strength_ms", "form_ms", "tokens"), 1) | dict.fromkeys(
         ("accessed_ms", "access2_ms", "access3_ms", "validated_ms", "due_ms", "session", "turn", "speaker", "source",
-         "task", "shown", "decayed", "decayed_ms")) | {"form": "full", "firm": False}
+         "task", "shown", "decayed", "decayed_ms")) | {"form": "full", "firm": False, "sort": "attribute"}
     tallies = {"namespace": TallyCounter(), "memory": TallyCounter()}
     for i in range(-1, count):
         part = "memory" if i >= 0 else "namespace"

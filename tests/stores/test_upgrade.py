@@ -15,7 +15,7 @@ from perdure.stores.statements import migrations
 LONG = "the deploy of the harbour server moved to Tuesday because of the marathon"
 NEW_STATE = (
     *("strength", "level", "strength_ms", "stability", "difficulty", "form", "form_ms", "firm", "tokens", "decayed"),
-    "decayed_ms",
+    *("decayed_ms", "sort"),
 )
 LATER = (*NEW_STATE, "shown")
 POLICY = {"preset": "tiered", "embedder": {"model": "none"}}

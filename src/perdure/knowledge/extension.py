@@ -17,7 +17,7 @@ from perdure.knowledge.operations.conflict_detection import restore_conflicts
 from perdure.knowledge.operations.entity_summaries import summarize
 from perdure.knowledge.operations.explain import fact_reasons
 from perdure.knowledge.operations.fact_recall import (
-    facts_among,
+    facts_of,
     facts_of_named,
     known_procedures,
     mark_facts,
@@ -109,7 +109,7 @@ class Knowledge:
 
     def validity(self, ctx: Context, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
         """Return the facts among some memories."""
-        return facts_among(ctx, namespace, records)
+        return facts_of(ctx, namespace, [r.id for r in records if r.state.kind is Kind.FACT])
 
     def sources(self, ctx: Context, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
         """Return fact -> the messages that say it."""
@@ -132,9 +132,10 @@ class Knowledge:
         return True
 
     def outdated(self, ctx: Context, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
-        """Return what no longer holds, and the facts that a note says as well."""
+        """Return what no longer holds, the facts that have ended, and those that a note says as well."""
         notes = [m for m in memories if m.kind is Kind.NOTE]
-        gone = hidden_beside(ctx, namespace, notes)
+        now, facts = ctx.clock(), facts_of(ctx, namespace, [m.id for m in memories if m.kind is Kind.FACT])
+        gone = hidden_beside(ctx, namespace, notes) | {i for i, fact in facts.items() if fact.has_ended(now)}
         if not _learns(ctx):
             return gone
         messages = outdated_messages(ctx, namespace, [m.id for m in memories if m.kind is Kind.EPISODE])

@@ -80,7 +80,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
         return ""
     order = drop_unrelated(rank_candidates(pool, query, policy), policy)[: limit + SPARE]
     records = ctx.store.get(namespace, [r.id for r in order])
-    if not records or _of_then(ctx, namespace, records, filters):
+    if not records or _of_then(ctx, namespace, records, filters, ctx.clock()):
         return ""
     asked_of = [(how, at) for how, at in (("true", filters.as_of), ("known", filters.known_at)) if at is not None]
     told = " and ".join(f"{how} at {text_of(at)}" for how, at in asked_of)
@@ -152,8 +152,7 @@ def best_hits(
 def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, now: Instant) -> list[Hit]:
     """Read a part of an order in full, without what is less sure than asked for."""
     records = ctx.store.get(namespace, [r.id for r in page]) if page else []
-    if filters.looks_back:
-        records = _of_then(ctx, namespace, records, filters)
+    records = _of_then(ctx, namespace, records, filters, now)
     by_id = {m.id: m for m in memory_items(records, ctx.policy, now)}
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
@@ -162,10 +161,13 @@ def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, no
     ]
 
 
-def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters) -> list[Record]:
-    """Return those that are answers to a question about another time."""
+def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filters, now: Instant) -> list[Record]:
+    """Return those that hold now, or that are answers to a question about another time."""
     known = ctx.extension.validity(ctx, namespace, records)
-    return [r for r in records if was_there(r, known.get(r.id), filters)]
+    if filters.looks_back:
+        return [r for r in records if was_there(r, known.get(r.id), filters)]
+    ended = {i for i, v in known.items() if v.valid_to is not None and v.valid_to <= now}
+    return [r for r in records if r.id not in ended or filters.include_archived]
 
 
 def count_accesses(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from perdure.records.instant import Instant
 from perdure.records.json_record import JsonRecord
+from perdure.records.sort import Sort
 
 ROLES: Final = frozenset({"user", "assistant", "ai", "system", "bot", "tool", "human"})
 """Speakers that are roles, not names: they are not written into the text that is searched."""
@@ -143,6 +144,8 @@ class State:
     """Importance as ``decay`` last wrote it down; a record for readers, no base of anything."""
     decayed_ms: Instant | None = None
     """When that was."""
+    sort: Sort = Sort.ATTRIBUTE
+    """What a fact is about in general; it decides how fast the fact fades."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Scope
+from perdure.records.sort import Sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Draft:
         message: It is a message of a conversation: it enters hot while it is among the last ones of its session.
         key: An idempotency key: the same key stores nothing twice.
         redacted: What was replaced in it before storing, secret by secret: ``aws access key``.
+        sort: Of a fact.
     """
 
     text: str
@@ -37,3 +39,4 @@ class Draft:
     key: str | None = None
     message: bool = False
     redacted: tuple[str, ...] = ()
+    sort: Sort = Sort.ATTRIBUTE

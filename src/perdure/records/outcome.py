@@ -93,10 +93,12 @@ class KnownPredicates(JsonRecord):
     Attributes:
         subject: Its name.
         predicates: What facts about it are about; the same thing should be called the same.
+        near: (new, known) predicates that may mean the same: whoever means the known one says so by its name.
     """
 
     subject: str
     predicates: tuple[str, ...]
+    near: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

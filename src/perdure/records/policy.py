@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from perdure.records.policy_key import protected_key, store_key
-from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.policy_knowledge import FadingPolicy, KnowledgePolicy
 from perdure.records.policy_lifecycle import (
     CompressionPolicy,
     ConsolidatePolicy,
@@ -280,6 +280,7 @@ class Policy:
     tasks: TaskPolicy = TaskPolicy()
     upkeep: UpkeepPolicy = UpkeepPolicy()
     knowledge: KnowledgePolicy = KnowledgePolicy()
+    fading: FadingPolicy = FadingPolicy()
     model: ModelPolicy = ModelPolicy()
     digest: DigestPolicy = DigestPolicy()
     limits: LimitPolicy = LimitPolicy()
@@ -305,7 +306,7 @@ class Policy:
 
 LIFE = (
     *("importance", "confidence", "retention", "value", "tiers", "archive"),
-    *("strength", "strength_session", "strength_long_term", "compression", "knowledge"),
+    *("strength", "strength_session", "strength_long_term", "compression", "knowledge", "fading"),
 )
 """The sections that decide when a memory moves: where they change, due instants are computed anew."""
 

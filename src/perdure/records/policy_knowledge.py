@@ -1,4 +1,4 @@
-"""The policy's section about facts: how they are learned, doubted, asked about and summed up.
+"""The policy's sections about facts: how they are learned, doubted, asked about and summed up, and how they fade.
 
 May live here: the keys. May not: tables of predicates, synonyms and authorities, which are a file of their own.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perdure.records.policy_key import protected_key, store_key
+from perdure.records.sort import Sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,32 @@ class KnowledgePolicy:
     redact: bool = protected_key(
         default=True, text="Keys, tokens and card numbers are replaced before anything is stored."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FadingPolicy:
+    """How fast facts fade, by sort: multiples of confidence.fact_rate.
+
+    0: such facts do not fade, and are neither asked about nor archived because of their age. A rate that was learned
+    for a sort takes the place of this one.
+    """
+
+    identity: float = store_key(0.0, "Names, birthday, birthplace, nationality.", 0, 100)
+    kinship: float = store_key(0.0, "Children, parents, siblings, spouses.", 0, 100)
+    health: float = store_key(0.0, "Allergies, conditions, intolerances.", 0, 100)
+    contact: float = store_key(1.0, "Email, phone, website.", 0, 100)
+    place: float = store_key(1.0, "Home, address, city.", 0, 100)
+    job: float = store_key(1.0, "Employer, occupation, skills.", 0, 100)
+    preference: float = store_key(1.0, "Likes, dislikes, hobbies.", 0, 100)
+    rule: float = store_key(1.0, "Policies, payment terms, delivery days.", 0, 100)
+    plan: float = store_key(1.0, "Goals, deadlines, dates of events.", 0, 100)
+    state: float = store_key(1.0, "Status, mood, progress, version.", 0, 100)
+    measure: float = store_key(1.0, "Age, price, count, dose.", 0, 100)
+    relation: float = store_key(1.0, "Friends, managers, pets, things that somebody has.", 0, 100)
+    note: float = store_key(1.0, "What was asked to be remembered of nobody in particular.", 0, 100)
+    attribute: float = store_key(1.0, "Anything else.", 0, 100)
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """The multiples, in the order of the sorts."""
+        return tuple(getattr(self, sort) for sort in Sort)

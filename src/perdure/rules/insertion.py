@@ -78,6 +78,7 @@ def initial_states(drafts: Sequence[PreparedDraft], policy: Policy, now: Instant
             tier=Tier.WARM,
             status=Status.ACTIVE,
             pinned=n.draft.pinned,
+            sort=n.draft.sort,
             importance=n.draft.importance,
             confidence=n.draft.confidence,
             uniqueness=uniqueness([c for _, c in n.near]),

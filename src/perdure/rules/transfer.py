@@ -14,6 +14,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Form, Kind, Scope, Status, Tier
 from perdure.records.plan import Target
+from perdure.records.sort import Sort
 from perdure.records.transfer import COLUMNS, PARTS, Line, Tally
 from perdure.rules.validation.values import checked_namespace
 
@@ -28,7 +29,7 @@ _FLAGS: Final = {"pinned", "held", "firm"}
 _TEXTS: Final = {
     *("id", "op", "session", "speaker", "text", "source", "task", "policy", "space", "data", "kind", "other"),
     *("query", "operation", "note", "undoes", "target", "before", "after", "because", "scope", "tier", "status"),
-    *("form", "shown", "shelf", "name"),
+    *("form", "sort", "shown", "shelf", "name"),
 }
 _LISTS: Final = {"tags", "keys", "hits"}
 _MAY_LACK: Final = {
@@ -36,7 +37,7 @@ _MAY_LACK: Final = {
     *("due_ms", "undoes", "before", "after", "shown", "decayed", "decayed_ms"),
 }
 _WORDS: Final[dict[str, dict[str, type[StrEnum]]]] = {
-    "memory": {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, "form": Form},
+    "memory": {"kind": Kind, "scope": Scope, "tier": Tier, "status": Status, "form": Form, "sort": Sort},
     "document": {"shelf": Shelf},
     "journal": {"target": Target},
 }

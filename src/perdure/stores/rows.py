@@ -17,6 +17,7 @@ from perdure.records.lease import Lease
 from perdure.records.memory import Content, Form, Kind, Record, Scope, State, Status, Tier
 from perdure.records.plan import Change, Row, Target
 from perdure.records.report import Entry, Operation
+from perdure.records.sort import Sort
 from perdure.stores.packing import unpacked
 
 STATE_COLUMNS: Final = tuple(f.name for f in fields(State))
@@ -41,7 +42,7 @@ CONTENT_COLUMNS: Final = ("shown", "tags", "source", "metadata")
 
 FIXED: Final = {"text", "speaker", "task", "session", "turn", "key"}
 
-_HELD, _FORM, _FIRM = (STATE_COLUMNS.index(name) - 5 for name in ("held", "form", "firm"))
+_HELD, _FORM, _FIRM, _SORT = (STATE_COLUMNS.index(name) - 5 for name in ("held", "form", "firm", "sort"))
 
 MEMORY_COLUMNS: Final = (*STATE_COLUMNS, "session", "turn", "speaker", "op")
 
@@ -54,6 +55,7 @@ def state_of(values: Sequence[Any]) -> State:
     numbers[_HELD] = bool(numbers[_HELD])
     numbers[_FORM] = Form(numbers[_FORM])
     numbers[_FIRM] = bool(numbers[_FIRM])
+    numbers[_SORT] = Sort(numbers[_SORT])
     return State(Kind(kind), Scope(scope), Tier(tier), Status(status), bool(pinned), *numbers)
 
 
@@ -153,7 +155,7 @@ def change_of(values: Sequence[Any]) -> Change:
 
 def _brought_up(row: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return a whole row that was journalled before a column was there with what a migration would have given it."""
-    if row is None or "text" not in row or "strength_ms" in row:
+    if row is None or "text" not in row or "sort" in row:
         return row
     lately = {"strength_ms": row["anchor_ms"], "form_ms": row["created_ms"], "tokens": (len(row["text"]) + 3) // 4}
     return {**_DEFAULTS, **lately, "shown": None, **row}

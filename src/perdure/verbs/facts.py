@@ -112,16 +112,17 @@ class FactVerbs:
         namespace: Namespace = "default",
         past: Annotated[bool, Param("Also what is no longer believed.")] = False,
         limit: Limit = 100,
+        as_of: AsOf | None = None,
+        known_at: KnownAt | None = None,
     ) -> list[FactLine]:
-        """List facts, those that are believed first: value, confidence, since when, from where.
-
-        Does not count as an access.
+        """List facts, those that are believed first: value, confidence, since when. Does not count as an access.
 
         Raises:
             NotFound: Nothing is called that.
             InvalidInput: Several are.
         """
-        return facts.facts(self._context, namespace, entity=entity, predicate=predicate, past=past, limit=limit)
+        then = queries.filters(as_of=as_of, known_at=known_at, policy=self._context.policy)
+        return facts.facts(self._context, namespace, entity, predicate, past=past, limit=limit, then=then)
 
     @verb(_FACTS, reads=True)
     def timeline(

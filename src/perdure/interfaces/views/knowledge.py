@@ -19,7 +19,7 @@ _ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees"
 
 def view_facts(found: Sequence[FactLine], _: Request) -> Iterator[Block]:
     """Show facts as a table, and what to ask about them."""
-    values = {f.id: f.value for f in found}
+    values = {f.id: f.shown_value for f in found}
     columns = ("id", "about", "what", "value", "confidence", "since", "said", "remarks")
     yield Table(columns, tuple(_fact(f, values) for f in found))
     for f in found:
@@ -39,7 +39,7 @@ def view_timeline(found: Timeline, _: Request) -> Iterator[Block]:
     if not found.facts:
         yield Line("No facts.")
         return
-    values = {f.id: f.value for f in found.facts}
+    values = {f.id: f.shown_value for f in found.facts}
     columns = ("id", "true", "believed", "what", "value", "state", "confidence", "remarks")
     yield Table(columns, tuple(_entry(f, values) for f in found.facts))
 
@@ -120,12 +120,14 @@ def period(begin: str, end: str) -> str:
 
 
 def _claim(f: FactLine) -> tuple[Text, Text]:
-    return Foreign(f.predicate.replace("_", " ")), Foreign(f.value, _BRIEF)
+    return Foreign(f.predicate.replace("_", " ")), Foreign(f.shown_value, _BRIEF)
 
 
 def _remarks(f: FactLine) -> Iterator[Text]:
     """Yield what is to be known about a fact besides its value."""
-    if f.state != "active":
+    if f.unconfirmed_since:
+        yield f"not confirmed since {f.unconfirmed_since}"
+    if f.state not in _BELIEVED:
         yield state(f.state)
     if f.confirmations > 1:
         said = "stated" if len(f.sources) >= f.confirmations else "stated or confirmed"

@@ -110,6 +110,10 @@ def view_remembered(done: Remembered, request: Request) -> Iterator[Block]:
         names = _fitting(", ".join(name.replace("_", " ") for name in known.predicates), _PREDICATES - _tokens(subject))
         last.append(Line(("Known of ", Foreign(subject), ": ", Foreign(names))))
         room -= _tokens(f"Known of '{subject}': '{names}'")
+        for pair in known.near[:1]:
+            new, there = (_fitting(name.replace("_", " "), _PREDICATES / 2) for name in pair)
+            last.append(Line(("Use the known name if ", Foreign(new), " means ", Foreign(there), ".")))
+            room -= _tokens(f"Use the known name if '{new}' means '{there}'.")
     yield from _related(done, room)
     yield from last
     yield from end

@@ -33,7 +33,9 @@ from perdure.knowledge.rules.fact_answers import (
     stems,
 )
 from perdure.knowledge.rules.fact_history import fact_at
+from perdure.knowledge.rules.fact_records import fact_text
 from perdure.knowledge.rules.fact_relevance import cosines, relevance
+from perdure.knowledge.rules.fact_states import FactState
 from perdure.operations.documents import derived_from, find_documents, find_documents_named, find_records, find_states
 from perdure.operations.ports import Context
 from perdure.operations.recall import embed_query, recall
@@ -97,8 +99,8 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
     sheet = AnswerSheet(
         query,
         namespace,
-        known=tuple(entries[f.id] for f in plain if not f.question),
-        aging=tuple(entries[f.id] for f in plain if f.question),
+        known=tuple(entries[f.id] for f in plain if not f.unconfirmed_since),
+        aging=tuple(entries[f.id] for f in plain if f.unconfirmed_since),
         contested=tuple(tuple(entries[i] for i in group) for group in rivals),
         outdated=tuple(entries[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.asked)),
@@ -214,10 +216,15 @@ class _Search:
         seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
         holding: list[FactLine] = []
         over: list[FactLine] = []
+        faded: list[FactLine] = []
         for line in fact_lines(ctx, place, seen, self.names):
             found = fact_at(line, some[line.id], states[line.id], self.then)
             if found is not None:
-                (holding if found[1] else over).append(found[0])
+                unsaid = faded if found[0].unconfirmed_since else []  # what a person put away is told no more
+                archived = found[0].state == FactState.ARCHIVED
+                (holding if found[1] else unsaid if archived else over).append(found[0])
+        said = [some[f.id] for f in holding]
+        holding += [f for f in faded if not any(some[f.id].key == o.key and some[f.id].contradicts(o) for o in said)]
         if self.then.known_at is None or not holding:
             return holding, over
         # Two that were both believed then were in conflict then, whatever came of it.
@@ -269,7 +276,7 @@ def _entry(f: FactLine, records: Mapping[str, Record]) -> SheetEntry:
     return SheetEntry(
         id=f.id,
         kind=Kind.FACT.value,
-        says=f"{f.name}: {f.predicate.replace('_', ' ')}: {f.value}",
+        says=fact_text(f.name, f.predicate, f.value, denied=f.denied),
         confidence=f.confidence,
         state=f.state,
         since=_day(f.valid_from),
@@ -278,6 +285,7 @@ def _entry(f: FactLine, records: Mapping[str, Record]) -> SheetEntry:
         sources=tuple(_quote(memory, words, records) for memory, words in f.sources),
         replaced_by=f.superseded_by,
         question=f.question,
+        unconfirmed_since=f.unconfirmed_since,
         word_of="" if f.sources else f.trust,
     )
 

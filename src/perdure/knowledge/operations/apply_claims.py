@@ -214,7 +214,7 @@ class ClaimWriter:
     def retire(self, identity: str, event: FactEvent, ended: Instant, at: Instant, because: str) -> None:
         """No longer believe a fact."""
         state, fact = self.work.states[identity], self.work.facts[identity]
-        now = state_of(state, self.policy, self.work.now)
+        now = state_of(state, self.work.ctx.policy, self.work.now)
         if not allowed(now, event):
             return
         after = replace(state, status=status_after(now, event), status_ms=max(at, state.status_ms), held=False)

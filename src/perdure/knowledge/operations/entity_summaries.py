@@ -112,7 +112,7 @@ def _earlier(ctx: Context, namespace: str, entity: str) -> Document | None:
 def _by_model(ctx: Context, profile: Profile, episodes: Sequence[Record], facts: Sequence[FactLine]) -> Profile:
     """Return a summary in a model's words where one is configured, if it says nothing that its sources do not."""
     whole = "\n".join(
-        [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.value}" for f in facts)]
+        [profile.text, *(r.content.text for r in episodes), *(f"{f.predicate}: {f.shown_value}" for f in facts)]
     )
     most = count_tokens(whole) // 2
     said = write_summaries(ctx, {profile.entity: (whole, most)}).get(profile.entity)

@@ -35,7 +35,7 @@ def fact_reasons(ctx: Context, memory: MemoryItem, history: Sequence[Entry], now
         history=history,
         conflicts=[_as_it_stands(ctx, place, c) for c in conflicts],
         checks=documents.find(place, Shelf.CHECK, [memory.id]),
-        policy=ctx.policy.knowledge,
+        policy=ctx.policy,
         now=now,
     )
 

@@ -14,11 +14,11 @@ from perdure.knowledge.records.authority import Sight
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.fact_states import learned_confidence
 from perdure.knowledge.rules.procedures import Procedure
-from perdure.operations.documents import all_documents
+from perdure.operations.documents import all_documents, find_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant
-from perdure.records.memory import Kind, MemoryItem, Record, Scope, State, Status
+from perdure.records.memory import Kind, MemoryItem, Scope, State, Status
 from perdure.records.recall import Filters, Hit
 from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.stale_facts import validated_at
@@ -131,10 +131,9 @@ def source_messages(ctx: Context, namespace: str, hits: Sequence[Hit]) -> dict[s
     return {d.id: frozenset(s["memory"] for s in d.data["sources"]) for d in told}
 
 
-def facts_among(ctx: Context, namespace: str, records: Sequence[Record]) -> dict[str, Fact]:
+def facts_of(ctx: Context, namespace: str, memories: Sequence[str]) -> dict[str, Fact]:
     """Return memory -> the fact that it holds, of those that were learned."""
-    facts = [r.id for r in records if r.state.kind is Kind.FACT]
-    told = ctx.store.documents.find(namespace, Shelf.FACT, facts) if facts else []
+    told = find_documents(ctx, namespace, Shelf.FACT, memories)
     return {d.id: Fact.from_data(d.id, d.data) for d in told}
 
 

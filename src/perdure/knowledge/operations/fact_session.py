@@ -22,6 +22,7 @@ from perdure.records.instant import Instant
 from perdure.records.memory import Record, State, Status
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Plan
+from perdure.records.sort import Sort
 from perdure.rules.decisions import Decisions
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.insertion import PreparedDraft, initial_states, new_record
@@ -81,7 +82,11 @@ class FactSession:
         else:
             self._read_key(fact_key(subject, predicate), norm)
             place = (subject, predicate) if norm is None else (subject, predicate, norm)
-        ids = [i for i in self._of.get(place, ()) if self.states[i].status is Status.ACTIVE]
+        ids = [
+            i
+            for i in self._of.get(place, ())
+            if self.states[i].status is Status.ACTIVE and not self.facts[i].has_ended(at)
+        ]
         return self.known(ids, at)
 
     def faded(self, subject: str, predicate: str, norm: str, *, denied: bool = False) -> str | None:
@@ -214,8 +219,10 @@ class FactSession:
 
     def rewrite(self, fact: Fact, because: str) -> None:
         """Decide what a fact's document says."""
-        old = self.facts.get(fact.id)
+        old, state = self.facts.get(fact.id), self.states[fact.id]
         self._keep(fact)
+        if state.sort != fact.type:
+            self.change(fact.id, replace(state, sort=Sort(fact.type)), "rewritten", because)
         if old is not None and old.key != fact.key:
             self.edits.put(Shelf.FACT, fact.id, old.key, None, because)
         self.edits.put(Shelf.FACT, fact.id, fact.key, fact.to_data(), because)

@@ -16,19 +16,19 @@ from perdure.knowledge.operations.predicate_lessons import Lessons
 from perdure.knowledge.records.fact_results import FactLine, Timeline
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.predicates import UNNAMED
-from perdure.knowledge.rules.fact_history import fact_at
+from perdure.knowledge.rules.fact_history import BELIEVED, fact_at
 from perdure.knowledge.rules.fact_states import FactState, state_of
-from perdure.operations.documents import all_documents, find_documents, pages
+from perdure.operations.documents import all_documents, find_documents, find_states, pages
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.instant import Instant, text_of
 from perdure.records.link_kinds import SUPERSEDES
-from perdure.records.memory import MemoryItem, Scope
+from perdure.records.memory import MemoryItem, Scope, Status
 from perdure.records.recall import Filters
 from perdure.rules.document_edits import DocumentEdits
 from perdure.rules.lifecycle.confirmation import confirmation_question
 from perdure.rules.lifecycle.signals import memory_items
-from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
+from perdure.rules.lifecycle.stale_facts import is_aging, is_unanswered, validated_at
 from perdure.rules.point_in_time import believed_until
 
 SUBJECTS: Final = 5
@@ -38,9 +38,11 @@ SUBJECTS: Final = 5
 
 
 def facts(
-    ctx: Context, namespace: str, *, entity: str | None, predicate: str | None, past: bool, limit: int
+    ctx: Context, namespace: str, entity: str | None, predicate: str | None, *, past: bool, limit: int, then: Filters
 ) -> list[FactLine]:
     """Return facts, those that are believed first, then by entity, predicate and time.
+
+    Of ``then`` only ``as_of`` (what was true) and ``known_at`` (what was believed) count.
 
     Raises:
         NotFound: There is no such entity.
@@ -52,15 +54,19 @@ def facts(
     wanted = None if predicate is None else lessons.name(resources(ctx).predicates.name(predicate))
     told: list[FactLine] = []
     for some in _by_subject(ctx, namespace, names, subject, rest=past):
-        chosen = [
-            f
+        chosen = {
+            f.id: f
             for f in some
             if wanted is None
             or f.predicate == wanted
             or (wanted != UNNAMED and resources(ctx).predicates.akin(wanted, f.predicate))
-        ]
-        lines = fact_lines(ctx, namespace, chosen, names)
-        told += [line for line in lines if past or line.state in (FactState.ACTIVE, FactState.AGING)]
+        }
+        lines = fact_lines(ctx, namespace, list(chosen.values()), names)
+        states = find_states(ctx, namespace, chosen) if then.looks_back else {}
+        seen = [(line, line.state in BELIEVED) for line in lines]
+        if then.looks_back:
+            seen = [s for f in lines if (s := fact_at(f, chosen[f.id], states[f.id], then)) is not None]
+        told += [line for line, holds in seen if past or holds]
         if len(told) >= limit and not past:
             break
     order = {state.value: place for place, state in enumerate(FactState)}
@@ -157,7 +163,9 @@ def _by_end(links: Iterable[tuple[str, str]], end: int) -> dict[str, list[str]]:
 
 
 def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Instant) -> FactLine:
-    state, policy = memory.state, ctx.policy.knowledge
+    state, policy = memory.state, ctx.policy
+    over = state.status is Status.ACTIVE and fact.has_ended(now)
+    aging = is_aging(state, policy, now) and not over
     subject = names.standing(fact.subject)
     return FactLine(
         id=memory.id,
@@ -166,8 +174,8 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         name=names.entity(subject).name,
         predicate=fact.predicate,
         type=fact.type,
-        value=fact.shown_value,
-        state=state_of(state, policy, now).value,
+        value=fact.value.text,
+        state=FactState.SUPERSEDED.value if over else state_of(state, policy, now).value,
         confidence=memory.confidence,
         base=state.confidence,
         confirmations=state.reinforcements,
@@ -178,9 +186,10 @@ def _line(ctx: Context, memory: MemoryItem, fact: Fact, names: Names, now: Insta
         believed_from=_when(state.recorded_ms),
         believed_to=_when(believed_until(fact, state)),
         sources=tuple((s.memory, s.span.quote) for s in fact.sources),
-        question=confirmation_question(memory, validated_at(state)) if is_aging(state, policy, now) else "",
+        question=confirmation_question(memory, validated_at(state)) if aging else "",
         session="" if memory.scope is Scope.LONG_TERM else memory.session or "",
         denied=fact.denied,
+        unconfirmed_since=_when(validated_at(state)).partition(" ")[0] if aging or is_unanswered(state, policy) else "",
     )
 
 

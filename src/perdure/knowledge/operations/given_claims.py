@@ -15,6 +15,7 @@ from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, Learned, Span, Value, fact_key
 from perdure.knowledge.rules.claim_resolution import Action, Decision, KnownFact
@@ -109,6 +110,7 @@ class _Taker:
             self._take(each)
         self._retire_unsupported()
         self._supersede_sources()
+        ask_about_near(self.work, self.writer.tally.created)
         if self.handed.memory is not None:
             self._mention(claims)
 

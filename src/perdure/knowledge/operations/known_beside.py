@@ -9,12 +9,16 @@ from perdure.knowledge.extraction.entity_names import Resolved
 from perdure.knowledge.extraction.references import FIRST_PERSON, USER
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.ports import resources
+from perdure.knowledge.operations.predicate_lessons import Lessons
+from perdure.knowledge.operations.predicate_questions import nearest_fact
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.rules.given_claims import predicate_name
+from perdure.knowledge.rules.predicate_lessons import SynonymAnswer, comparable
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.outcome import KnownPredicates
+from perdure.rules.document_edits import DocumentEdits
 
 _MOST_FACTS: Final = 200
 """Facts of one subject, those learned last, that are looked at."""
@@ -33,22 +37,39 @@ def known_beside(
         besides: Facts that are left out, with what rests on them.
     """
     names, predicates = names_of(ctx, namespace), resources(ctx).predicates
+    lessons = Lessons(ctx, namespace, DocumentEdits())
     given: dict[str, set[str]] = {}
     for claim in claims:
         words = USER if claim.subject.casefold() in FIRST_PERSON else claim.subject
         found = names.resolve(words, ctx.policy.knowledge.fuzzy)
         if isinstance(found, Resolved):
-            given.setdefault(found.id, set()).add(predicate_name(claim.predicate, predicates))
+            name = lessons.name(predicate_name(claim.predicate, predicates))
+            given.setdefault(found.id, set()).add(name)
     memories: dict[str, None] = {}
     known = []
     for subject, own in list(given.items())[:_MOST_SUBJECTS]:
-        facts = [f for f in _believed(ctx, namespace, subject) if f.id not in besides]
+        everything = _believed(ctx, namespace, subject)
+        facts = [f for f in everything if f.id not in besides]
         for fact in facts:
             if any(fact.predicate == one or predicates.akin(one, fact.predicate) for one in own):
                 memories |= dict.fromkeys([s.memory for s in fact.sources] or [fact.id])
-        others = tuple(sorted({f.predicate for f in facts} - own))
-        known += [KnownPredicates(names.entity(subject).name, others)] if others else []
+        told = {f.predicate for f in facts}
+        others = tuple(sorted(told - own))
+        near = _near(ctx, [f for f in everything if f.id in besides and f.predicate in own - told], facts, lessons)
+        known += [KnownPredicates(names.entity(subject).name, others, near)] if others else []
     return list(memories), known
+
+
+def _near(ctx: Context, new: Sequence[Fact], facts: Sequence[Fact], lessons: Lessons) -> tuple[tuple[str, str], ...]:
+    """Return new predicates with the known one of the same entity that may mean the same."""
+    registry = resources(ctx).predicates
+    two = {pair.key for pair in lessons.pairs() if pair.said is SynonymAnswer.DIFFERENT}
+    found: dict[str, str] = {}
+    for fact in new:
+        others = [f for f in facts if comparable(fact, f, registry) and {fact.predicate, f.predicate} not in two]
+        if (near := nearest_fact(ctx, fact, others)) is not None:
+            found.setdefault(fact.predicate, near[0].predicate)
+    return tuple(found.items())
 
 
 def _believed(ctx: Context, namespace: str, subject: str) -> list[Fact]:

@@ -24,7 +24,7 @@ from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
 from perdure.knowledge.operations.model_reading import AT_INGEST, ModelReader, ModelReading, read_waiting
 from perdure.knowledge.operations.ports import resources
-from perdure.knowledge.operations.predicate_questions import ask_about_synonyms
+from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.records.fact_results import Learnt
 from perdure.knowledge.records.facts import Claim, Entity, EventType, Learned
 from perdure.knowledge.rules.claim_resolution import Action, KnownFact, find_answered_fact, resolve_claim
@@ -110,7 +110,7 @@ def _page(ctx: Context, namespace: str, sessions: Sequence[str], reader: ModelRe
     for record in messages:
         listener.hear(record, ids[record.id])
     ground(work, listener.tally, ids)
-    ask_about_synonyms(work, listener.tally.created)
+    ask_about_near(work, listener.tally.created)
     _write_watermarks(work, listener, ids, marks)
     listener.model.write()
     named = ", ".join(recent) if len(recent) < _TOLD else f"{len(recent)} sessions"

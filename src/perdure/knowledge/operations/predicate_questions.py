@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,9 +15,10 @@ from perdure.knowledge.rules.predicate_lessons import (
     SynonymAnswer,
     SynonymPair,
     comparable,
-    nearest,
+    cosine,
     new_pair,
     pairs_of,
+    word_nearness,
 )
 from perdure.knowledge.rules.predicate_registry import readable_name
 from perdure.operations.documents import all_documents
@@ -38,36 +39,60 @@ _LAST: Final = 200
 """So many of the last facts of an entity are looked at for other names."""
 _KEPT: Final = 10_000
 """Vectors of names that are kept."""
+_SUBJECTS: Final = 20
+"""Entities of one operation whose names are compared."""
+_ROUNDING: Final = 1e-6
 
 
-def ask_about_synonyms(work: FactSession, created: Iterable[str]) -> None:
-    """Ask about new names of predicates that are near in meaning to another of the same entity.
+def ask_about_near(work: FactSession, created: Iterable[str]) -> None:
+    """Ask about new names of predicates that are near to another of the same entity, by words, value or meaning.
 
-    Without an embedder nothing is asked. Vectors are made once for each name, all that are missing at once.
+    Without an embedder only words and values count. Vectors are made once for each name, all that are missing at once.
     """
     ctx = work.ctx
     new = [work.facts[i] for i in created if _is_shared(work, i) and work.is_first(work.facts[i])]
-    if ctx.embedder is None or not new:
+    if not new:
         return
     pairs = {
         pair.key: pair for pair in work.lessons.pairs() if pair.said is not SynonymAnswer.OPEN or _is_open(work, pair)
     }
     room = OPEN - sum(pair.said is SynonymAnswer.OPEN for pair in pairs.values())
-    beside = {f.id: _comparable_facts(work, f) for f in new} if room > 0 else {}
-    vectors = _vectors(ctx, {f.predicate for some in beside.values() for f in some} | {f.predicate for f in new})
+    if room <= 0:
+        return
+    stored = {s: _facts_about(work, s) for s in list(dict.fromkeys(f.subject for f in new))[:_SUBJECTS]}
+    registry = resources(ctx).predicates
+    beside = {f.id: [o for o in stored.get(f.subject, ()) if comparable(f, o, registry)] for f in new}
+    _vectors(ctx, [readable_name(o.predicate) for f in new if beside[f.id] for o in (f, *beside[f.id])])
     for fact in new:
-        others = {
-            f.predicate: f for f in beside.get(fact.id, ()) if frozenset((f.predicate, fact.predicate)) not in pairs
-        }
-        known = {name: vectors[name] for name in others if name in vectors}
-        if room <= 0 or not known or fact.predicate not in vectors:
-            continue
-        found = nearest(vectors[fact.predicate], known, ctx.policy.knowledge.synonym_at)
-        if found is not None:
-            pair = new_pair(fact, others[found[0]], found[1], work.now, resources(ctx).predicates)
+        others = [o for o in beside[fact.id] if frozenset((o.predicate, fact.predicate)) not in pairs]
+        if room > 0 and (found := nearest_fact(ctx, fact, others)) is not None:
+            pair = new_pair(fact, *found, work.now, registry)
             pairs[pair.key] = pair
-            work.lessons.put(pair.document(), f"alike in meaning: {found[1]:.2f}")
+            work.lessons.put(pair.document(), f"the names are alike: {found[1]:.2f}")
             room -= 1
+
+
+def nearest_fact(ctx: Context, fact: Fact, others: Sequence[Fact]) -> tuple[Fact, float] | None:
+    """Return the fact whose predicate is nearest to another one's, and how alike they are, 0 to 1, if any is near."""
+    vectors = _vectors(ctx, [readable_name(f.predicate) for f in (fact, *others)]) if others else {}
+    found = [(max(word_nearness(fact, o), _meaning_nearness(ctx, fact, o, vectors)), o.predicate, o.id) for o in others]
+    alike, _, identity = max(found, default=(0.0, "", ""))
+    return next(((o, alike) for o in others if alike and o.id == identity), None)
+
+
+def _meaning_nearness(ctx: Context, fact: Fact, other: Fact, vectors: Mapping[str, Vector]) -> float:
+    """Return the cosine of two names, or its mean with that of names and values, if it is high enough; else 0."""
+    least = ctx.policy.knowledge.synonym_at - _ROUNDING
+    names = readable_name(fact.predicate), readable_name(other.predicate)
+    if not all(name in vectors for name in names):
+        return 0.0
+    by_name = cosine(vectors[names[0]], vectors[names[1]])
+    if by_name >= least or by_name < 2 * least - 1:
+        return by_name if by_name >= least else 0.0
+    valued = [f"{name}: {f.shown_value}" for name, f in zip(names, (fact, other), strict=True)]
+    found = _vectors(ctx, valued)
+    mean = (by_name + cosine(*(found[text] for text in valued))) / 2 if found else 0.0
+    return mean if mean >= least else 0.0
 
 
 def _is_open(work: FactSession, pair: SynonymPair) -> bool:
@@ -83,40 +108,34 @@ def _is_shared(work: FactSession, identity: str) -> bool:
     return state.status is Status.ACTIVE and state.scope is Scope.LONG_TERM
 
 
-def _comparable_facts(work: FactSession, fact: Fact) -> list[Fact]:
-    """Return facts that are believed of the same entity and may be about the same; of one name the one said last."""
+def _facts_about(work: FactSession, subject: str) -> list[Fact]:
+    """Return facts that are believed of an entity, those said last."""
     documents, place = work.ctx.store.documents, work.namespace
-    ids = sorted({d.id for d in documents.find_named(place, Shelf.ABOUT, [fact.subject])})[-_LAST:]
+    ids = sorted({d.id for d in documents.find_named(place, Shelf.ABOUT, [subject])})[-_LAST:]
     found = {d.id: Fact.from_data(d.id, d.data) for d in documents.find(place, Shelf.FACT, ids)} if ids else {}
     states = {i: state for i, (state, _) in work.ctx.store.states(place, ids).items()} if ids else {}
     states |= {i: work.states[i] for i in work.facts}
-    found |= {i: f for i, f in work.facts.items() if f.subject == fact.subject}
-    seen = [
-        f
-        for i, f in sorted(found.items())
-        if i != fact.id and i in states and (states[i].status, states[i].scope) == (Status.ACTIVE, Scope.LONG_TERM)
-    ]
-    return [f for f in seen if comparable(fact, f, resources(work.ctx).predicates)]
+    found |= {i: f for i, f in work.facts.items() if f.subject == subject}
+    seen = [i for i in sorted(found) if i in states]
+    return [found[i] for i in seen if (states[i].status, states[i].scope) == (Status.ACTIVE, Scope.LONG_TERM)]
 
 
-def _vectors(ctx: Context, predicates: Iterable[str]) -> dict[str, Vector]:
-    """Return the vectors of names of predicates, made now where they are missing; none if that fails."""
+def _vectors(ctx: Context, texts: Iterable[str]) -> dict[str, Vector]:
+    """Return the vectors of texts, made now where they are missing; none without an embedder, or if that fails."""
     if ctx.embedder is None:
         return {}
-    space = ctx.embedder.space.name
-    wanted = sorted(set(predicates))
-    missing = [name for name in wanted if (space, name) not in resources(ctx).directions]
+    space, known = ctx.embedder.space.name, resources(ctx).directions
+    wanted = sorted(set(texts))
+    missing = [text for text in wanted if (space, text) not in known]
     try:
-        made: Sequence[Vector] = (
-            ctx.embedder.embed([readable_name(n) for n in missing], purpose="document") if missing else []
-        )
+        made: Sequence[Vector] = ctx.embedder.embed(missing, purpose="document") if missing else []
     except PerdureError as error:
         ctx.warn(f"Nobody is asked which predicates are the same: {error}")
         return {}
-    while len(resources(ctx).directions) + len(made) > _KEPT and resources(ctx).directions:
-        resources(ctx).directions.pop(next(iter(resources(ctx).directions)))
-    resources(ctx).directions.update({(space, n): v for n, v in zip(missing, made, strict=True)})
-    return {n: resources(ctx).directions[space, n] for n in wanted}
+    while len(known) + len(made) > _KEPT and known:
+        known.pop(next(iter(known)))
+    known.update({(space, text): v for text, v in zip(missing, made, strict=True)})
+    return {text: known[space, text] for text in wanted}
 
 
 def same(ctx: Context, identity: str, *, yes: bool) -> Outcome:
@@ -192,7 +211,7 @@ def synonym_questions(ctx: Context, namespace: str, now: Instant) -> Iterator[Qu
                 namespace=namespace,
                 question=f"Are '{readable_name(p.goes)}' and '{readable_name(p.stays)}' the same? Noted are "
                 f"'{preview(other.content)}' and '{preview(new.content)}'.",
-                why=f"the names are alike in meaning ({p.cosine:.2f})",
+                why=f"the names are alike ({p.cosine:.2f})",
                 since=text_of(p.at),
                 value_at_risk=new.value * (1.0 - new.confidence),
                 same=(p.goes, p.stays),

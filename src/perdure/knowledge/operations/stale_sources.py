@@ -8,6 +8,7 @@ from typing import Final
 
 from perdure.knowledge.extraction.entity_names import names_in
 from perdure.knowledge.extraction.references import USER
+from perdure.knowledge.records.facts import Fact
 from perdure.operations.documents import derived_from, find_documents
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
@@ -49,7 +50,9 @@ def hidden_beside(ctx: Context, namespace: str, notes: Sequence[MemoryItem]) -> 
     """
     said = derived_from(ctx, namespace, [note.id for note in notes])
     told = find_documents(ctx, namespace, Shelf.FACT, sorted({fact for some in said.values() for fact in some}))
-    retired = {d.id for d in told if d.data.get("retired_ms") is not None}
+    now = ctx.clock()
+    facts = [Fact.from_data(d.id, d.data) for d in told]
+    retired = {f.id for f in facts if f.retired is not None or f.has_ended(now)}
     over = {note for note, facts in said.items() if not retired.isdisjoint(facts)}
     whole = [n for n in notes if n.id not in over and len(n.content) <= LONGEST_LINE]
     return over | {fact for note in whole for fact in said.get(note.id, ())}

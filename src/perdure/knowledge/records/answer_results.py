@@ -41,6 +41,7 @@ class SheetEntry:
         sources: Where it was said, oldest first.
         replaced_by: The facts that stand in its place.
         question: What to ask a person, if it is ageing.
+        unconfirmed_since: Of what nobody has confirmed for long the day on which somebody last did.
         word_of: Whose word a fact is that no message says: user for a person's answer, authority.
     """
 
@@ -56,6 +57,7 @@ class SheetEntry:
     replaced_by: tuple[str, ...] = ()
     question: str = ""
     word_of: str = ""
+    unconfirmed_since: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class AnswerSheet(JsonRecord):
         query: As asked.
         namespace: Where.
         known: Facts that are believed and that nothing contradicts, best first.
-        aging: Facts that are believed, but that nobody has confirmed for long: each with its question.
+        aging: Facts that nobody has confirmed for long and that nothing newer speaks against.
         contested: Facts that cannot all hold, each group with all of its sides.
         outdated: Facts that are not believed any longer.
         memories: Other memories about the question, best first: what was said then, which may be out of date by now.

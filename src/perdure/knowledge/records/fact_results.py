@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from perdure.knowledge.records.facts import value_text
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
 from perdure.records.plan import Plan
@@ -75,7 +76,7 @@ class FactLine(JsonRecord):
         name: The entity's name.
         predicate: In normal form.
         type: Sort of predicate.
-        value: As it was said; of a denied fact with "not" before it.
+        value: As it was said.
         state: active, aging, superseded, invalidated or archived.
         confidence: Now, 0 to 1.
         base: Without the passage of time.
@@ -92,7 +93,8 @@ class FactLine(JsonRecord):
         sources: (memory, quote) of where it was said, oldest first.
         question: What to ask a person, if it is ageing.
         session: The session that alone sees it; empty if all do.
-        denied: The value is said not to hold.
+        denied: The value is said not to hold: "eat: not pork".
+        unconfirmed_since: Of what nobody has confirmed for long the day on which somebody last did: ``2026-11-21``.
     """
 
     id: str
@@ -119,6 +121,12 @@ class FactLine(JsonRecord):
     question: str = ""
     session: str = ""
     denied: bool = False
+    unconfirmed_since: str = ""
+
+    @property
+    def shown_value(self) -> str:
+        """The value as people are told it."""
+        return value_text(self.value, denied=self.denied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class Claim:
     Attributes:
         subject: As said: ``Gai Media``, ``they``, ``I``, ``my project``; resolved to an entity later.
         predicate: In normal form, words joined by ``_``: ``delivery_day_preference``.
-        type: Sort of predicate, as the table of predicates has it: ``preference``, ``contact``, ``measure`` ...
+        type: Sort of predicate: ``preference``, ``contact``, ``measure`` ...
         value: What is claimed; None where a claim only denies (``they no longer smoke``: value smoke, denied).
         learned: How it was said.
         confidence: 0 to 1.
@@ -204,13 +204,17 @@ class Fact:
 
     @property
     def shown_value(self) -> str:
-        """The value as people are told it: of a denied fact with "not" before it."""
-        return f"not {self.value.text}" if self.denied else self.value.text
+        """The value as people are told it."""
+        return value_text(self.value.text, denied=self.denied)
 
     @property
     def key(self) -> str:
         """What it is about, as documents are named: facts of one key agree, conflict or follow each other."""
         return fact_key(self.subject, self.predicate)
+
+    def has_ended(self, at: Instant) -> bool:
+        """Whether the day on which it was said to cease to be true has come."""
+        return self.valid_to is not None and self.valid_to <= at
 
     def contradicts(self, other: Fact) -> bool:
         """Whether it and another fact of its key cannot both hold."""
@@ -256,6 +260,11 @@ class Fact:
             asked_not=data["asked_not"],
             denied=data.get("denied", False),
         )
+
+
+def value_text(value: str, *, denied: bool) -> str:
+    """Return a value as people are told it: one that is denied with "not" before it."""
+    return f"not {value}" if denied else value
 
 
 def fact_key(subject: str, predicate: str) -> str:

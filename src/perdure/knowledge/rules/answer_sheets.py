@@ -57,7 +57,7 @@ def _of(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> AnswerShe
 
 
 def _text(sheet: AnswerSheet, first: str) -> str:
-    aging = [f"{_believed(s)}\n  Ask: {flat(s.question, _LONGEST)}" for s in sheet.aging]
+    aging = [_believed(s) + (f"\n  Ask: {flat(s.question, _LONGEST)}" if s.question else "") for s in sheet.aging]
     contested = [
         "- One of these:\n" + "\n".join(f"  {_believed(s)}".replace("\n", "\n  ") for s in sides)
         for sides in sheet.contested
@@ -89,6 +89,8 @@ def _time(sheet: AnswerSheet) -> list[str]:
 
 def _believed(s: SheetEntry) -> str:
     true = f"{s.since} to {s.until}" if s.until else f"since {s.since}"
+    if s.unconfirmed_since:
+        true += f", not confirmed since {s.unconfirmed_since}"
     return f"- {flat(s.says, _LONGEST)} (sure {s.confidence:.2f}, {true}) [{short_id(s.id)}]{_said(s)}"
 
 
@@ -101,8 +103,6 @@ def _past(s: SheetEntry) -> str:
     true = f"true {s.since} to {s.until}"
     if s.until <= s.since:
         true = f"was never true; said {s.since}" if s.state == "invalidated" else f"true on {s.since} at most"
-    if s.state == "archived":
-        true = f"since {s.since}, archived"
     retired = f", believed until {s.retired}" if s.retired else ""
     by = f", replaced by {', '.join(map(short_id, s.replaced_by))}" if s.replaced_by else ""
     return f"- {flat(s.says, _LONGEST)} ({s.state}: {true}{retired}{by}) [{short_id(s.id)}]{_said(s)}"

@@ -65,7 +65,7 @@ def is_due(
 
 def source_digest(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, Any]:
     """Return what tells one summary's material from another's: facts with their values, and how many messages."""
-    told = repr(sorted((f.id, f.value, bool(f.contested)) for f in facts))
+    told = repr(sorted((f.id, f.shown_value, bool(f.contested)) for f in facts))
     return {
         "facts": blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest(),
         "episodes": len(episodes),
@@ -90,16 +90,16 @@ def profile_of(
     ranked = sorted(facts, key=lambda f: (-f.confidence, f.predicate, f.id))
     settled = [f for f in ranked if not f.contested]
     lines = [*_facts(settled), *_contested(ranked), *_cadence(episodes), *_recent(episodes)]
-    whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.value}" for f in facts}
+    whole = {r.id: r.content.text for r in episodes} | {f.id: f"{f.predicate}: {f.shown_value}" for f in facts}
     text = _within(f"{name}, as of {_day(now)}:", lines, sum(count_tokens(t) for t in whole.values()) // 2)
     if not text:
         return None
     key_facts: dict[str, dict[str, Any]] = {}
     for fact in ranked:
-        told = {"value": fact.value, "confidence": round(fact.confidence, 4), "sources": _source_ids(fact)}
+        told = {"value": fact.shown_value, "confidence": round(fact.confidence, 4), "sources": _source_ids(fact)}
         known = key_facts.setdefault(fact.predicate, told)
         if fact.contested and known is not told:
-            known.setdefault("contested_by", []).append(fact.value)
+            known.setdefault("contested_by", []).append(fact.shown_value)
     sources = (*(r.id for r in episodes), *(f.id for f in facts))
     return Profile(entity, text, key_facts, sources, source_digest(episodes, facts))
 
@@ -110,7 +110,7 @@ def _source_ids(fact: FactLine) -> list[str]:
 
 def _facts(facts: Sequence[FactLine]) -> list[str]:
     return [
-        f"{f.predicate.replace('_', ' ')}: {f.value} ({_confidence_word(f.confidence)}"
+        f"{f.predicate.replace('_', ' ')}: {f.shown_value} ({_confidence_word(f.confidence)}"
         f"{f', said {f.confirmations} times' if f.confirmations > 1 else ''})"
         for f in facts
     ]
@@ -144,7 +144,7 @@ def _contested(facts: Sequence[FactLine]) -> list[str]:
     values: dict[str, list[str]] = {}
     for fact in facts:
         if fact.contested:
-            values.setdefault(fact.predicate.replace("_", " "), []).append(fact.value)
+            values.setdefault(fact.predicate.replace("_", " "), []).append(fact.shown_value)
     return [f"contested: {predicate}: {' or '.join(some)}" for predicate, some in sorted(values.items())]
 
 

@@ -12,7 +12,7 @@ from perdure.records.document import Document
 from perdure.records.fact_reasons import Checked, Clash, FactReasons, Said, Surer
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import MemoryItem, Record, State, Tier
-from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.policy import Policy
 from perdure.records.report import Entry
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 from perdure.rules.point_in_time import believed_until
@@ -35,7 +35,7 @@ def explain_fact(
     history: Iterable[Entry],
     conflicts: Iterable[Document],
     checks: Iterable[Document],
-    policy: KnowledgePolicy,
+    policy: Policy,
     now: Instant,
 ) -> FactReasons:
     """Return why a fact is as it is.
@@ -69,7 +69,7 @@ def explain_fact(
     )
 
 
-def foretell(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool = False) -> list[str]:
+def foretell(state: State, policy: Policy, now: Instant, *, muted: bool = False) -> list[str]:
     """Return what will happen to a fact if nobody says anything, and when.
 
     Args:
@@ -83,10 +83,13 @@ def foretell(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool
         return [f"It is {current.value} for good; undo of the operation that did it takes that back."]
     if current is FactState.ARCHIVED:
         return ["It is believed again where somebody says it again, or where a person restores it."]
-    if state.reinforcements >= policy.aging_reinforcements:
-        often = f"{state.reinforcements} times, {policy.aging_reinforcements} are enough"
+    if not getattr(policy.fading, state.sort):
+        return [f"It does not age: facts about {state.sort} do not."]
+    knowledge = policy.knowledge
+    if state.reinforcements >= knowledge.aging_reinforcements:
+        often = f"{state.reinforcements} times, {knowledge.aging_reinforcements} are enough"
         return [f"It does not age: it was said or confirmed {often}."]
-    ages = validated_at(state) + int(policy.aging_days * DAY_MS)
+    ages = validated_at(state) + int(knowledge.aging_days * DAY_MS)
     asked = "nobody is asked about it, because a person said so" if muted else "a person is asked about it"
     if is_aging(state, policy, now):
         told = [f"It is ageing since {text_of(ages)}: {asked}."]
@@ -94,7 +97,7 @@ def foretell(state: State, policy: KnowledgePolicy, now: Instant, *, muted: bool
         told = [f"It ages at {text_of(ages)} if nobody says or confirms it again: then {asked}."]
     if state.pinned or state.tier is Tier.VAULT:
         return [*told, f"It is never archived, because it is {'pinned' if state.pinned else 'in the vault'}."]
-    gone = max(ages + int(policy.unanswered_days * DAY_MS), state.status_ms)
+    gone = max(ages + int(knowledge.unanswered_days * DAY_MS), state.status_ms)
     return [*told, f"Without an answer it is archived at {text_of(gone)}."]
 
 

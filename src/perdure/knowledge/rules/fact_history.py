@@ -38,7 +38,7 @@ def fact_at(line: FactLine, fact: Fact, state: State, filters: Filters) -> tuple
     if believed and state.status is not Status.ACTIVE:  # nobody knew then that it would end
         shown = replace(shown, valid_to="", believed_to="", superseded_by=())
     if filters.as_of is None:
-        return shown, believed
+        return shown, believed and not (until is None and then is not None and fact.has_ended(then))
     if (state.created_ms if fact.valid_from is None else fact.valid_from) > filters.as_of:
         return None
     end = None if believed and until is not None else fact.valid_to

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from perdure.knowledge.languages import language
-from perdure.knowledge.records.facts import Claim, Fact, Learned
+from perdure.knowledge.records.facts import Claim, Fact, Learned, value_text
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Scope
 from perdure.records.new_memory import Draft
 from perdure.records.plan import Change, Target
 from perdure.records.policy import Policy
+from perdure.records.sort import Sort
 from perdure.records.trust import Trust
 
 _WORDS: Final = language("en").words
@@ -22,16 +23,12 @@ ACTS: Final = (
     | _WORDS["negatives"]
     | {"like", "enjoy", "love", "prefer", "want", "need", "have", "know", "wear", "accept", "watch"}
 )
-"""Verbs of what somebody does, likes or has, all of which may have several values; denied with "does not"."""
+"""Verbs of what somebody does, likes or has, all of which may have several values."""
 
 
 def fact_text(name: str, predicate: str, value: str, *, denied: bool = False) -> str:
-    """Return a fact in words: ``Gai Media: delivery day preference: Friday``, ``Ana does not eat pork``."""
-    words = predicate.replace("_", " ")
-    if not denied:
-        return f"{name}: {words}: {value}"
-    verb = predicate.partition("_")[0] in ACTS
-    return f"{name} does not {words} {value}" if verb else f"{name}: {words}: not {value}"
+    """Return a fact in words: ``Gai Media: delivery day preference: Friday``, ``Ana: eat: not pork``."""
+    return f"{name}: {predicate.replace('_', ' ')}: {value_text(value, denied=denied)}"
 
 
 def draft_fact(
@@ -57,6 +54,7 @@ def draft_fact(
         at=said_at,
         session=None if scope is Scope.LONG_TERM else session,
         source=claim.learned.value,
+        sort=Sort(claim.type),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import State, Status
-from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.policy import Policy
 from perdure.rules.lifecycle.stale_facts import is_aging, validated_at
 
 
@@ -81,7 +81,7 @@ TERMINAL: Final = frozenset(FactState) - {row.source for row in TABLE}
 """States that nothing leaves."""
 
 
-def state_of(state: State, policy: KnowledgePolicy, now: Instant) -> FactState:
+def state_of(state: State, policy: Policy, now: Instant) -> FactState:
     """Return what a fact is at an instant."""
     if state.status is Status.ACTIVE:
         return FactState.AGING if is_aging(state, policy, now) else FactState.ACTIVE

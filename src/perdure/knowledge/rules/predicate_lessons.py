@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from perdure.knowledge.records.facts import Fact
+from perdure.knowledge.records.facts import Fact, ValueKind
 from perdure.knowledge.records.learning_results import Alike, Taught
 from perdure.knowledge.rules.predicate_registry import Registry
 from perdure.records.document import Document, Shelf
@@ -94,7 +94,7 @@ def _learned_cardinality(predicate: str, lessons: Sequence[Lesson], least: int) 
 
 SAME: Final = "same:"
 """Names of documents about two names begin so; the name that would stay follows, the id is the one that would go."""
-_ROUNDING: Final = 1e-6
+_SHARE: Final = 0.6
 
 
 class SynonymAnswer(StrEnum):
@@ -161,12 +161,21 @@ def canonical_name(name: str, pairs: Iterable[SynonymPair]) -> str:
     return name
 
 
-def nearest(own: Vector, others: Mapping[str, Vector], least: float) -> tuple[str, float] | None:
-    """Return the name nearest in meaning and its cosine, if that is at least so much; of equals the first by name."""
-    vector = np.frombuffer(own, "<f4")
-    found = [(float(vector @ np.frombuffer(v, "<f4")), name) for name, v in sorted(others.items())]
-    best = max(found, key=lambda pair: pair[0], default=(-1.0, ""))
-    return (best[1], best[0]) if best[0] >= least - _ROUNDING else None
+def word_nearness(one: Fact, other: Fact) -> float:
+    """Return how alike the predicates of two facts are by their words, 0 to 1; 0 where they share too little.
+
+    It takes two words and three in five, or one word where both say the same text or day.
+    """
+    words, others = set(one.predicate.split("_")), set(other.predicate.split("_"))
+    shared = len(words & others)
+    share = shared / len(words | others)
+    same = one.value.norm == other.value.norm and one.value.kind in (ValueKind.TEXT, ValueKind.DATE)
+    return share if (shared > 1 and share >= _SHARE) or (shared and same) else 0.0
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """Return the cosine of two unit vectors."""
+    return float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4"))
 
 
 def comparable(one: Fact, other: Fact, predicates: Registry) -> bool:

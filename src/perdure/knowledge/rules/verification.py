@@ -115,6 +115,7 @@ def successor_draft(old: Record, fact: Fact, question: AuthorityQuestion, verdic
         source=f"authority {verdict.authority}",
         session=old.content.session,
         task=old.content.task,
+        sort=old.state.sort,
     )
 
 

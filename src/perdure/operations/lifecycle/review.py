@@ -72,7 +72,7 @@ def _aging(ctx: Context, namespace: str, now: Instant, besides: Container[str], 
     policy = ctx.policy.knowledge
     before = now - int(policy.aging_days * DAY_MS)
     ids = ctx.store.unconfirmed_facts(namespace, before, policy.aging_reinforcements, LONGEST)
-    states = {i: s for i, s in find_states(ctx, namespace, ids).items() if is_aging(s, policy, now)}
+    states = {i: s for i, s in find_states(ctx, namespace, ids).items() if is_aging(s, ctx.policy, now)}
     sure = current_signals(list(states.values()), ctx.policy, now)
     risk = dict(zip(states, (sure.value * (1.0 - sure.confidence)).tolist(), strict=True))
     ranked = sorted((i for i in states if i not in besides), key=lambda i: (-risk[i], i))

@@ -61,17 +61,18 @@ def clause_of(memory: MemoryItem) -> str:
     text = " ".join(memory.content.split())
     name, _, rest = text.partition(": ")
     predicate, _, value = rest.partition(": ")
-    if memory.kind is not Kind.FACT or (not value and " does not " not in text):
+    if memory.kind is not Kind.FACT or not value:
         return f'"{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"}"'
-    if not value:
-        return text.replace("user does not", "you do not", 1)
+    no, value = ("not ", value.removeprefix("not ")) if value.startswith("not ") else ("", value)
     you, predicate = name == USER, _SPOKEN.get(predicate, predicate)
     first, _, second = predicate.partition(" ")
     if first in _VERBS and (not second or second in _PLACES):
-        return f"{'you' if you else name} {first if you else _third_person(first)}{second and ' '}{second} {value}"
+        done = first if you else _third_person(first)
+        said = f"{'you do' if you else f'{name} does'} not {first}" if no else f"{'you' if you else name} {done}"
+        return f"{said}{second and ' '}{second} {value}"
     if predicate.rpartition(" ")[2] in _PLACES:
-        return f"{'you are' if you else f'{name} is'} {predicate} {value}"
-    return f"{'your' if you else _possessive(name)} {predicate} is {value}"
+        return f"{'you are' if you else f'{name} is'} {no}{predicate} {value}"
+    return f"{'your' if you else _possessive(name)} {predicate} is {no}{value}"
 
 
 def _third_person(verb: str) -> str:

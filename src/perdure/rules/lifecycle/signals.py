@@ -58,7 +58,7 @@ def memory_items(records: Sequence[Record], policy: Policy, now: Instant) -> lis
     states = count_accesses([r.state for r in records], [r.accesses for r in records], policy)
     current = current_signals(states, policy, now)
     numbers = zip(*(getattr(current, name).tolist() for name in _SIGNALS), strict=True)
-    aging = [is_aging(state, policy.knowledge, now) for state in states]
+    aging = [is_aging(state, policy, now) for state in states]
     return [_view(*four) for four in zip(records, states, numbers, aging, strict=True)]
 
 

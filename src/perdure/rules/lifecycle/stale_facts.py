@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import Kind, State, Status
-from perdure.records.policy_knowledge import KnowledgePolicy
+from perdure.records.policy import Policy
 
 
 def validated_at(state: State) -> Instant:
@@ -12,11 +12,19 @@ def validated_at(state: State) -> Instant:
     return state.created_ms if state.validated_ms is None else state.validated_ms
 
 
-def is_aging(state: State, policy: KnowledgePolicy, now: Instant) -> bool:
+def is_aging(state: State, policy: Policy, now: Instant) -> bool:
     """Whether a fact is to be asked about: unconfirmed for ``aging_days``, and not confirmed often enough before."""
     return (
         state.kind is Kind.FACT
         and state.status is Status.ACTIVE
-        and state.reinforcements < policy.aging_reinforcements
-        and now - validated_at(state) > policy.aging_days * DAY_MS
+        and state.reinforcements < policy.knowledge.aging_reinforcements
+        and now - validated_at(state) > policy.knowledge.aging_days * DAY_MS
+        and getattr(policy.fading, state.sort) > 0
     )
+
+
+def is_unanswered(state: State, policy: Policy) -> bool:
+    """Whether a fact was archived because nobody confirmed it for long: not wrong, and not put away by anybody."""
+    days = policy.knowledge.aging_days + policy.knowledge.unanswered_days
+    faded = state.status_ms - validated_at(state) > days * DAY_MS
+    return state.kind is Kind.FACT and state.status is Status.ARCHIVED and faded

@@ -23,6 +23,7 @@ from perdure.records.instant import DAY_MS
 from perdure.records.memory import Form, Kind, Scope, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.records.policy_lifecycle import SessionStrengthPolicy, StrengthPolicy
+from perdure.records.sort import Sort
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -33,6 +34,7 @@ _ENUMS: Final[Mapping[str, tuple[StrEnum, ...]]] = {
     "tier": tuple(Tier),
     "status": tuple(Status),
     "form": tuple(Form),
+    "sort": tuple(Sort),
 }
 """In arrays these are the positions of their members."""
 CODES: Final = {name: {member: code for code, member in enumerate(members)} for name, members in _ENUMS.items()}
@@ -84,6 +86,7 @@ class Columns:
     form_ms: Ints
     firm: Bools
     tokens: Ints
+    sort: Ints
 
     def __len__(self) -> int:
         return int(self.tier.shape[0])
@@ -167,7 +170,8 @@ def days_between(since: Ints, now: Ints | int) -> Array:
 def confidence_curve(c: Columns, policy: Policy) -> tuple[ConfidenceCurve, Array]:
     """Return the confidence curve and its lag: days by which its age exceeds the age since the last access."""
     fading = -math.log(policy.confidence.daily_factor) / amplifier(c.access_count)
-    rate = np.where(c.fact, policy.confidence.fact_rate, np.where(c.fades, fading, 0.0))
+    of_facts = policy.confidence.fact_rate * np.array(policy.fading.factors)[c.sort]
+    rate = np.where(c.fact, of_facts, np.where(c.fades, fading, 0.0))
     lag = np.where(c.fact, (c.anchor_ms - c.sure_ms) / DAY_MS, 0.0)
     return ConfidenceCurve(c.confidence, rate), lag
 

@@ -163,6 +163,12 @@ def _unanswered(m: Cohort, _: Ints, k: Limits) -> Ints:
     return gone
 
 
+def _may_age(c: Columns, k: Limits) -> Bools:
+    fading = np.array(k["factors"])[c.sort]
+    may: Bools = np.greater(fading, 0) & np.less(c.reinforcements, k["aging_reinforcements"])
+    return may
+
+
 def _to_summary(m: Cohort, low: Ints, k: Limits) -> Ints:
     # A text that a person made full again is as good as new.
     since = np.maximum(m.states.created_ms, m.states.form_ms)
@@ -260,8 +266,11 @@ RULES: tuple[Rule, ...] = (
         "nobody has said for {aging_days:g} + {unanswered_days:g} days that it is still true, and it was confirmed "
         "fewer than {aging_reinforcements} times (confidence {confidence:.3f})",
         _unanswered,
-        bounds=("knowledge.aging_days", "knowledge.unanswered_days", "knowledge.aging_reinforcements"),
-        only=Group("a fact", lambda c, k: c.fact & (c.reinforcements < k["aging_reinforcements"])),
+        bounds=(
+            *("knowledge.aging_days", "knowledge.unanswered_days", "knowledge.aging_reinforcements"),
+            "fading.factors",
+        ),
+        only=Group("a fact of a sort that fades", lambda c, k: c.fact & _may_age(c, k)),
     ),
     Rule(
         "leave_hot",

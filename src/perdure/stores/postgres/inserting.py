@@ -24,7 +24,7 @@ _FLOATS: Final = {
     *("strength", "level", "stability", "difficulty", "decayed"),
 }
 _FLAGS: Final = {"pinned", "held", "firm"}
-_TEXTS: Final = {"kind", "scope", "tier", "status", "session", "speaker", "op", "form"}
+_TEXTS: Final = {"kind", "scope", "tier", "status", "session", "speaker", "op", "form", "sort"}
 
 
 def _sql_type(column: str) -> str:
