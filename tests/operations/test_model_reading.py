@@ -139,6 +139,21 @@ def test_a_fact_of_rules_is_neither_made_twice_nor_confirmed_by_reading_its_mess
     assert (after.id, after.confidence, after.confirmations) == (before.id, before.confidence, before.confirmations)
 
 
+def test_a_fact_of_rules_that_was_replaced_is_not_brought_back_by_reading_its_message_later(talking, clock):
+    text = "Remember, Gai Media prefers Friday deliveries."
+    memory, server = talking(LOADING)
+    told(memory, text)
+    clock.passes(days=1)
+    told(memory, "Actually, Gai Media prefers Thursday deliveries.")
+    before = {(f.value, f.state) for f in memory.facts("Gai Media", past=True)}
+    assert before == {("Friday", "superseded"), ("Thursday", "active")}
+    friday = fact("Gai Media prefers Friday deliveries", "Gai Media", "delivery_day_preference", "Friday")
+    server.replies = [says(friday), says()]
+    server.asked.clear()
+    assert (learned(memory).created, len(server.asked)) == ((), 2)
+    assert {(f.value, f.state) for f in memory.facts("Gai Media", past=True)} == before
+
+
 def test_a_late_claim_yields_to_what_was_said_outright_after_its_message(talking, clock):
     text = "Gai Media has its deliveries on Friday"
     memory, server = talking(LOADING, statements=False)
