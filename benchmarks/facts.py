@@ -28,6 +28,7 @@ import apsw
 import numpy as np
 
 import beam
+import fact_reading
 import locomo
 import perdure
 from chats import Chat
@@ -180,7 +181,7 @@ def main() -> None:
             f"precision on {len(judged)} labelled claims", 100 * statistics.mean(judged or [0]), "%", 70, at_least=True
         ),
     ]
-    finished(rows, as_json=given.json)
+    finished(rows + fact_reading.rows(), as_json=given.json)
 
 
 def _sample(found: list[tuple[Chat, Message, Claim]], known: dict[Any, bool]) -> None:

@@ -187,3 +187,18 @@ def test_a_model_may_write_it_where_it_adds_nothing(opening, clock, said, taken)
         else made.text.startswith("Gai Media, as of 2026-01-22: delivery day")
     )
     assert made.key_facts["delivery_day_preference"]["value"] == "Friday"
+
+
+def test_key_facts_show_the_confidence_that_they_have_after_it(memory, clock):
+    told(memory, clock, 3)
+    (fact,) = memory.facts("Gai Media")
+    memory.confirm(fact.id)
+    before = memory.facts("Gai Media")[0].confidence
+    preview = memory.summarize().made[0].key_facts["delivery_day_preference"]["confidence"]
+    done = memory.summarize(dry_run=False)
+    after = memory.facts("Gai Media")[0].confidence
+    assert after == pytest.approx(before + 0.05)
+    assert preview == pytest.approx(after, abs=1e-4)
+    assert done.made[0].key_facts["delivery_day_preference"]["confidence"] == preview
+    memory.undo(done.operation)
+    assert memory.facts("Gai Media")[0].confidence == pytest.approx(before)

@@ -12,7 +12,7 @@ from perdure.knowledge.extraction.references import USER
 from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.entity_summaries import SOURCE as SUMMARIZED
 from perdure.knowledge.operations.fact_recall import open_conflicts
-from perdure.knowledge.operations.facts import all_facts, fact_lines
+from perdure.knowledge.operations.facts import fact_lines, facts_about
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.stale_sources import outdated_messages
 from perdure.knowledge.records.answer_results import AnswerSheet, SheetEntry, SheetQuote
@@ -211,7 +211,7 @@ class _Search:
         Only what everybody may see: the facts of a session are left to it.
         """
         ctx, place = self.ctx, self.namespace
-        some = {fact.id: fact for subject in subjects for fact in all_facts(ctx, place, self.names, subject)}
+        some = {fact.id: fact for fact in facts_about(ctx, place, self.names, subjects)}
         states = find_states(ctx, place, some)
         seen = [f for i, f in some.items() if i in states and states[i].scope is Scope.LONG_TERM]
         holding: list[FactLine] = []

@@ -11,7 +11,7 @@ from perdure.knowledge.operations.alias_index import names_of
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.facts import all_facts, fact_lines
 from perdure.knowledge.records.fact_results import EntitySummary, FactLine, Summaries
-from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of
+from perdure.knowledge.rules.entity_summaries import Profile, is_due, profile_of, surer_for_it
 from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.fact_states import FactState
 from perdure.operations.documents import find_records
@@ -81,7 +81,9 @@ def _one(
     ]
     if not is_due(episodes, believed, earlier.data if earlier else None, policy):
         return None
-    profile = profile_of(entity, names.entity(entity).name, episodes, believed, now)
+    before = dict(earlier.data.get("boosted", {})) if earlier else {}
+    surer = [replace(f, confidence=f.confidence * surer_for_it(f, before, policy) / f.base) for f in believed]
+    profile = profile_of(entity, names.entity(entity).name, episodes, surer, now)
     if profile is None:
         return None
     profile = _by_model(ctx, profile, episodes, believed)
@@ -163,11 +165,11 @@ def _boost_facts(
     work.read(f.id for f in facts)
     boosted: dict[str, int] = {}
     for fact in facts:
-        if fact.confirmations < 2 or fact.confirmations <= int(before.get(fact.id, 1)):  # noqa: PLR2004  # once is no confirmation
+        sure = surer_for_it(fact, before, policy)
+        if sure == fact.base:
             boosted[fact.id] = int(before.get(fact.id, 1))
             continue
         state = work.states[fact.id]
-        sure = max(state.confidence, min(policy.cap, state.confidence + policy.summary_boost))
         because = f"summed up in {identity}: confidence {state.confidence:.2f} to {sure:.2f}"
         work.change(fact.id, replace(state, confidence=sure), "summed_up", because)
         boosted[fact.id] = fact.confirmations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -86,15 +86,10 @@ def _by_subject(ctx: Context, namespace: str, names: Names, subject: str | None,
     if subject is not None or rest:
         yield list(all_facts(ctx, namespace, names, subject))
         return
-    families: dict[str, list[str]] = {}
-    for entity in names.entities:
-        families.setdefault(names.standing(entity), []).append(entity)
-    ordered, at, size = sorted(families), 0, SUBJECTS
+    ordered = sorted(set(map(names.standing, names.entities)))
+    at, size = 0, SUBJECTS
     while at < len(ordered):
-        some = [entity for standing in ordered[at : at + size] for entity in families[standing]]
-        about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, some)
-        documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
-        yield [Fact.from_data(d.id, d.data) for d in documents]
+        yield list(facts_about(ctx, namespace, names, ordered[at : at + size]))
         at, size = at + size, size * 2
 
 
@@ -123,11 +118,17 @@ def timeline(ctx: Context, namespace: str, entity: str, then: Filters) -> Timeli
 def all_facts(ctx: Context, namespace: str, names: Names, subject: str | None) -> Iterator[Fact]:
     """Yield facts, also those that were: of one entity (and of those that were merged into it) or of all."""
     if subject is not None:
-        family = [i for i in names.entities if names.standing(i) == subject] or [subject]
-        about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, family)
-        documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
-    else:
-        documents = all_documents(ctx, namespace, Shelf.FACT)
+        yield from facts_about(ctx, namespace, names, [subject])
+        return
+    yield from (Fact.from_data(d.id, d.data) for d in all_documents(ctx, namespace, Shelf.FACT))
+
+
+def facts_about(ctx: Context, namespace: str, names: Names, subjects: Collection[str]) -> Iterator[Fact]:
+    """Yield the facts, also those that were, of some entities and of those that were merged into them."""
+    wanted = set(subjects)
+    family = wanted | {i for i in names.entities if names.standing(i) in wanted}
+    about = ctx.store.documents.find_named(namespace, Shelf.ABOUT, sorted(family))
+    documents = find_documents(ctx, namespace, Shelf.FACT, sorted({d.id for d in about}))
     yield from (Fact.from_data(d.id, d.data) for d in documents)
 
 

@@ -63,6 +63,19 @@ def is_due(
     )
 
 
+def surer_for_it(fact: FactLine, before: Mapping[str, Any], policy: KnowledgePolicy) -> float:
+    """Return the stored confidence of a fact after a summary: surer once for each further confirmation.
+
+    Args:
+        fact: What is believed.
+        before: Fact -> its confirmations when earlier summaries made it surer.
+        policy: How much surer, and the cap.
+    """
+    if fact.confirmations <= max(1, int(before.get(fact.id, 1))):
+        return fact.base
+    return max(fact.base, min(policy.cap, fact.base + policy.summary_boost))
+
+
 def source_digest(episodes: Sequence[Record], facts: Sequence[FactLine]) -> dict[str, Any]:
     """Return what tells one summary's material from another's: facts with their values, and how many messages."""
     told = repr(sorted((f.id, f.shown_value, bool(f.contested)) for f in facts))
