@@ -14,20 +14,21 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from types import CodeType
+from unittest import mock
 
 import apsw
 import numpy as np
 import pytest
 
 import perdure
-from perdure.compose import is_server
+from perdure.compose import is_server, store_at
 from perdure.operations.remember import remember
 from perdure.records.vector import Space
 from perdure.rules.validation.inputs import draft
@@ -127,8 +128,10 @@ class HashEmbedder:
         return rows
 
 
-def opened(path, policy=WORDS_ONLY, clock=None, embedder=None):
-    return perdure.open(path, policy=policy, clock=clock, embedder=embedder)
+def opened(path, policy=WORDS_ONLY, clock=None, embedder=None, model=None):
+    """Open a store. A given language model stands in for the endpoint that the policy names."""
+    with mock.patch("perdure.compose.chat_model", return_value=model) if model else nullcontext():
+        return perdure.open(path, policy=policy, clock=clock, embedder=embedder)
 
 
 @contextmanager
@@ -308,14 +311,21 @@ def opening(path, rooms, clock):
     """Open the test's store, as often as wanted; all are closed at the end. At ``:memory:`` is a room of its own."""
     memories = []
 
-    def make(policy=WORDS_ONLY, embedder=None, *, at=None, now=clock):
+    def make(policy=WORDS_ONLY, embedder=None, *, at=None, now=clock, model=None):
         place = rooms() if at == ":memory:" else at or path
-        memories.append(opened(place, policy, now, embedder))
+        memories.append(opened(place, policy, now, embedder, model))
         return memories[-1]
 
     yield make
     for memory in memories:
         memory.close()
+
+
+@pytest.fixture
+def raw_store(path):
+    """The test's store itself, opened beside the memory: for what a store promises below the verbs."""
+    with store_at(path) as store:
+        yield store
 
 
 @pytest.fixture

@@ -135,10 +135,10 @@ def test_a_check_finds_what_does_not_fit_together(memory, path, rule):
     assert any(rule in fault for fault in memory.check())
 
 
-def test_a_write_lock_that_is_held_for_too_long_is_said_and_reading_goes_on(memory, path, monkeypatch):
-    kept = memory.remember("zebra crossing")
+def test_a_write_lock_that_is_held_for_too_long_is_said_and_reading_goes_on(opening, path, monkeypatch):
     monkeypatch.setattr(connection, "BUSY_MS", 50)
-    memory._context.store._connection.set_busy_timeout(50)
+    memory = opening()
+    kept = memory.remember("zebra crossing")
     with closing(apsw.Connection(str(path))) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy) as caught:
@@ -151,10 +151,10 @@ def test_a_write_lock_that_is_held_for_too_long_is_said_and_reading_goes_on(memo
     assert memory.remember("more").id
 
 
-def test_reading_does_not_wait_for_the_lock_to_show_its_own_accesses(memory, path, monkeypatch):
-    kept = memory.remember("zebra crossing")
+def test_reading_does_not_wait_for_the_lock_to_show_its_own_accesses(opening, path, monkeypatch):
     monkeypatch.setattr(connection, "BUSY_MS", 50)
-    memory._context.store._connection.set_busy_timeout(50)
+    memory = opening()
+    kept = memory.remember("zebra crossing")
     with closing(apsw.Connection(str(path))) as other:
         other.execute("BEGIN IMMEDIATE")
         for _ in range(3):

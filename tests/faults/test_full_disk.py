@@ -56,11 +56,12 @@ def all_are_there(path, out):
     memory = opened(path)
     try:
         assert memory.check() == []
-        store = memory._context.store
-        assert {r.id for r in store.get("default", acknowledged)} == set(acknowledged)
+        assert all(memory.get(identity) for identity in acknowledged)
         assert memory.stats().memories == len(acknowledged)  # a batch is there whole or not at all
-        journalled = [c.id for o in memory.history(limit=1000) for c in store.changes("default", o.id)]
-        assert sorted(journalled) == sorted(acknowledged)
+        born = {entry.operation_id for identity in acknowledged for entry in memory.history(identity)}
+        operations = memory.history(limit=1000)
+        assert {o.id for o in operations} == born
+        assert sum(o.changes for o in operations) == len(acknowledged)
     finally:
         memory.close()
 

@@ -10,6 +10,7 @@ import pytest
 
 from conftest import opened, python
 from forks import Mother
+from perdure.compose import store_at
 
 ROUNDS = 200
 SIDE_BY_SIDE = 4
@@ -59,11 +60,12 @@ def lane(mother, path, chance):
         memory = opened(path)
         if number % 7 == 0 or number == ROUNDS // SIDE_BY_SIDE - 1:
             assert memory.check() == []
-        found = {r.id: r for r in memory._context.store.get("default", sorted(kept | archived))}
+        with store_at(path) as store:
+            found = {r.id: r for r in store.get("default", sorted(kept | archived))}
+            for operation in store.operations("default", 3):  # the last ones are there whole
+                assert len(store.changes("default", operation.id)) == operation.changes
         assert set(found) == kept | archived
         assert all(found[i].state.status == "archived" for i in archived)
-        for operation in memory._context.store.operations("default", 3):  # the last ones are there whole
-            assert len(memory._context.store.changes("default", operation.id)) == operation.changes
         if kept and number % 10 == 0:
             assert memory.recall("zebra", touch=False).hits
         memory.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import HARSH, Clock, HashEmbedder, finished, opened, python, tables
+from perdure.compose import store_at
 from perdure.records.errors import ConflictError
 
 HERE = str(Path(__file__).parents[1])
@@ -55,7 +56,8 @@ def test_four_processes_lose_nothing_and_count_exactly(path, kind, writes):
     memory = opened(path, embedder=HashEmbedder(32) if kind == "meaning" else None)
     ids = [i for one, _ in told for i in one]
     assert len(set(ids)) == 4 * writes
-    records = memory._context.store.get("default", ids)
+    with store_at(path) as store:
+        records = store.get("default", ids)
     assert len(records) == 4 * writes
     seen = [m for n in range(4) for m in memory.list(limit=1000, inside=f"w{n}")]  # each sees its own
     assert sorted(m.id for m in seen) == sorted(ids)
@@ -103,13 +105,14 @@ def test_two_sweeps_at_once_double_nothing(path):
     assert len({move for move in moves if "to cold" in move}) == 5000
     assert sum(counted for _, counted in told) == waiting > 0
     memory = opened(path, clock=Clock(clock.now.replace(month=2, day=10)))
-    journal = [
-        (c.id, c.after["tier"])
-        for o in memory.history(limit=100)
-        if o.operation == "sweep"
-        for c in memory._context.store.changes("default", o.id)
-        if c.target == "memory" and "tier" in c.after
-    ]
+    with store_at(path) as store:
+        journal = [
+            (c.id, c.after["tier"])
+            for o in memory.history(limit=100)
+            if o.operation == "sweep"
+            for c in store.changes("default", o.id)
+            if c.target == "memory" and "tier" in c.after
+        ]
     assert len(journal) == len(set(journal)) == len(moves)
     assert memory.stats().tiers == {"cold": 5000}
     assert sum(m.access_count for m in memory.list(limit=1000)) <= waiting
@@ -265,7 +268,7 @@ memory.close()
     memory.close()
 
 
-def test_eight_threads_on_one_memory(opening):
+def test_eight_threads_on_one_memory(opening, path):
     memory = opening(embedder=HashEmbedder(32), now=None)  # the real clock
     memory.remember_many([f"zebra base {i}" for i in range(50)])
     failures, hits, ids = [], [], []
@@ -294,11 +297,11 @@ def test_eight_threads_on_one_memory(opening):
     assert failures == []
     assert len(set(ids)) == 320
     assert len(memory.list(limit=1000)) == 50
-    found = memory._context.store.get("default", [*ids, *(m.id for m in memory.list(limit=1000))])
+    found = [memory.get(i) for i in (*ids, *(m.id for m in memory.list(limit=1000)))]
     assert len(found) == 370
-    counted = sum(r.state.access_count + sum(times for _, times in r.accesses) for r in found)
-    assert counted == sum(hits)
-    turns = sorted((r.content.session, r.content.turn) for r in memory._context.store.get("default", ids))
+    assert sum(m.access_count for m in found) == sum(hits)
+    with store_at(path) as store:
+        turns = sorted((r.content.session, r.content.turn) for r in store.get("default", ids))
     assert turns == [(f"t{n}", t) for n in range(8) for t in range(40)]
     assert memory.check() == []
 

@@ -130,7 +130,7 @@ def test_a_kill_in_the_middle_of_a_sweep_moves_and_counts_everything_once(monkey
         assert sum(m.access_count for m in everything(memory)) == hits
         moves = [m.id + m.move for m in report.moved]
         assert len(moves) == len(set(moves)) >= len(kept)
-        sweeps = [o for o in memory._context.store.operations("default", 1000) if o.operation == "sweep"]
+        sweeps = [o for o in memory.history(limit=1000) if o.operation == "sweep"]
         assert sorted(o.id for o in sweeps) == sorted(report.operations)
         assert len(sweeps) >= 30
         assert memory.sweep().moved == ()

@@ -19,6 +19,7 @@ import pytest
 import servers
 from conftest import HashEmbedder, finished, opened, python
 from faults.server_faults import everything, operations
+from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
 
 HERE = str(Path(__file__).parents[1])
@@ -193,7 +194,8 @@ def test_eight_threads_on_one_memory_share_its_connections(place):
     assert Counter(m.id for m in found if m.session) == Counter(ids)
     assert len(found) == 210
     assert sum(m.access_count for m in found) == sum(hits)
-    turns = sorted((r.content.session, r.content.turn) for r in memory._context.store.get("default", ids))
+    with store_at(place) as store:
+        turns = sorted((r.content.session, r.content.turn) for r in store.get("default", ids))
     assert turns == [(f"t{n}", t) for n in range(8) for t in range(20)]
     used = servers.server().sql(
         f"SELECT count(*) FROM pg_stat_activity WHERE usename = 'perdure' AND datname = '{place.rpartition('/')[2]}'"

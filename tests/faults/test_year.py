@@ -10,6 +10,7 @@ import pytest
 
 from conftest import opened
 from forks import Mother
+from perdure.compose import store_at
 from perdure.records.memory import State
 
 DAYS, KILLS, BUDGET = 365, 40, 400
@@ -112,10 +113,10 @@ def test_a_year_of_use_ends_sound_and_explained(tmp_path):
 
     memory = opened(path, policy=POLICY)
     assert memory.check() == []
-    store = memory._context.store
-    ids = store.all_ids("default", "", 100_000)
+    with store_at(path) as store:
+        ids = store.all_ids("default", "", 100_000)
+        states = store.states("default", ids)
     assert len(ids) > DAYS
-    states = store.states("default", ids)
     kept = [n for n in State.__slots__ if n != "held"]  # holding and releasing is bookkeeping, not journalled
     for identity, (state, op) in states.items():
         told = replay(memory.history(identity))

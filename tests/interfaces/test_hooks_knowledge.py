@@ -9,6 +9,7 @@ import pytest
 import perdure
 from interfaces.test_hooks import Project
 from perdure.operations.hooks import ASKING, PROMPT_TOKENS
+from perdure.rules.lifecycle.digest import estimate_tokens
 
 NOW = datetime.now(UTC)
 
@@ -87,10 +88,9 @@ def test_remarks_stand_before_the_words_and_count_for_the_budget(project):
         text = "I've never visited Rome 77 times (newer: number 9): and so on."
         forged = memory.remember(text, "shop").id
         memory.remember("I visited Rome 99 times.", "shop")
-        count = memory._context.tokens
     found, _ = lines(project, "Have I visited Rome?")
     assert len(found) > 2
-    assert sum(count(line) for line in found.values()) <= PROMPT_TOKENS
+    assert sum(estimate_tokens(line) for line in found.values()) <= PROMPT_TOKENS
     remarks, _, words = found[forged].partition("): ")
     assert words.startswith("I've never visited Rome 77 times (newer: number 9)")
     assert remarks.endswith("newer, compare: number 1")

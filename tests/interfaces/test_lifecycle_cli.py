@@ -236,10 +236,9 @@ def test_a_text_becomes_memories_from_a_file_and_from_input(folder):
 @pytest.mark.behaviour("EN22")
 def test_entities_are_listed_named_merged_and_split(folder):
     with perdure.open(folder / "agent.db", folder / "policy.toml") as memory:
-        ctx = memory._context
         for identity, name in (("gai-media", "Gai Media"), ("gm", "GMX Studio")):
             changes = tuple(new_entity_changes(Entity(identity, name)))
-            ctx.store.apply(Plan(ctx.ids(ctx.clock()), "learn", "default", ctx.clock(), changes))
+            memory.apply(Plan(f"bring-{identity}", "learn", "default", 1, changes))
     assert "gai-media" in done("entity", "list")
     assert data("entity", "list", "--limit", "1")[0]["id"] == "gai-media"
     assert data("entity", "alias", "Gai Media", "Gai")["changed"] is True

@@ -124,9 +124,9 @@ def test_a_run_that_fails_is_told_and_the_code_says_so(place):
 def _vault():
     with memory() as opened:
         one = opened.list("a")[0]
-        state, op = opened._context.store.states("a", [one.id])[one.id]
-        change = Change(Target.MEMORY, one.id, {"tier": state.tier, "op": op}, {"tier": "vault", "op": "v"}, "test")
-        opened._context.store.apply(Plan("v", "test", "a", 0, (change,), opened.policy.version))
+        op = opened.history(one.id)[-1].operation_id
+        change = Change(Target.MEMORY, one.id, {"tier": one.tier, "op": op}, {"tier": "vault", "op": "v"}, "test")
+        opened.apply(Plan("v", "test", "a", 0, (change,), opened.policy.version))
 
 
 def test_the_state_of_a_store_that_nobody_keeps(place):

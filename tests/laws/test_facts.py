@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from laws.conftest import World
 from laws.memories import LAW, SLOW_LAW
 from laws.test_undo import snapshot
+from perdure.compose import store_at
 from perdure.knowledge.extension import predicates_from
 from perdure.knowledge.records.fact_results import FactLine
 from perdure.records.document import Shelf
@@ -182,7 +183,8 @@ def holds_of_chains(known: Mapping[str, FactLine]) -> None:
 
 def kept_beside(each: World) -> set[frozenset[str]]:
     """Pairs of which a person said that both hold."""
-    found = each.memory._context.store.documents.page("default", Shelf.CONFLICT, ("", ""), 1000)
+    with store_at(each.path) as store:
+        found = store.documents.page("default", Shelf.CONFLICT, ("", ""), 1000)
     return {frozenset((d.id, d.name)) for d in found if d.data["outcome"] == "both"}
 
 
@@ -232,8 +234,9 @@ def holds_of_surfaces(each: World, known: Mapping[str, FactLine]) -> None:
 
 def holds_of_the_journal(each: World, known: Mapping[str, FactLine]) -> None:
     """The journal of each fact, played from its birth, ends as what is stored."""
-    documents = each.memory._context.store.documents
-    states = each.memory._context.store.states("default", list(known))
+    with store_at(each.path) as store:
+        states = store.states("default", list(known))
+        facts = {d.id: dict(d.data) for d in store.documents.find("default", Shelf.FACT, list(known))}
     for identity in known:
         row: dict[str, Any] = {}
         document: Any = None
@@ -246,8 +249,7 @@ def holds_of_the_journal(each: World, known: Mapping[str, FactLine]) -> None:
         state, _ = states[identity]
         told = {f.name for f in fields(State)} & row.keys() - {"held"}
         assert {n: row[n] for n in told} == {n: getattr(state, n) for n in told}
-        (stored,) = documents.find("default", Shelf.FACT, [identity])
-        assert document == dict(stored.data)
+        assert document == facts[identity]
 
 
 def lawful(each: World, before: Mapping[str, FactLine]) -> dict[str, FactLine]:

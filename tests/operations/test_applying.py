@@ -51,10 +51,10 @@ def test_a_plan_that_hides_too_much_is_stopped_whatever_it_says_of_itself(openin
     assert memory.stats().memories == 9
 
 
-def test_what_was_hidden_undone_and_hidden_again_counts_against_the_day(opening):
+def test_what_was_hidden_undone_and_hidden_again_counts_against_the_day(opening, raw_store):
     memory = opening({"gates": {"loss_free_count": 2, "loss_share": 1.0, "loss_share_day": 0.3}})
     ids = [m.id for m in memory.remember_many([f"line {i}" for i in range(10)])]
     memory.apply(hiding(memory, ids[:3]))
     memory.undo(memory.undo("by-plan").operation)
     assert memory.stats().memories == 7
-    assert memory._context.store.hidden_since("default", 0) == 3
+    assert raw_store.hidden_since("default", 0) == 3

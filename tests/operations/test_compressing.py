@@ -34,11 +34,10 @@ GARDEN = (
 PUMP = "The pump in the cellar must not be opened by anyone but Alice while it is at 30 bar, which is most of the time."
 
 
-def records(memory, ids):
-    """Everything that a store holds of some memories, but for what the journal says."""
-    store = memory._context.store
-    found = store.get("default", ids)
-    return found, store.documents.find("default", Shelf.FORM, ids), store.vectors("default", ids)
+def records(raw_store, ids):
+    """Everything that a raw_store holds of some memories, but for what the journal says."""
+    found = raw_store.get("default", ids)
+    return found, raw_store.documents.find("default", Shelf.FORM, ids), raw_store.vectors("default", ids)
 
 
 def shows(memory, identity):
@@ -192,13 +191,13 @@ def test_a_form_that_the_guard_refuses_is_not_restored_either(opening):
 
 
 @pytest.mark.behaviour("FORM12")
-def test_undo_of_every_compressing_sweep_restores_the_store(opening, clock):
+def test_undo_of_every_compressing_sweep_restores_the_store(opening, clock, raw_store):
     memory = opening(MEASURED, HashEmbedder())
     ids = [memory.remember(f"{GARDEN} {n}", confidence=0.1).id for n in ("Once.", "Again.", "Forever.")]
     before, operations = [], []
     for days in (2, 6, 3):
         clock.passes(days=days)
-        state = records(memory, ids)
+        state = records(raw_store, ids)
         report = memory.sweep()
         if report.operations:
             before.append(state)
@@ -208,7 +207,7 @@ def test_undo_of_every_compressing_sweep_restores_the_store(opening, clock):
     while operations:
         for operation in reversed(operations.pop()):
             memory.undo(operation)
-        assert records(memory, ids) == before.pop()
+        assert records(raw_store, ids) == before.pop()
 
 
 @pytest.mark.behaviour("004-3.1-embedding", "FORM13")
@@ -283,9 +282,8 @@ def test_a_late_sweep_ends_where_timely_ones_end(opening, elsewhere, clock):
     ],
 )
 def test_a_models_summary_is_taken_where_it_passes_the_guard(opening, clock, said, begins):
-    memory = opening({**EAGER, "model": {"summarise": True}})
     model = ScriptedModel(said)
-    memory._context.model = model
+    memory = opening({**EAGER, "model": {"summarise": True}}, model=model)
     identity = memory.remember(PUMP).id
     clock.passes(hours=25)
     with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
@@ -297,7 +295,7 @@ def test_a_models_summary_is_taken_where_it_passes_the_guard(opening, clock, sai
 
 
 @pytest.mark.behaviour("FORM22")
-def test_the_report_tells_what_forms_keep_and_what_recalls_still_find(opening, clock):
+def test_the_report_tells_what_forms_keep_and_what_recalls_still_find(opening, clock, raw_store):
     memory = opening(MEASURED, HashEmbedder())
     ids = [memory.remember(text).id for text in (GARDEN, PUMP)]
     memory.recall("roses in the garden", limit=1)
@@ -311,7 +309,7 @@ def test_the_report_tells_what_forms_keep_and_what_recalls_still_find(opening, c
     assert (figures.memories, figures.whole) == (2, whole)
     assert figures.tokens == sum(memory.get(i).tokens for i in ids)
     assert figures.ratio == round(whole / figures.tokens, 4) > 1
-    kept = memory._context.store.documents.find("default", Shelf.FORM, ids)
+    kept = raw_store.documents.find("default", Shelf.FORM, ids)
     mean = round(sum(d.data["preservation"] for d in kept) / 2, 4)
     assert figures.preservation == mean > 0
     assert figures.efficiency == round(whole / figures.tokens * mean, 4)

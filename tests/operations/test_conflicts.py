@@ -45,13 +45,13 @@ def told(memory, entity="Gai Media"):
     return {f.value: f"{f.state}{' contested' * bool(f.contested)}" for f in memory.facts(entity, past=True)}
 
 
-def outcomes(memory, identity):
-    documents = memory._context.store.documents.find("default", Shelf.CONFLICT, [identity])
+def outcomes(raw_store, identity):
+    documents = raw_store.documents.find("default", Shelf.CONFLICT, [identity])
     return {d.name: d.data["outcome"] for d in documents}
 
 
 @pytest.mark.behaviour("BE17", "002-stage-4-ask_user")
-def test_a_conflict_that_nothing_decides_keeps_both_shows_both_and_asks(memory, contested):
+def test_a_conflict_that_nothing_decides_keeps_both_shows_both_and_asks(memory, contested, raw_store):
     older, newer = contested
     shown = {f.id: f for f in memory.facts("Gai Media")}
     assert shown.keys() == {older, newer}
@@ -60,14 +60,14 @@ def test_a_conflict_that_nothing_decides_keeps_both_shows_both_and_asks(memory, 
     (question,) = memory.review()
     assert question.id == newer
     assert "Friday (0.69) against Thursday (0.70)" in question.why
-    (conflict,) = memory._context.store.documents.find("default", Shelf.CONFLICT, [older])
+    (conflict,) = raw_store.documents.find("default", Shelf.CONFLICT, [older])
     assert (conflict.name, conflict.data["strategy"], conflict.data["outcome"]) == (newer, "ask_user", "open")
     assert [(s["memory"], s["value"]) for s in conflict.data["sides"]] == [(older, "Friday"), (newer, "Thursday")]
 
 
 @pytest.mark.behaviour("BE18")
 @pytest.mark.parametrize("right", [0, 1])
-def test_to_confirm_one_supersedes_the_other_and_closes_the_question(memory, contested, right):
+def test_to_confirm_one_supersedes_the_other_and_closes_the_question(memory, contested, right, raw_store):
     winner, loser = contested[right], contested[1 - right]
     memory.confirm(winner)
     lines = {f.id: f for f in memory.facts("Gai Media", past=True)}
@@ -77,7 +77,7 @@ def test_to_confirm_one_supersedes_the_other_and_closes_the_question(memory, con
     assert lines[loser].valid_to >= lines[loser].valid_from
     assert lines[winner].contested == lines[loser].contested == ()
     assert memory.review() == []
-    assert outcomes(memory, contested[0]) == {contested[1]: "answered"}
+    assert outcomes(raw_store, contested[0]) == {contested[1]: "answered"}
 
 
 @pytest.mark.behaviour("BE19")

@@ -46,8 +46,8 @@ def hidden(memory, identity):
     return memory.get(identity, include_archived=True)
 
 
-def reviews(memory, namespace="default"):
-    return memory._context.store.documents.page(namespace, Shelf.REVIEW, ("", ""), 1000)
+def reviews(raw_store, namespace="default"):
+    return raw_store.documents.page(namespace, Shelf.REVIEW, ("", ""), 1000)
 
 
 @pytest.mark.behaviour("GR1")
@@ -68,7 +68,7 @@ def test_consolidate_dry_run(meaning, clock, path):
 
 @pytest.mark.behaviour("GR2", "GR24")
 @pytest.mark.parametrize("strategy", KEEPING)
-def test_consolidate_actual_merge(free, clock, strategy):
+def test_consolidate_actual_merge(free, clock, strategy, raw_store):
     first, second, third = told_twice(free, clock)
     assert free.recall("build server port", limit=2).hits
     clock.passes(hours=1)
@@ -91,16 +91,14 @@ def test_consolidate_actual_merge(free, clock, strategy):
     assert kept.state.importance == pytest.approx(0.6 + 0.02 + 0.1 * 0.9**0.2)
     gone = hidden(free, loser.id)
     assert (gone.status, gone.content, gone.tags) == ("consolidated", loser.memory.content, loser.memory.tags)
-    assert ("summarizes", loser.id) in {
-        (kind, other) for kind, other, _ in free._context.store.links("default", keeper.id)
-    }
+    assert ("summarizes", loser.id) in {(kind, other) for kind, other, _ in raw_store.links("default", keeper.id)}
     assert free.get(third.id).importance == pytest.approx(third.memory.importance, abs=0.1)
     assert free.consolidate("default").groups_found == 0
     assert free.check() == []
 
 
 @pytest.mark.behaviour("GR5")
-def test_consolidate_merges_contents_into_a_new_memory(free, clock):
+def test_consolidate_merges_contents_into_a_new_memory(free, clock, raw_store):
     first, second, _ = told_twice(free, clock)
     free.recall("build server port", limit=2)
     done = free.consolidate("default", strategy="merge_content", dry_run=False)
@@ -111,7 +109,7 @@ def test_consolidate_merges_contents_into_a_new_memory(free, clock):
     assert (made.kind, made.source, made.scope, made.access_count) == ("note", "consolidated", "long_term", 2)
     assert made.created_at == first.memory.created_at
     assert {hidden(free, i).status for i in (first.id, second.id)} == {"consolidated"}
-    assert free._context.store.vectors("default", [made.id])
+    assert raw_store.vectors("default", [made.id])
     assert 0 < made.state.uniqueness <= 1
 
 
@@ -230,7 +228,7 @@ def test_the_plan_of_a_preview_can_be_applied(meaning, clock, path, strategy):
     ],
 )
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_changed_fact_is_not_merged_but_put_before_a_person(free, path, other, strategy):
+def test_a_changed_fact_is_not_merged_but_put_before_a_person(free, path, other, strategy, raw_store):
     ids = sorted(m.id for m in (free.remember(PORT), free.remember(other)))
     done = free.consolidate("default", 0.7, strategy=strategy, dry_run=False)
     assert (done.groups_found, done.memories_merged) == (1, 0)
@@ -239,7 +237,7 @@ def test_a_changed_fact_is_not_merged_but_put_before_a_person(free, path, other,
     assert {r.because for r in done.refusals} != {""}
     assert len(free.list()) == 2
     if done.labels["review"] or done.labels["merge"]:
-        (question,) = reviews(free)
+        (question,) = reviews(raw_store)
         assert (question.id, question.name) == (ids[0], f"duplicate:{ids[1]}")
         assert question.data["why"] == done.refusals[0].because
     before = logical(path)
@@ -264,7 +262,7 @@ def test_pairs_that_are_a_little_alike_are_linked_and_said(free, path):
 
 
 @pytest.mark.behaviour("GR26")
-def test_sessions_tasks_and_pinned_memories_stay_apart(free):
+def test_sessions_tasks_and_pinned_memories_stay_apart(free, raw_store):
     free.remember(PORT, session="a")
     free.remember(SAME, session="b")
     free.remember("The price cache is empty in Porto on Mondays.", pinned=True)
@@ -272,7 +270,7 @@ def test_sessions_tasks_and_pinned_memories_stay_apart(free):
     done = free.consolidate("default", dry_run=False)
     assert (done.groups_found, done.memories_merged) == (2, 0)
     assert {r.because for r in done.refusals} == {"they belong to different sessions", "it is pinned"}
-    assert reviews(free) == []  # nobody needs to be asked
+    assert reviews(raw_store) == []  # nobody needs to be asked
 
 
 @pytest.mark.behaviour("GR15")
@@ -358,10 +356,10 @@ def test_an_empty_namespace_has_no_groups(free):
 
 
 @pytest.mark.behaviour("GR20")
-def test_what_another_process_changes_meanwhile_is_read_again(opening, clock, monkeypatch):
+def test_what_another_process_changes_meanwhile_is_read_again(opening, clock, monkeypatch, raw_store):
     memory, other = opening(FREE, HashEmbedder()), opening(FREE, HashEmbedder())
     first, second, _ = told_twice(memory, clock)
-    store, right = type(memory._context.store), type(memory._context.store).apply
+    store, right = type(raw_store), type(raw_store).apply
 
     def apply(self, plan, **more):
         monkeypatch.undo()
@@ -375,10 +373,10 @@ def test_what_another_process_changes_meanwhile_is_read_again(opening, clock, mo
 
 
 @pytest.mark.behaviour("GR19")
-def test_a_merge_that_fails_leaves_its_originals(free, clock, path, monkeypatch):
+def test_a_merge_that_fails_leaves_its_originals(free, clock, path, monkeypatch, raw_store):
     told_twice(free, clock)
     before = tables(path)
-    real = type(free._context.store).apply
+    real = type(raw_store).apply
 
     def apply(self, plan, **more):
         def check(_):
@@ -386,7 +384,7 @@ def test_a_merge_that_fails_leaves_its_originals(free, clock, path, monkeypatch)
 
         real(self, plan, **{**more, "check": check})
 
-    monkeypatch.setattr(type(free._context.store), "apply", apply)
+    monkeypatch.setattr(type(raw_store), "apply", apply)
     with pytest.raises(GateStopped):
         free.consolidate("default", dry_run=False)
     assert tables(path) == before

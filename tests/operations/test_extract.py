@@ -269,8 +269,6 @@ def test_a_model_is_asked_only_where_the_policy_says_so(opening):
     model = ScriptedModel()
     assert asked(opening(without), model).memories_created == 3
     assert model.asked == []
-    assert opening(WORDS_ONLY)._context.model is None
-    assert opening(without)._context.model is not None
 
 
 def test_a_real_endpoint_is_asked_and_its_fault_stops_nothing(opening):

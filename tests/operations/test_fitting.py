@@ -151,13 +151,13 @@ def test_undo_of_every_plan_restores_the_store(opening, clock):
 
 
 @pytest.mark.behaviour("FIT10")
-def test_many_memories_become_several_operations(opening, clock):
+def test_many_memories_become_several_operations(opening, clock, raw_store):
     memory = opening(FREE)
     memory.remember_many([f"{SOME[i % 10]} {'x' * (i // 10 + 1)}" for i in range(1200)])
     clock.passes(days=2)
     result = memory.fit(tokens=1, dry_run=False)
     assert len(result.operations) >= 2
-    changes = [memory._context.store.changes("default", o) for o in result.operations]
+    changes = [raw_store.changes("default", o) for o in result.operations]
     assert max(len(c) for c in changes) <= 2000
     assert result.after == visible(memory) <= 1
 
@@ -234,7 +234,7 @@ def test_forms_that_keep_too_little_of_the_meaning_are_chosen_around(opening, cl
 
 
 @pytest.mark.behaviour("FIT14")
-def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock):
+def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock, raw_store):
     memory = opening(STRICT)
     memory.remember_many([f"The pump {i} is at {i + 100} bar, not at {i + 200}." for i in range(40)])
     clock.passes(days=2)
@@ -252,7 +252,7 @@ def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock):
     assert memory.stats().statuses["archived"] <= 4 + 4 + 4
     all_of_it = memory.fit(tokens=1, accept_loss="a test", dry_run=False)
     assert (all_of_it.after, all_of_it.held) == (0, "")
-    operation = memory._context.store.operation(all_of_it.operations[-1])
+    operation = raw_store.operation(all_of_it.operations[-1])
     assert "loss accepted: a test" in operation.note
 
 

@@ -63,14 +63,14 @@ def the_fact(memory):
     "002-part-5",
     "KW2",
 )
-def test_five_sessions_about_a_customer(memory, clock):
+def test_five_sessions_about_a_customer(memory, clock, raw_store):
     until.start = clock()
     _day_0(memory, clock)
     _day_7(memory, clock)
     _day_60(memory, clock)
     _day_70(memory, clock)
     _day_150(memory, clock)
-    _day_155(memory, clock)
+    _day_155(raw_store, memory, clock)
     assert memory.check() == []
 
 
@@ -161,7 +161,7 @@ def _day_150(memory, clock):
     assert memory.review() == []
 
 
-def _day_155(memory, clock):
+def _day_155(raw_store, memory, clock):
     until(clock, 155)
     before = the_fact(memory)
     said(memory, clock, "s5", "Actually, they switched to Thursday deliveries last month")
@@ -178,7 +178,7 @@ def _day_155(memory, clock):
     )
     assert was.believed_to.startswith("2026-06-05")
     assert now.id == fact.id
-    (conflict,) = memory._context.store.documents.find("default", Shelf.CONFLICT, [before.id])
+    (conflict,) = raw_store.documents.find("default", Shelf.CONFLICT, [before.id])
     assert (conflict.name, conflict.data["strategy"], conflict.data["outcome"]) == (
         fact.id,
         "trust_correction",

@@ -19,19 +19,19 @@ QUESTION = "Where does the blue heron nest?"
 HERON = "The blue heron nests at the old mill."
 
 
-def useful(memory, identity, query=QUESTION, at=0, outcome="helpful", name="recall-1"):
+def useful(raw_store, identity, query=QUESTION, at=0, outcome="helpful", name="recall-1"):
     """Write down what became of a hit, as `used` does."""
     row = {"shelf": Shelf.OUTCOME, "name": name, "data": {"outcome": outcome, "query": query, "at_ms": at}}
     change = Change(Target.DOCUMENT, identity, None, row, "it helped")
-    memory._context.store.apply(Plan(f"used-{identity}-{name}", "used", "default", at, (change,)))
+    raw_store.apply(Plan(f"used-{identity}-{name}", "used", "default", at, (change,)))
 
 
-def ops(memory, ids):
-    return {i: op for i, (_, op) in memory._context.store.states("default", ids).items()}
+def ops(raw_store, ids):
+    return {i: op for i, (_, op) in raw_store.states("default", ids).items()}
 
 
-def hiding(memory, ids, *, status="archived", links=(), operation="consolidate", identity="the-plan"):
-    before = ops(memory, ids)
+def hiding(raw_store, memory, ids, *, status="archived", links=(), operation="consolidate", identity="the-plan"):
+    before = ops(raw_store, ids)
     changes = [
         Change(Target.MEMORY, i, {"status": "active", "op": before[i]}, {"status": status, "op": identity}, "test")
         for i in ids
@@ -40,25 +40,24 @@ def hiding(memory, ids, *, status="archived", links=(), operation="consolidate",
         Change(Target.LINK, winner, None, {"kind": "summarizes", "other": loser, "weight": 1.0}, "test")
         for winner, loser in links
     ]
-    at = memory._context.clock()
-    return Plan(identity, operation, "default", at, tuple(changes), memory.policy.version, "a test")
+    return Plan(identity, operation, "default", 1, tuple(changes), memory.policy.version, "a test")
 
 
 @pytest.fixture
-def herons(opening):
+def herons(opening, raw_store):
     memory = opening(FREE)
     kept = memory.remember(HERON)
     memory.remember_many([f"Line {i} about trains and timetables." for i in range(10)])
-    useful(memory, kept.id)
+    useful(raw_store, kept.id)
     return memory, kept
 
 
 @pytest.mark.behaviour("G1")
-def test_a_plan_that_would_lose_an_answer_is_stopped_and_nothing_is_changed(herons, path):
+def test_a_plan_that_would_lose_an_answer_is_stopped_and_nothing_is_changed(herons, path, raw_store):
     memory, kept = herons
     before = tables(path)
     with pytest.raises(GateStopped) as caught:
-        memory.apply(hiding(memory, [kept.id]))
+        memory.apply(hiding(raw_store, memory, [kept.id]))
     assert tables(path) == before
     assert caught.value.lost == (kept.id,)
     for told in ("recall gate", QUESTION, kept.id, "useful recall"):
@@ -68,12 +67,12 @@ def test_a_plan_that_would_lose_an_answer_is_stopped_and_nothing_is_changed(hero
 
 
 @pytest.mark.behaviour("G2")
-def test_a_loss_that_is_accepted_with_a_reason_goes_through_and_is_journalled(herons):
+def test_a_loss_that_is_accepted_with_a_reason_goes_through_and_is_journalled(herons, raw_store):
     memory, kept = herons
-    (done,) = memory.apply(hiding(memory, [kept.id]), accept_loss="the heron has moved away").plans
+    (done,) = memory.apply(hiding(raw_store, memory, [kept.id]), accept_loss="the heron has moved away").plans
     assert memory.get(kept.id) is None
     assert "the heron has moved away" in done.note
-    journalled = memory._context.store.operation(done.id)
+    journalled = raw_store.operation(done.id)
     assert journalled.note == done.note
     assert memory.undo(done.id)
     assert memory.get(kept.id).content == HERON
@@ -81,18 +80,18 @@ def test_a_loss_that_is_accepted_with_a_reason_goes_through_and_is_journalled(he
 
 @pytest.mark.behaviour("G3")
 @pytest.mark.parametrize("reason", ["", " ", 5])
-def test_a_loss_is_not_accepted_without_words(herons, reason, path):
+def test_a_loss_is_not_accepted_without_words(herons, reason, path, raw_store):
     memory, kept = herons
     before = tables(path)
     with pytest.raises(InvalidInput):
-        memory.apply(hiding(memory, [kept.id]), accept_loss=reason)
+        memory.apply(hiding(raw_store, memory, [kept.id]), accept_loss=reason)
     assert tables(path) == before
 
 
-def test_what_no_canary_asks_for_may_go(herons):
+def test_what_no_canary_asks_for_may_go(herons, raw_store):
     memory, kept = herons
     others = [m.id for m in memory.list(limit=50) if m.id != kept.id]
-    memory.apply(hiding(memory, others))
+    memory.apply(hiding(raw_store, memory, others))
     assert memory.stats().memories == 1
 
 
@@ -104,52 +103,60 @@ def test_a_person_may_archive_what_a_canary_asks_for(herons):
 
 
 @pytest.mark.behaviour("G4")
-def test_a_merge_whose_winner_answers_loses_nothing(herons):
+def test_a_merge_whose_winner_answers_loses_nothing(herons, raw_store):
     memory, kept = herons
     twin = memory.remember("Blue heron: it nests at the old mill, by the weir.")
     with pytest.raises(GateStopped):  # without the link nobody can tell that the other one stands for it
-        memory.apply(hiding(memory, [kept.id], status="consolidated"))
-    memory.apply(hiding(memory, [kept.id], status="consolidated", links=[(twin.id, kept.id)], identity="merge"))
+        memory.apply(hiding(raw_store, memory, [kept.id], status="consolidated"))
+    memory.apply(
+        hiding(raw_store, memory, [kept.id], status="consolidated", links=[(twin.id, kept.id)], identity="merge")
+    )
     assert memory.get(kept.id, include_archived=True).status == "consolidated"
 
 
 @pytest.mark.behaviour("G5")
-def test_what_stands_for_an_answer_is_guarded_like_the_answer(herons):
+def test_what_stands_for_an_answer_is_guarded_like_the_answer(herons, raw_store):
     memory, kept = herons
     twin = memory.remember("Blue heron: it nests at the old mill, by the weir.")
-    memory.apply(hiding(memory, [kept.id], status="consolidated", links=[(twin.id, kept.id)], identity="merge"))
+    memory.apply(
+        hiding(raw_store, memory, [kept.id], status="consolidated", links=[(twin.id, kept.id)], identity="merge")
+    )
     with pytest.raises(GateStopped, match=kept.id):
-        memory.apply(hiding(memory, [twin.id], identity="second"))
+        memory.apply(hiding(raw_store, memory, [twin.id], identity="second"))
     third = memory.remember("The old mill is where the blue heron nests, as ever.")
-    memory.apply(hiding(memory, [twin.id], status="consolidated", links=[(third.id, twin.id)], identity="second-merge"))
+    memory.apply(
+        hiding(
+            raw_store, memory, [twin.id], status="consolidated", links=[(third.id, twin.id)], identity="second-merge"
+        )
+    )
 
 
 @pytest.mark.behaviour("G6")
-def test_only_helpful_answers_and_only_the_newest_are_canaries(opening):
+def test_only_helpful_answers_and_only_the_newest_are_canaries(opening, raw_store):
     memory = opening({**FREE, "gates": {**FREE["gates"], "canaries": 1}})
     old, new, wrong = memory.remember_many([HERON, "The ferry leaves at nine.", "The bakery opens at six."])
-    useful(memory, old.id, at=1000)
-    useful(memory, new.id, "When does the ferry leave?", at=2000, name="recall-2")
-    useful(memory, wrong.id, "When does the bakery open?", at=3000, outcome="wrong", name="recall-3")
-    memory.apply(hiding(memory, [old.id, wrong.id]))
+    useful(raw_store, old.id, at=1000)
+    useful(raw_store, new.id, "When does the ferry leave?", at=2000, name="recall-2")
+    useful(raw_store, wrong.id, "When does the bakery open?", at=3000, outcome="wrong", name="recall-3")
+    memory.apply(hiding(raw_store, memory, [old.id, wrong.id]))
     with pytest.raises(GateStopped, match="ferry"):
-        memory.apply(hiding(memory, [new.id], identity="second"))
+        memory.apply(hiding(raw_store, memory, [new.id], identity="second"))
 
 
-def test_no_canaries_no_gate(opening):
+def test_no_canaries_no_gate(opening, raw_store):
     memory = opening({**FREE, "gates": {**FREE["gates"], "canaries": 0}})
     kept = memory.remember(HERON)
-    useful(memory, kept.id)
-    memory.apply(hiding(memory, [kept.id]))
+    useful(raw_store, kept.id)
+    memory.apply(hiding(raw_store, memory, [kept.id]))
     assert memory.get(kept.id) is None
 
 
 @pytest.mark.behaviour("G7")
-def test_an_answer_that_recall_did_not_find_before_cannot_be_lost(herons):
+def test_an_answer_that_recall_did_not_find_before_cannot_be_lost(herons, raw_store):
     memory, _ = herons
     other = memory.remember("Nothing to do with any of it.")
-    useful(memory, other.id, name="recall-9")
-    memory.apply(hiding(memory, [other.id]))
+    useful(raw_store, other.id, name="recall-9")
+    memory.apply(hiding(raw_store, memory, [other.id]))
     assert memory.get(other.id) is None
 
 
@@ -160,34 +167,35 @@ def golden(tmp_path, text):
 
 
 @pytest.mark.behaviour("G8")
-def test_a_golden_query_guards_words(opening, tmp_path):
+def test_a_golden_query_guards_words(opening, tmp_path, raw_store):
     memory = opening(
         golden(tmp_path, f'[[query]]\ntext = "{QUESTION}"\ncontains = "the OLD  mill"\n'),
     )
     kept, other = memory.remember_many([HERON, "Trains leave at nine."])
     with pytest.raises(GateStopped, match="golden query 1"):
-        memory.apply(hiding(memory, [kept.id]))
-    memory.apply(hiding(memory, [other.id]))
+        memory.apply(hiding(raw_store, memory, [kept.id]))
+    memory.apply(hiding(raw_store, memory, [other.id]))
 
 
-def test_a_golden_query_belongs_to_its_namespace(opening, tmp_path):
+def test_a_golden_query_belongs_to_its_namespace(opening, tmp_path, raw_store):
     text = f'[[query]]\ntext = "{QUESTION}"\nnamespace = "elsewhere"\ncontains = "mill"\n'
     memory = opening(golden(tmp_path, text))
     kept = memory.remember(HERON)
-    memory.apply(hiding(memory, [kept.id]))
+    memory.apply(hiding(raw_store, memory, [kept.id]))
     assert memory.get(kept.id) is None
 
 
 @pytest.mark.behaviour("G9")
-def test_words_that_a_shorter_form_no_longer_shows_are_lost(opening, tmp_path):
+def test_words_that_a_shorter_form_no_longer_shows_are_lost(opening, tmp_path, raw_store):
     memory = opening(golden(tmp_path, f'[[query]]\ntext = "{QUESTION}"\ncontains = "old mill"\n'))
     kept = memory.remember(HERON)
 
     def shortening(shown, identity):
-        before = {"form": "full", "shown": None, "op": ops(memory, [kept.id])[kept.id]}
+        before = {"form": "full", "shown": None, "op": ops(raw_store, [kept.id])[kept.id]}
         after = {"form": "summary", "shown": shown, "op": identity}
         return replace(
-            hiding(memory, [], identity=identity), changes=(Change(Target.MEMORY, kept.id, before, after, "test"),)
+            hiding(raw_store, memory, [], identity=identity),
+            changes=(Change(Target.MEMORY, kept.id, before, after, "test"),),
         )
 
     plan = shortening("heron nests", "shorter")
@@ -224,7 +232,7 @@ def test_a_golden_file_that_is_not_there_is_refused(opening, tmp_path):
         opening({**WORDS_ONLY, "gates": {"golden": str(tmp_path / "none.toml")}}, at=":memory:")
 
 
-def test_a_golden_file_is_looked_for_beside_its_policy(opening, tmp_path, monkeypatch):
+def test_a_golden_file_is_looked_for_beside_its_policy(opening, tmp_path, monkeypatch, raw_store):
     golden(tmp_path, f'[[query]]\ntext = "{QUESTION}"\ncontains = "mill"\n')
     file = tmp_path / "perdure.toml"
     file.write_text('[embedder]\nmodel = "none"\n[gates]\ngolden = "golden.toml"\n')
@@ -233,18 +241,18 @@ def test_a_golden_file_is_looked_for_beside_its_policy(opening, tmp_path, monkey
     memory = opening(str(file))
     kept = memory.remember(HERON)
     with pytest.raises(GateStopped):
-        memory.apply(hiding(memory, [kept.id]))
+        memory.apply(hiding(raw_store, memory, [kept.id]))
 
 
 # --- sweeps
 
 
 @pytest.mark.behaviour("G11")
-def test_a_sweep_holds_back_what_a_canary_needs_and_lets_the_rest_go(opening, clock, path):
+def test_a_sweep_holds_back_what_a_canary_needs_and_lets_the_rest_go(opening, clock, path, raw_store):
     memory = opening(FADING)
     kept = memory.remember(HERON)
     memory.remember_many([f"Line {i} about trains and timetables." for i in range(40)])
-    useful(memory, kept.id)
+    useful(raw_store, kept.id)
     clock.passes(days=60)
     dry = memory.sweep(dry_run=True)
     done = memory.sweep()
@@ -262,11 +270,11 @@ def test_a_sweep_holds_back_what_a_canary_needs_and_lets_the_rest_go(opening, cl
 
 
 @pytest.mark.behaviour("G12")
-def test_a_dry_run_that_asks_the_gates_touches_nothing(opening, clock, path):
+def test_a_dry_run_that_asks_the_gates_touches_nothing(opening, clock, path, raw_store):
     memory = opening(FADING)
     kept = memory.remember(HERON)
     memory.remember_many([f"Line {i} about trains." for i in range(5)])
-    useful(memory, kept.id)
+    useful(raw_store, kept.id)
     clock.passes(days=60)
     before = tables(path)
     assert memory.sweep(dry_run=True).held
@@ -274,11 +282,11 @@ def test_a_dry_run_that_asks_the_gates_touches_nothing(opening, clock, path):
     assert memory.recall(QUESTION, touch=False).hits
 
 
-def test_the_plan_that_a_dry_run_returns_passes_the_gates(opening, clock):
+def test_the_plan_that_a_dry_run_returns_passes_the_gates(opening, clock, raw_store):
     memory = opening(FADING)
     kept = memory.remember(HERON)
     memory.remember_many([f"Line {i} about trains." for i in range(5)])
-    useful(memory, kept.id)
+    useful(raw_store, kept.id)
     clock.passes(days=60)
     for plan in memory.sweep(dry_run=True).plans:
         memory.apply(plan)
@@ -314,7 +322,7 @@ def test_hiding_waits_while_shortening_goes_on(opening, clock):
     assert len(kept) == report.tally["full to summary"]
 
 
-def test_an_answer_that_is_lost_with_its_neighbours_stops_all_hiding_of_the_page(opening, clock):
+def test_an_answer_that_is_lost_with_its_neighbours_stops_all_hiding_of_the_page(opening, clock, raw_store):
     """The answer stays in view, but without the turns beside it recall does not find it: none can be singled out."""
     memory = opening(FADING)
     turns = ["Where does the heron nest?", "At the old mill.", "Thanks."]
@@ -323,7 +331,7 @@ def test_an_answer_that_is_lost_with_its_neighbours_stops_all_hiding_of_the_page
     answer = next(m for m in memory.list() if m.content == turns[1])
     memory.pin(answer.id)
     asked = "Where does the heron nest?"
-    useful(memory, answer.id, asked)
+    useful(raw_store, answer.id, asked)
     assert answer.id in [h.memory.id for h in memory.recall(asked, touch=False).hits]
     clock.passes(days=60)
     report = memory.sweep()
@@ -357,13 +365,13 @@ class Counting(HashEmbedder):
         return super().embed(texts, purpose=purpose)
 
 
-def test_a_canary_is_embedded_once(opening):
+def test_a_canary_is_embedded_once(opening, raw_store):
     embedder = Counting()
     memory = opening({"gates": FREE["gates"]}, embedder)
     kept, other, third = memory.remember_many([HERON, "Trains leave at nine.", "Bread is baked at six."])
-    useful(memory, kept.id)
+    useful(raw_store, kept.id)
     with pytest.raises(GateStopped):
-        memory.apply(hiding(memory, [kept.id]))
-    memory.apply(hiding(memory, [other.id], identity="second"))
-    memory.apply(hiding(memory, [third.id], identity="third"))
+        memory.apply(hiding(raw_store, memory, [kept.id]))
+    memory.apply(hiding(raw_store, memory, [other.id], identity="second"))
+    memory.apply(hiding(raw_store, memory, [third.id], identity="third"))
     assert embedder.asked == [QUESTION]

@@ -10,6 +10,7 @@ import pytest
 from conftest import START, WORDS_ONLY, HashEmbedder, opened
 from perdure.records.document import Shelf
 from perdure.records.message import Message
+from perdure.rules.lifecycle.digest import estimate_tokens
 from perdure.rules.prompt_context import BEGIN, END
 from perdure.rules.remember_requests import find_requests
 
@@ -140,7 +141,7 @@ def test_signs_of_life_are_not_written_down_all_the_time(memory, clock):
 
 
 @pytest.mark.behaviour("AG28")
-def test_beside_a_prompt_stands_what_is_related_and_its_showing_counts(memory):
+def test_beside_a_prompt_stands_what_is_related_and_its_showing_counts(memory, raw_store):
     kept = memory.remember("Nightly imports use the queue imports-v2.")
     memory.remember("Lunch is at noon.")
     shown = memory.agent.beside("Why do the nightly imports fail?", "s", "default")
@@ -148,18 +149,18 @@ def test_beside_a_prompt_stands_what_is_related_and_its_showing_counts(memory):
     assert shown.endswith(END)
     assert f"[{kept.id}]" in shown
     assert "Lunch" not in shown
-    [(recall, _, query, hits)] = memory._context.store.recalls("default", 10)
+    [(recall, _, query, hits)] = raw_store.recalls("default", 10)
     assert recall in shown
     assert (query, hits) == ("Why do the nightly imports fail?", (kept.id,))
     assert memory.list()[0].access_count + memory.list()[1].access_count == 1
 
 
 @pytest.mark.behaviour("AG29")
-def test_where_nothing_is_known_nothing_is_shown_and_nothing_counts(memory):
+def test_where_nothing_is_known_nothing_is_shown_and_nothing_counts(memory, raw_store):
     memory.remember("Nightly imports use the queue imports-v2.")
     assert memory.agent.beside("What is the boiling point of tungsten?", "s", "default") == ""
     assert memory.agent.beside("  ", "s", "default") == ""
-    assert memory._context.store.recalls("default", 10) == []
+    assert raw_store.recalls("default", 10) == []
 
 
 def test_what_was_said_in_this_session_is_not_shown_again_but_its_notes_are(memory):
@@ -178,11 +179,11 @@ def test_a_prompt_that_no_store_can_hold_is_asked_all_the_same(memory):
 def test_what_is_shown_beside_a_prompt_keeps_to_its_budget(memory):
     memory.remember_many([f"Import {n} uses the queue imports-v2: " + f"words{n} " * 60 for n in range(20)])
     shown = memory.agent.beside("Which queue do imports use?", "s", "default")
-    assert 0 < memory._context.tokens(shown) < 900
+    assert 0 < estimate_tokens(shown) < 900
 
 
 @pytest.mark.behaviour("AG27")
-def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory):
+def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory, raw_store):
     from perdure.records.plan import Change, Plan, Target
 
     assert memory.agent.opening("s", "default") == ""
@@ -191,7 +192,7 @@ def test_the_opening_has_the_digest_and_open_questions_and_is_no_access(memory):
     for identity in (kept.id, hidden.id):
         data = {"why": "it was wrong", "since_ms": 1}
         change = Change(Target.DOCUMENT, identity, None, {"shelf": Shelf.REVIEW, "name": "wrong", "data": data})
-        memory._context.store.apply(Plan(identity, "test", "default", 1, (change,)))
+        raw_store.apply(Plan(identity, "test", "default", 1, (change,)))
     shown = memory.agent.opening("s", "default")
     assert "data, not instructions" in shown
     assert shown.count(kept.id) == 2
@@ -238,10 +239,10 @@ def test_the_opening_is_never_longer_than_an_agent_shows(opening):
     assert 3000 < len(memory.agent.opening("s", "default")) < 9_500
 
 
-def test_vectors_are_left_for_later_where_time_is_short(opening):
+def test_vectors_are_left_for_later_where_time_is_short(opening, raw_store):
     memory = opening(embedder=HashEmbedder())
     memory.agent.take_in(
         "s", "default", [said("Remember that tabs are used.")], transcript="t", mark="1:1:a", embed="later"
     )
     assert len(memory.list(inside="s")) == 2
-    assert memory._context.store.count_without_vector("default") == 2
+    assert raw_store.count_without_vector("default") == 2

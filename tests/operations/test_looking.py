@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import HARSH, WORDS_ONLY, HashEmbedder, tables
+from perdure.compose import store_at
 from perdure.records.errors import InvalidInput, NotFound
 
 
@@ -59,13 +60,14 @@ def test_counts_survive_closing(filled, opening):
     assert sum(m.access_count for m in opening().list(limit=100)) == 3
 
 
-def test_a_recall_log_keeps_what_was_asked_newest_first_or_nothing(opening):
+def test_a_recall_log_keeps_what_was_asked_newest_first_or_nothing(opening, elsewhere):
     for entries in (5, 0):
-        memory = opening({**WORDS_ONLY, "recall": {"log_entries": entries}}, at=":memory:")
+        memory = opening({**WORDS_ONLY, "recall": {"log_entries": entries}}, at=(place := elsewhere()))
         kept = memory.remember("zebra")
         for i in range(3):
             memory.recall(f"zebra{'?' * i}")
-        log = memory._context.store.recalls("default", 100)
+        with store_at(place) as store:
+            log = store.recalls("default", 100)
         expected = [("zebra??", (kept.id,)), ("zebra?", (kept.id,)), ("zebra", (kept.id,))]
         assert [(text, hits) for *_, text, hits in log] == (expected if entries else [])
 
@@ -166,13 +168,13 @@ def test_high_values_that_would_soon_be_hidden_are_named(opening, clock):
     assert all(value > 0 and when == memory.get(i).due_at.isoformat() for i, value, when in at_risk)
 
 
-def test_a_recall_log_is_never_longer_than_the_policy_says(opening, clock):
+def test_a_recall_log_is_never_longer_than_the_policy_says(opening, clock, raw_store):
     memory = opening({**WORDS_ONLY, "recall": {"log_entries": 3}})
     memory.remember("zebra")
     for i in range(8):
         clock.passes(seconds=1)
         memory.recall("zebra" + "?" * i)
-        log = [len(query) - len("zebra") for _, _, query, _ in memory._context.store.recalls("default", 100)]
+        log = [len(query) - len("zebra") for _, _, query, _ in raw_store.recalls("default", 100)]
         assert log == list(range(i, max(-1, i - 3), -1))
 
 
@@ -187,7 +189,7 @@ def test_a_digest_keeps_its_budget_and_is_the_same_twice(opening, profile):
     limits = {"hermes": 2200, "openclaw": 20_000, "claude-code": 25_000}
     assert len(told.text) <= limits.get(profile, 10**9)
     if profile == "tokens":
-        assert memory._context.tokens(told.text) <= 2000
+        assert told.tokens <= 2000
 
 
 def test_pins_and_archives_are_idempotent(memory, path):

@@ -11,6 +11,7 @@ import pytest
 from conftest import STORES, Clock, finished, in_processes, logical, python, tables
 from perdure.operations.lifecycle.maintain import LEASE_MS
 from perdure.records.errors import LeaseLost, StoreError, StoreUnavailable
+from perdure.records.instant import to_instant
 from perdure.records.plan import Plan
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -61,92 +62,81 @@ def test_it_leaves_what_a_sweep_would_have_left(opening, elsewhere, clock):
     assert kinds[0] == kinds[1]
 
 
-def test_what_another_worker_keeps_is_left_to_it(waiting, clock):
-    store = waiting._context.store
-    now = waiting._context.clock()
-    held = store.take_lease("c", "two", now, LEASE_MS)
+def test_what_another_worker_keeps_is_left_to_it(waiting, clock, raw_store):
+    held = raw_store.take_lease("c", "two", to_instant(clock()), LEASE_MS)
     done = waiting.maintain("one")
     assert (done.swept, done.kept) == (4, 1)
     assert {m.namespace for m in waiting.sweep(dry_run=True).moved} == {"c"}
-    store.release_lease(held)
+    raw_store.release_lease(held)
     assert waiting.maintain("one").swept == 1
 
 
-def test_the_lease_of_a_dead_worker_runs_out(waiting, clock):
-    waiting._context.store.take_lease("c", "dead", waiting._context.clock(), LEASE_MS)
+def test_the_lease_of_a_dead_worker_runs_out(waiting, clock, raw_store):
+    raw_store.take_lease("c", "dead", to_instant(clock()), LEASE_MS)
     clock.passes(seconds=LEASE_MS / 1000 - 1)
     assert waiting.maintain("one").kept == 1
     clock.passes(seconds=2)
     assert waiting.maintain("one").swept == 1
 
 
-def test_a_lease_is_taken_once_and_again_by_its_owner(waiting):
-    store = waiting._context.store
-    first = store.take_lease("a", "one", 1000, 500)
+def test_a_lease_is_taken_once_and_again_by_its_owner(waiting, raw_store):
+    first = raw_store.take_lease("a", "one", 1000, 500)
     assert (first.epoch, first.until) == (1, 1500)
-    assert store.take_lease("a", "two", 1499, 500) is None
-    assert store.take_lease("a", "one", 1100, 500).epoch == 2
-    assert store.take_lease("b", "two", 1100, 500).epoch == 1
-    assert store.take_lease("a", "two", 1600, 500).epoch == 3
+    assert raw_store.take_lease("a", "two", 1499, 500) is None
+    assert raw_store.take_lease("a", "one", 1100, 500).epoch == 2
+    assert raw_store.take_lease("b", "two", 1100, 500).epoch == 1
+    assert raw_store.take_lease("a", "two", 1600, 500).epoch == 3
 
 
-def test_a_write_under_a_lost_lease_is_refused_whole(waiting, path):
-    store = waiting._context.store
-    old = store.take_lease("a", "one", 1000, 500)
-    store.apply(plan("in time"), fence=old)
-    new = store.take_lease("a", "two", 9999, 500)
+def test_a_write_under_a_lost_lease_is_refused_whole(waiting, path, raw_store):
+    old = raw_store.take_lease("a", "one", 1000, 500)
+    raw_store.apply(plan("in time"), fence=old)
+    new = raw_store.take_lease("a", "two", 9999, 500)
     before = tables(path)
     with pytest.raises(LeaseLost):
-        store.apply(plan("too late"), fence=old)
+        raw_store.apply(plan("too late"), fence=old)
     with pytest.raises(LeaseLost):
-        store.apply(plan("too late"), fence=old.extended(10**14))
+        raw_store.apply(plan("too late"), fence=old.extended(10**14))
     assert tables(path) == before
-    store.apply(plan("the new one's"), fence=new)
-    store.release_lease(old)  # not ours any more: nothing happens
-    store.apply(plan("still the new one's"), fence=new)
+    raw_store.apply(plan("the new one's"), fence=new)
+    raw_store.release_lease(old)  # not ours any more: nothing happens
+    raw_store.apply(plan("still the new one's"), fence=new)
 
 
-def test_each_write_extends_the_lease(waiting):
-    store = waiting._context.store
-    lease = store.take_lease("a", "one", 1000, 500)
-    store.apply(plan("x"), fence=lease.extended(2000))
-    assert store.take_lease("a", "two", 2499, 500) is None
-    assert store.take_lease("a", "two", 2500, 500) is not None
+def test_each_write_extends_the_lease(waiting, raw_store):
+    lease = raw_store.take_lease("a", "one", 1000, 500)
+    raw_store.apply(plan("x"), fence=lease.extended(2000))
+    assert raw_store.take_lease("a", "two", 2499, 500) is None
+    assert raw_store.take_lease("a", "two", 2500, 500) is not None
 
 
 @pytest.mark.parametrize("skew", [timedelta(hours=-3), timedelta(hours=3)], ids=["behind", "ahead"])
-def test_a_clock_that_is_wrong_by_hours_costs_work_but_no_truth(waiting, opening, path, skew):
+def test_a_clock_that_is_wrong_by_hours_costs_work_but_no_truth(waiting, opening, clock, skew, raw_store):
     """The other worker thinks that leases are over, or never are: the epoch decides all the same."""
-    there = waiting._context.store.take_lease("a", "one", waiting._context.clock(), LEASE_MS)
-    other = opening(now=_skewed(waiting, skew))
+    there = raw_store.take_lease("a", "one", to_instant(clock()), LEASE_MS)
+    other = opening(now=Clock(clock() + skew))
     done = other.maintain("two")
     if skew > timedelta(0):
         assert (done.swept, done.kept) == (5, 0)
         with pytest.raises(LeaseLost):
-            waiting._context.store.apply(plan("late"), fence=there)
+            raw_store.apply(plan("late"), fence=there)
     else:
         assert done.kept == (1 if done.due else 0)
-    waiting._context.store.release_lease(there)
+    raw_store.release_lease(there)
     waiting.maintain("one")
     assert waiting.sweep().moved == ()
     assert waiting.check() == []
 
 
-def _skewed(memory, skew):
-    now = memory._context.clock() / 1000
-    return Clock(Clock().now + timedelta(seconds=now - Clock().now.timestamp()) + skew)
-
-
-def test_trouble_in_one_namespace_does_not_keep_the_others_waiting(waiting, monkeypatch):
-    store = waiting._context.store
-    right = type(store).states
+def test_trouble_in_one_namespace_does_not_keep_the_others_waiting(waiting, monkeypatch, raw_store):
+    right = type(raw_store).states
 
     def states(self, namespace, ids):
         if namespace == "c":
             raise StoreError("The shelf fell down.", remedy="Put it up.")
         return right(self, namespace, ids)
 
-    monkeypatch.setattr(type(store), "states", states)
+    monkeypatch.setattr(type(raw_store), "states", states)
     done = waiting.maintain("one")
     assert done.swept == 4
     assert done.failed == {"c": "The shelf fell down. Put it up."}
@@ -154,14 +144,14 @@ def test_trouble_in_one_namespace_does_not_keep_the_others_waiting(waiting, monk
     assert waiting.maintain("one").swept == 1  # its lease was given back
 
 
-def test_a_server_that_is_gone_ends_the_round(waiting, monkeypatch):
+def test_a_server_that_is_gone_ends_the_round(waiting, monkeypatch, raw_store):
     asked = []
 
     def gone(_self, namespace, *_rest):
         asked.append(namespace)
         raise StoreUnavailable("The server cannot be reached.")
 
-    monkeypatch.setattr(type(waiting._context.store), "states", gone)
+    monkeypatch.setattr(type(raw_store), "states", gone)
     with pytest.raises(StoreUnavailable):
         waiting.maintain("one")
     assert len(asked) == 1
@@ -207,9 +197,11 @@ PAUSED = """
 import os, signal, sys
 from datetime import datetime
 import perdure
+from perdure.compose import store_at
 now = datetime.fromisoformat(sys.argv[2])
+with store_at(sys.argv[1]) as store:
+    kind = type(store)
 with perdure.open(sys.argv[1], policy={"embedder": {"model": "none"}}, clock=lambda: now) as memory:
-    kind = type(memory._context.store)
     right = kind.apply
 
     def apply(self, plan, *, fence=None, check=None):

@@ -235,12 +235,12 @@ def test_a_model_whose_replies_are_all_of_no_use_is_asked_three_times_and_loses_
     assert len(paints(memory)) == 10
 
 
-def test_a_long_outage_is_kept_in_few_words(talking, memory):
+def test_a_long_outage_is_kept_in_few_words(talking, memory, raw_store):
     memory, _ = talking(LOADING)
     for page in range(3):
         told(memory, *(f"note {page} {n}: the paint came out well" for n in range(200)))
     assert memory.stats().unread == 600
-    found = memory._context.store.documents.find_about("default", "s")
+    found = raw_store.documents.find_about("default", "s")
     (unread,) = [d for d in found if d.name == "unread"]
     assert len(json.dumps(unread.data)) < 1000
 
@@ -256,11 +256,11 @@ def test_maintenance_lets_the_model_read_what_waits_in_every_session(talking):
     assert memory.stats().unread == 0
 
 
-def test_without_an_outage_nothing_is_kept_of_it(talking):
+def test_without_an_outage_nothing_is_kept_of_it(talking, raw_store):
     memory, _ = talking(by_message)
     told(memory, car(0), car(1))
     assert learned(memory).waiting == 0
-    assert "unread" not in {d.name for d in memory._context.store.documents.find_about("default", "s")}
+    assert "unread" not in {d.name for d in raw_store.documents.find_about("default", "s")}
 
 
 GRAZ, VOLVO = ("Priya", "home_city", "Graz"), ("Priya", "car", "Volvo")

@@ -94,10 +94,10 @@ def test_a_name_that_another_has_just_learned_is_not_made_twice(two):
 
 
 @pytest.mark.behaviour("LE-names-3")
-def test_a_message_reads_no_shelf_once_names_are_known(opening, monkeypatch):
+def test_a_message_reads_no_shelf_once_names_are_known(opening, monkeypatch, raw_store):
     memory = opening(KNOWLEDGE)
     say(memory, "Remember that Gai Media prefers Friday deliveries.")
-    kind, pages = type(memory._context.store.documents), []
+    kind, pages = type(raw_store.documents), []
     page = kind.page
 
     def told_of(self, namespace, shelf, *more):

@@ -25,8 +25,8 @@ def reply(words, minutes=1, role="assistant", key="m1"):
     return {"content": words, "role": role, "at": START + timedelta(minutes=minutes), "id": key}
 
 
-def outcomes(memory, identity):
-    return memory._context.store.documents.find("default", Shelf.OUTCOME, [identity])
+def outcomes(raw_store, identity):
+    return raw_store.documents.find("default", Shelf.OUTCOME, [identity])
 
 
 @pytest.fixture
@@ -41,14 +41,14 @@ def recalled(memory, clock):
 
 @pytest.mark.behaviour("AG20")
 @marks
-def test_a_reply_that_quotes_a_hit_has_used_it(memory, recalled):
+def test_a_reply_that_quotes_a_hit_has_used_it(memory, recalled, raw_store):
     kept, recall = recalled
     before = memory.get(kept.id).state
     done = memory.ingest([reply(QUOTING)])
     assert (done.added, done.used, done.echoes) == (1, 1, 0)
     after = memory.get(kept.id).state
     assert after.importance > before.importance
-    [outcome] = outcomes(memory, kept.id)
+    [outcome] = outcomes(raw_store, kept.id)
     assert (outcome.name, outcome.data["outcome"]) == (recall, "helpful")
 
 
@@ -86,10 +86,10 @@ def test_an_echo_is_use_and_is_marked_once(memory, path, recalled):
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
-def test_what_is_no_use(memory, recalled, message, why):
+def test_what_is_no_use(memory, recalled, message, why, raw_store):
     done = memory.ingest([message])
     assert (done.added, done.used, done.echoes) == (1, 0, 0), why
-    assert outcomes(memory, recalled[0].id) == []
+    assert outcomes(raw_store, recalled[0].id) == []
 
 
 @marks

@@ -53,29 +53,28 @@ def whole(opening):
     return memory, kept
 
 
-def test_a_plan_that_stores_a_memory_with_its_vector_works_from_a_file(whole, tmp_path, path):
+def test_a_plan_that_stores_a_memory_with_its_vector_works_from_a_file(whole, tmp_path, path, raw_store):
     memory, kept = whole
-    store = memory._context.store
     (taken_back,) = memory.undo(memory.history()[0].id).plans
     shown = logical(path)
     again = taken_back.inverse(id="again", at=taken_back.at)
     plan_file.write(str(tmp_path / "plan.json"), [again])
     (read,) = plan_file.read(str(tmp_path / "plan.json"))
     assert read == again
-    store.apply(read)
+    raw_store.apply(read)
     assert memory.get(kept.id).tags == ("a", "b")
     assert memory.get(kept.id).metadata == kept.memory.metadata
     memory.undo("again")
     assert logical(path) == shown
 
 
-def test_documents_work_from_a_file(whole, tmp_path):
-    memory, kept = whole
+def test_documents_work_from_a_file(whole, tmp_path, raw_store):
+    _, kept = whole
     row = {"shelf": Shelf.REVIEW, "name": "since", "data": {"why": "doubt", "n": 1.0}}
     plan = Plan("doc", "test", "default", 0, (Change(Target.DOCUMENT, kept.id, None, row, "because"),))
     plan_file.write(str(tmp_path / "plan.json"), [plan])
-    memory._context.store.apply(plan_file.read(str(tmp_path / "plan.json"))[0])
-    (document,) = memory._context.store.documents.find_about("default", kept.id)
+    raw_store.apply(plan_file.read(str(tmp_path / "plan.json"))[0])
+    (document,) = raw_store.documents.find_about("default", kept.id)
     assert document.data == {"why": "doubt", "n": 1.0}
 
 

@@ -50,7 +50,7 @@ def lived(memory, clock, days, every=3):
 
 
 @pytest.mark.behaviour("002-part-3", "LE-procedures-1")
-def test_what_was_planted_is_learned(memory, clock):
+def test_what_was_planted_is_learned(memory, clock, raw_store):
     lived(memory, clock, 24)
     told = memory.procedures()
     (one,) = told.procedures
@@ -63,10 +63,10 @@ def test_what_was_planted_is_learned(memory, clock):
     assert kept.content == "When delivery, status comes up, invoice follows (8 of 8 sessions until 2026-01-25)."
     assert kept.confidence == pytest.approx(0.8)
     assert done.procedures[0].id == kept.id
-    (written,) = memory._context.store.documents.page("default", Shelf.PROCEDURE, ("", ""), 10)
+    (written,) = raw_store.documents.page("default", Shelf.PROCEDURE, ("", ""), 10)
     assert (written.id, written.name) == (kept.id, "delivery>invoice")
     assert written.data["then"] == ["invoice"]
-    linked = [link for link in memory._context.store.links("default", kept.id) if link[0] == "derived_from"]
+    linked = [link for link in raw_store.links("default", kept.id) if link[0] == "derived_from"]
     assert len(linked) == 16  # the two messages of each session
     plain = json.loads(json.dumps(done.to_dict()))
     assert plain["procedures"][0]["trigger"] == ["delivery", "status"]
@@ -188,7 +188,7 @@ def test_one_that_stops_holding_is_archived_and_comes_back_when_it_holds_again(m
     assert memory.get(first.id) is None
     assert memory.get(first.id, include_archived=True).status == "archived"
     assert memory.history(first.id)[-1].because.endswith(gone.because)
-    assert known_procedures(memory._context, "default") == []
+    assert memory.list(kinds=["procedure"]) == []
     memory.undo(memory.history()[0].id)
     assert logical(path) == before
     memory.procedures(dry_run=False)
@@ -209,7 +209,7 @@ def test_silence_says_nothing_against_a_procedure(memory, clock):
     clock.now = START + timedelta(days=124)
     told = memory.procedures(dry_run=False)
     assert (told.procedures, told.unchanged) == ((), 1)
-    assert [p.id for p in known_procedures(memory._context, "default")] == [first.id]
+    assert [m.id for m in memory.list(kinds=["procedure"])] == [first.id]
 
 
 @pytest.mark.behaviour("LE-procedures-10")
@@ -244,7 +244,7 @@ def test_what_a_person_decided_stands(memory, clock):
     assert [p.move for p in memory.procedures(dry_run=False).procedures] == ["retired"]
     memory.restore(one.id)
     assert memory.procedures(dry_run=False).procedures == ()
-    assert [p.id for p in known_procedures(memory._context, "default")] == [one.id]
+    assert [m.id for m in memory.list(kinds=["procedure"])] == [one.id]
 
 
 @pytest.mark.behaviour("LE-procedures-12")

@@ -59,7 +59,7 @@ def test_an_open_conflict_is_told_with_all_its_values_or_not_at_all(memory, cloc
 
 
 @pytest.mark.behaviour("002-stage-7-output")
-def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
+def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock, raw_store):
     told(memory, clock, 4)
     (made,) = memory.summarize(dry_run=False).made
     head = "Gai Media, as of 2026-01-29: delivery day preference: Friday (perhaps). "
@@ -75,7 +75,7 @@ def test_it_says_facts_how_sure_how_often_and_what_was_last(memory, clock):
     }
     stored = memory.get(made.id)
     assert (stored.kind, stored.scope, stored.metadata["entity"]) == ("summary", "long_term", "gai-media")
-    links = {other for kind, other, _ in memory._context.store.links("default", made.id) if kind == "summarizes"}
+    links = {other for kind, other, _ in raw_store.links("default", made.id) if kind == "summarizes"}
     assert links == set(made.sources)
 
 
@@ -176,9 +176,8 @@ def test_what_only_a_session_may_see_is_not_summed_up_for_all(memory, clock):
     ],
 )
 def test_a_model_may_write_it_where_it_adds_nothing(opening, clock, said, taken):
-    memory = opening({**KNOWLEDGE, "model": {"summarise": True}})
+    memory = opening({**KNOWLEDGE, "model": {"summarise": True}}, model=ScriptedModel(said))
     told(memory, clock, 3)
-    memory._context.model = ScriptedModel(said)
     with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
         (made,) = memory.summarize(dry_run=False).made
     assert (

@@ -117,7 +117,7 @@ def test_nothing_is_written_by_looking_and_an_undo_restores_row_for_row(memory, 
 
 
 @pytest.mark.behaviour("LE-rates-4")
-def test_what_is_written_is_brought_up_to_date(memory, clock):
+def test_what_is_written_is_brought_up_to_date(memory, clock, raw_store):
     clock.passes(days=100)
     ids = facts(memory, *((f"value {n}", "contact", day(0)) for n in range(20)))
     first = memory.rates(dry_run=False)
@@ -125,7 +125,7 @@ def test_what_is_written_is_brought_up_to_date(memory, clock):
     ended(memory, Status.SUPERSEDED, *((i, day(50)) for i in ids[:12]))
     clock.passes(days=1)
     memory.rates(dry_run=False)
-    (document,) = memory._context.store.documents.page("default", Shelf.RATE, ("", ""), 10)
+    (document,) = raw_store.documents.page("default", Shelf.RATE, ("", ""), 10)
     assert (document.id, document.data["changes"], document.data["in_use"]) == ("contact", 12, True)
     assert document.data["at_ms"] == to_instant(clock())
     told = memory.history(limit=1)[0]
@@ -133,7 +133,7 @@ def test_what_is_written_is_brought_up_to_date(memory, clock):
 
 
 @pytest.mark.behaviour("LE-rates-5")
-def test_a_sort_of_which_there_are_no_facts_any_more_loses_its_rate(memory, clock):
+def test_a_sort_of_which_there_are_no_facts_any_more_loses_its_rate(memory, clock, raw_store):
     clock.passes(days=100)
     facts(memory, ("Friday", "preference", day(0)))
     taken_back = [o.id for o in memory.history(limit=2)]
@@ -141,7 +141,7 @@ def test_a_sort_of_which_there_are_no_facts_any_more_loses_its_rate(memory, cloc
     for operation in taken_back:
         memory.undo(operation)
     assert memory.rates(dry_run=False).rates == ()
-    assert memory._context.store.documents.page("default", Shelf.RATE, ("", ""), 10) == []
+    assert raw_store.documents.page("default", Shelf.RATE, ("", ""), 10) == []
 
 
 @pytest.mark.behaviour("LE-rates-6")

@@ -85,14 +85,15 @@ def test_vectors_of_another_space_are_refused_and_the_words_are_kept(opening, pa
 
 
 def test_a_failing_embedder_costs_the_vector_not_the_words(opening):
-    memory = opening(embedder=Failing(64, after=0))
+    embedder = Failing(64, after=0)
+    memory = opening(embedder=embedder)
     with pytest.warns(EmbedderWarning, match="endpoint is down"):
         kept = memory.remember("hello world")
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # said once
         memory.remember("hello again")
     assert memory.recall("world").hits[0].memory.id == kept.id
-    memory._context.embedder.left = 9
+    embedder.left = 9
     assert memory.reembed().embedded == 2
     assert memory.recall("hello world").hits[0].cosine > 0.9
 

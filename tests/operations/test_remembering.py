@@ -174,8 +174,7 @@ def test_a_batch_is_the_same_as_one_by_one(rooms, items):
                     names[m.id],
                     m.memory.content,
                     m.memory.tier,
-                    memory._context.store.get("default", [m.id])[0].content.turn,
-                    sorted((k, names[o]) for k, o, _ in memory._context.store.links("default", m.id)),
+                    sorted((k, names[o]) for k, o, _ in memory.why(m.id).links),
                 )
                 for m in kept
             ]
@@ -240,53 +239,47 @@ def test_progress_is_told(memory):
     assert told == [(500, 1100), (1000, 1100), (1100, 1100)]
 
 
-def test_turns_go_on_where_the_session_stopped(memory):
-    store = memory._context.store
+def test_turns_go_on_where_the_session_stopped(memory, raw_store):
     memory.remember_many([{"content": f"a{i}", "session": "s"} for i in range(3)])
     memory.remember_many([{"content": f"b{i}", "session": "s"} for i in range(2)])
-    records = store.get("default", [m.id for m in reversed(memory.list(session="s"))])
+    records = raw_store.get("default", [m.id for m in reversed(memory.list(session="s"))])
     assert [r.content.turn for r in records] == [0, 1, 2, 3, 4]
 
 
-def test_a_long_list_that_fails_halfway_says_how_far_it_came(memory):
-    store = memory._context.store
-    real, calls = store.apply, []
+def test_a_long_list_that_fails_halfway_says_how_far_it_came(memory, monkeypatch, raw_store):
+    real, calls = type(raw_store).apply, []
 
-    def full(plan):
+    def full(self, plan, **more):
         calls.append(plan)
         if len(calls) == 2:
             raise DiskFull("full.")
-        real(plan)
+        real(self, plan, **more)
 
-    store.apply = full
+    monkeypatch.setattr(type(raw_store), "apply", full)
     with pytest.raises(PartlyStored) as caught:
         memory.remember_many([{"content": f"line {i}", "kind": "episode"} for i in range(600)])
-    store.apply = real
+    monkeypatch.undo()
     assert caught.value.stored == memory.stats().memories == 500
     for operation in caught.value.operations:
         memory.undo(operation)
     assert memory.stats().memories == 0
 
 
-def test_a_short_list_is_stored_whole_or_not_at_all(memory):
-    store = memory._context.store
-    real = store.apply
-
-    def full(_):
+def test_a_short_list_is_stored_whole_or_not_at_all(memory, monkeypatch, raw_store):
+    def full(*_):
         raise DiskFull("full.")
 
-    store.apply = full
+    monkeypatch.setattr(type(raw_store), "apply", full)
     with pytest.raises(DiskFull):
         memory.remember_many([f"line {i}" for i in range(500)])
-    store.apply = real
+    monkeypatch.undo()
     assert memory.stats().memories == 0
 
 
-def test_what_was_known_and_is_taken_back_meanwhile_is_stored_anew(opening, monkeypatch):
+def test_what_was_known_and_is_taken_back_meanwhile_is_stored_anew(opening, monkeypatch, raw_store):
     memory, other = opening(), opening()
     first = memory.remember("the deploy is on tuesday")
-    store = memory._context.store
-    taken = type(store).get
+    taken = type(raw_store).get
     calls = []
 
     def get(self, namespace, ids):
@@ -296,7 +289,7 @@ def test_what_was_known_and_is_taken_back_meanwhile_is_stored_anew(opening, monk
             other.undo(other.history()[-1].id)
         return taken(self, namespace, ids)
 
-    monkeypatch.setattr(type(store), "get", get)
+    monkeypatch.setattr(type(raw_store), "get", get)
     second = memory.remember("the deploy is on tuesday")
     assert second.id != first.id
     assert [m.id for m in memory.list()] == [second.id]

@@ -67,7 +67,7 @@ def test_a_preview_leaves_everything_in_the_session(meaning, path):
 
 
 @pytest.mark.behaviour("SPEC-03.11")
-def test_connected_memories_get_a_summary(meaning):
+def test_connected_memories_get_a_summary(meaning, raw_store):
     ids = joined(meaning)
     alone = meaning.remember("lunch is at noon", session="s", confidence=1.0).id
     done = meaning.promote("s", confirm=True)
@@ -77,12 +77,12 @@ def test_connected_memories_get_a_summary(meaning):
     assert (made.kind, made.scope, made.session) == ("summary", "long_term", None)
     assert made.confidence == pytest.approx(0.9)
     assert made.metadata == {"sources": list(crystal.members), "session": "s"}
-    links = {(kind, other) for kind, other, _ in meaning._context.store.links("default", made.id)}
+    links = {(kind, other) for kind, other, _ in raw_store.links("default", made.id)}
     assert {("summarizes", i) for i in ids} <= links
     assert ("summarizes", alone) not in links
     assert 0 < made.tokens <= sum(meaning.get(i).tokens for i in ids) / 2
     assert any(made.content.split(".")[0] in text for text in TEXTS)
-    assert meaning._context.store.vectors("default", [made.id])
+    assert raw_store.vectors("default", [made.id])
     assert len(meaning.list()) == 5  # the sources stay
 
 
@@ -100,8 +100,8 @@ def test_connected_memories_get_a_summary(meaning):
     ],
 )
 def test_a_model_may_write_the_summary_where_it_adds_nothing(opening, said, taken):
-    memory = opening({**WORDS_ONLY, "model": {"summarise": True}})
-    memory._context.model = model = ScriptedModel(said)
+    model = ScriptedModel(said)
+    memory = opening({**WORDS_ONLY, "model": {"summarise": True}}, model=model)
     joined(memory)
     with pytest.warns(UserWarning, match="by rule") if isinstance(said, Exception) else nullcontext():
         (crystal,) = memory.promote("s", confirm=True).summaries
@@ -113,8 +113,8 @@ def test_a_model_may_write_the_summary_where_it_adds_nothing(opening, said, take
 
 
 def test_a_model_that_is_not_asked_to_write_is_not_asked(opening):
-    memory = opening()
-    memory._context.model = model = ScriptedModel()
+    model = ScriptedModel()
+    memory = opening(model=model)
     joined(memory)
     assert memory.promote("s", confirm=True).crystallized_count == 1
     assert model.asked == []
@@ -232,14 +232,13 @@ def test_a_session_of_which_nothing_is_kept_can_end(memory):
     assert done.to_dict()["report"]["moved"] == []
 
 
-def test_what_hooks_note_about_a_session_stays(memory):
-    store = memory._context.store
+def test_what_hooks_note_about_a_session_stays(memory, raw_store):
     row = {"shelf": Shelf.SESSION, "name": "", "data": {"transcript": "talk.jsonl", "mark": 7}}
     change = Change(Target.DOCUMENT, "s", None, row, "noted")
-    store.apply(Plan(memory._context.ids(0), "hook", "default", 0, (change,)))
+    raw_store.apply(Plan("noted", "hook", "default", 0, (change,)))
     memory.remember("a thing", session="s")
     memory.end_session("s")
-    (document,) = store.documents.find("default", Shelf.SESSION, ["s"])
+    (document,) = raw_store.documents.find("default", Shelf.SESSION, ["s"])
     assert document.data["transcript"] == "talk.jsonl"
     assert document.data["mark"] == 7
     assert isinstance(document.data["ended_ms"], int)

@@ -7,6 +7,7 @@ import pytest
 from conftest import WORDS_ONLY, HashEmbedder
 from perdure.knowledge.rules.episode_states import EPISODES, EpisodeState
 from perdure.knowledge.rules.fact_states import TABLE, TERMINAL, FactEvent, FactState, allowed, state_of, status_after
+from perdure.records.instant import to_instant
 from perdure.records.memory import Status
 
 KNOWLEDGE = {**WORDS_ONLY, "preset": "facts"}
@@ -24,15 +25,15 @@ def a_fact(memory, clock):
     return memory.facts()[0].id
 
 
-def state(memory, identity):
-    record = memory._context.store.get("default", [identity])[0]
-    return state_of(record.state, memory.policy, memory._context.clock())
+def state(raw_store, memory, clock, identity):
+    record = raw_store.get("default", [identity])[0]
+    return state_of(record.state, memory.policy, to_instant(clock()))
 
 
-def aged(memory, clock):
+def aged(raw_store, memory, clock):
     identity = a_fact(memory, clock)
     clock.passes(days=91)
-    assert state(memory, identity) is FactState.AGING
+    assert state(raw_store, memory, clock, identity) is FactState.AGING
     return identity
 
 
@@ -54,9 +55,9 @@ HAPPENS = {
 
 @pytest.mark.behaviour("KN20", "KN21", "KN22", "KN23", "KN24", "KN25")
 @pytest.mark.parametrize("row", TABLE, ids=lambda r: f"{r.source}-{r.event}")
-def test_each_row_of_the_table_of_facts_happens(memory, clock, row):
+def test_each_row_of_the_table_of_facts_happens(memory, clock, row, raw_store):
     if row.source is FactState.AGING or row.event is FactEvent.AGED:
-        identity = aged(memory, clock)
+        identity = aged(raw_store, memory, clock)
     else:
         identity = a_fact(memory, clock)
         clock.passes(days=1)
@@ -65,9 +66,9 @@ def test_each_row_of_the_table_of_facts_happens(memory, clock, row):
     if row.event is FactEvent.UNANSWERED:
         clock.passes(days=90)
     if row.event is not FactEvent.AGED:
-        assert state(memory, identity) is row.source
+        assert state(raw_store, memory, clock, identity) is row.source
     HAPPENS[row.event](memory, identity, clock)
-    assert state(memory, identity) is row.target
+    assert state(raw_store, memory, clock, identity) is row.target
 
 
 @pytest.mark.behaviour("KN26")

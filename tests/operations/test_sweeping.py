@@ -42,12 +42,12 @@ def test_a_sweep_reaches_every_page(crowd, clock):
     assert memory.sweep().examined == 0
 
 
-def test_accessed_and_due_memories_are_swept_once(crowd, clock, small_pages):
+def test_accessed_and_due_memories_are_swept_once(crowd, clock, small_pages, raw_store):
     memory = crowd(count=FEW)
     clock.passes(days=8)
     for i in range(0, 100, 10):
         memory.recall(f"note {i}", limit=100)
-    counted = len(memory._context.store.accessed_ids("default", 2**62, "", 10_000))
+    counted = len(raw_store.accessed_ids("default", 2**62, "", 10_000))
     assert counted > 9
     dry, report = memory.sweep(dry_run=True), memory.sweep()
     assert (dry.tally, dry.examined, dry.counted) == (report.tally, report.examined, report.counted)
@@ -124,16 +124,16 @@ def test_a_small_namespace_has_a_free_count(opening, clock):
     assert memory.stats().statuses == {"archived": 20}
 
 
-def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path, small_pages):
+def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path, small_pages, raw_store):
     memory = crowd(count=FEW)
     clock.passes(days=7.5)
     memory.sweep()
     memory.close()
     memory = opening(GENEROUS)
-    assert {d["due_ms"] for d in dues(memory)} == {None}  # cold, and nothing archives it under the default policy
+    assert {d["due_ms"] for d in dues(raw_store)} == {None}  # cold, and nothing archives it under the default policy
     report = memory.sweep()
     assert report.examined == FEW
-    dated = {d["due_ms"] for d in dues(memory)}
+    dated = {d["due_ms"] for d in dues(raw_store)}
     assert None not in dated
     clock.passes(days=60)
     assert memory.sweep().tally == {"cold to archived": FEW}
@@ -141,8 +141,8 @@ def test_a_new_policy_looks_at_everything_anew(crowd, opening, clock, path, smal
     assert [o.operation for o in memory.history()].count("policy") == 1
 
 
-def dues(memory):
-    states = memory._context.store.states("default", memory._context.store.all_ids("default", "", 10_000))
+def dues(raw_store):
+    states = raw_store.states("default", raw_store.all_ids("default", "", 10_000))
     return [{"due_ms": state.due_ms} for state, _ in states.values()]
 
 

@@ -88,7 +88,7 @@ def test_an_edge_names_two_memories_of_one_namespace(memory):
 
 
 @pytest.mark.behaviour("SPEC-03.01", "SPEC-03.05")
-def test_consolidation_merges_related_facts_and_keeps_the_most_likely(meaning):
+def test_consolidation_merges_related_facts_and_keeps_the_most_likely(meaning, raw_store):
     ids = at_work(meaning)
     done = meaning.complete_task("t")
     assert (done.merged_count, done.promoted_count, done.merged) == (1, 3, {ids["less"]: ids["sure"]})
@@ -98,7 +98,7 @@ def test_consolidation_merges_related_facts_and_keeps_the_most_likely(meaning):
     assert kept.confidence == pytest.approx(0.9)
     gone = meaning.get(ids["less"], include_archived=True)
     assert (gone.status, gone.content) == ("consolidated", SAME)
-    links = meaning._context.store.links("default", ids["sure"])
+    links = raw_store.links("default", ids["sure"])
     assert ("summarizes", ids["less"]) in {(kind, other) for kind, other, _ in links}
     seen = {m.id for m in meaning.list(inside="s")}
     assert seen == {ids["sure"], ids["other"], ids["alone"]}

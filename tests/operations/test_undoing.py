@@ -173,7 +173,7 @@ def test_a_recall_while_another_process_takes_it_back_leaves_no_access_to_nothin
     assert memory.recall("hello").hits
     other.undo(operation)
     store.count = real
-    memory._context.store.count(counted[0])
+    store.count(counted[0])
     assert memory.check() == []
     assert logical(path)["access"] == []
 
@@ -211,17 +211,17 @@ def test_history_is_in_the_order_in_which_it_happened_also_where_the_clock_steps
     memory.close()
 
 
-def test_a_recall_in_the_middle_of_an_undo_leaves_nothing_behind(opening, monkeypatch):
+def test_a_recall_in_the_middle_of_an_undo_leaves_nothing_behind(opening, monkeypatch, raw_store):
     memory, other = opening(), opening()
     memory.remember("the deploy is on tuesday")
-    store, right = memory._context.store, type(memory._context.store).apply
+    right = type(raw_store).apply
 
     def apply(self, plan, **more):
         monkeypatch.undo()
         assert other.recall("deploy").hits
         return right(self, plan, **more)
 
-    monkeypatch.setattr(type(store), "apply", apply)
+    monkeypatch.setattr(type(raw_store), "apply", apply)
     memory.undo(memory.history()[0].id)
     assert memory.check() == []
     assert memory.maintain("worker").due == 0

@@ -29,9 +29,14 @@ class Near(HashEmbedder):
         return super().embed(["budget" if "budget" in text else text for text in texts], purpose=purpose)
 
 
-@pytest.fixture(params=["words", "meaning"])
-def told(request, opening):
-    memory = opening(embedder=Near() if request.param == "meaning" else None)
+@pytest.fixture(params=[None, Near()], ids=["words", "meaning"])
+def embedder(request):
+    return request.param
+
+
+@pytest.fixture
+def told(opening, embedder):
+    memory = opening(embedder=embedder)
     memory.ingest(TOLD)
     return memory
 
@@ -52,8 +57,8 @@ def test_the_newer_of_two_that_differ_stands_first_and_both_are_linked(told):
 
 
 @pytest.mark.behaviour("UP11")
-def test_only_the_order_changes(told, opening):
-    plain = opening({**WORDS_ONLY, "knowledge": {"watch": False}}, embedder=told._context.embedder)
+def test_only_the_order_changes(told, opening, embedder):
+    plain = opening({**WORDS_ONLY, "knowledge": {"watch": False}}, embedder=embedder)
     watching, before = told.recall(BUDGET, touch=False), plain.recall(BUDGET, touch=False)
     assert {h.memory.id: h.score for h in watching.hits} == {h.memory.id: h.score for h in before.hits}
     assert [h.memory.id for h in watching.hits] != [h.memory.id for h in before.hits]
@@ -80,8 +85,8 @@ def test_messages_do_not_supersede_each_other(told):
 
 
 @pytest.mark.behaviour("UP14")
-def test_one_by_one_twice_and_in_one_batch_say_the_same(told, opening):
-    one_by_one = opening(embedder=told._context.embedder)
+def test_one_by_one_twice_and_in_one_batch_say_the_same(told, opening, embedder):
+    one_by_one = opening(embedder=embedder)
     told.ingest(TOLD)
     for message in TOLD:
         one_by_one.ingest([message], "again")

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 
 from conftest import WORDS_ONLY, HashEmbedder, finished, in_processes, on_a_file, python
 from laws.memories import LAW
+from perdure.compose import store_at
 from perdure.interfaces.files.export_files import export_reader
 from perdure.operations.import_export import import_lines
 from perdure.records.errors import StoreError, StoreUnavailable
+from perdure.records.instant import to_instant
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy_lifecycle import UpkeepPolicy
 from perdure.rules.lifecycle.schedule import Task, begin_run, earliness, fail_run, finish_run, interval, next_run
+from perdure.stores.backups import BackupFolder
 
 HOUR, DAY = 3_600_000, 86_400_000
 POLICY = {**WORDS_ONLY, "upkeep": {"jitter": 0.0}}
@@ -35,10 +38,10 @@ def kept(opening, tmp_path):
     return memory
 
 
-def vaulted(memory, identity, namespace="a"):
-    op = memory._context.store.states(namespace, [identity])[identity][1]
+def vaulted(raw_store, memory, identity, namespace="a"):
+    op = raw_store.states(namespace, [identity])[identity][1]
     change = Change(Target.MEMORY, identity, {"tier": "warm", "op": op}, {"tier": "vault", "op": f"v-{identity}"}, "")
-    memory._context.store.apply(Plan(f"v-{identity}", "test", namespace, 0, (change,), memory.policy.version))
+    raw_store.apply(Plan(f"v-{identity}", "test", namespace, 0, (change,), memory.policy.version))
 
 
 @pytest.mark.behaviour("G30")
@@ -114,7 +117,7 @@ def test_of_two_workers_that_see_the_same_one_writes_itself_in(kept, opening, mo
 @pytest.mark.behaviour("G38")
 def test_the_documents_say_how_it_went(kept, clock):
     kept.upkeep("one")
-    now = kept._context.clock()
+    now = to_instant(clock())
     state = kept.upkeep_state("a")
     assert set(state) == {"report", "backup"}
     report = state["report"]
@@ -173,10 +176,12 @@ class Broken:
 @pytest.mark.parametrize(
     "error", [StoreError("The shelf fell down."), ZeroDivisionError("by zero")], ids=["ours", "any"]
 )
-def test_a_run_that_fails_is_written_down_logged_and_tried_again_while_others_go_on(kept, clock, caplog, error):
+def test_a_run_that_fails_is_written_down_logged_and_tried_again_while_others_go_on(
+    kept, clock, caplog, monkeypatch, error, raw_store
+):
     for place in "ab":
-        vaulted(kept, kept.list(place)[0].id, place)
-    kept._context.backups = Broken(error)
+        vaulted(raw_store, kept, kept.list(place)[0].id, place)
+    monkeypatch.setattr(BackupFolder, "write", Broken(error).write)
     with caplog.at_level(logging.WARNING):
         done = kept.upkeep("one")
     assert [(r.namespace, r.outcome) for r in done.runs if r.task == "backup"] == [("a", "failed"), ("b", "done")]
@@ -190,17 +195,16 @@ def test_a_run_that_fails_is_written_down_logged_and_tried_again_while_others_go
     clock.passes(minutes=0.1)
     assert [(r.namespace, r.task, r.outcome) for r in kept.upkeep("one").runs] == [("a", "backup", "failed")]
     assert kept.upkeep_state("a")["backup"]["failures"] == 2
-    kept._context.backups = Broken(None)
-    kept._context.backups.write = lambda *_: "somewhere"
+    monkeypatch.setattr(BackupFolder, "write", lambda *_: "somewhere")
     clock.passes(minutes=5)
     kept.upkeep("one")
     state = kept.upkeep_state("a")["backup"]
     assert (state["outcome"], state["failures"]) == ("done", 0)
 
 
-def test_a_sweep_that_fails_is_tried_again_while_others_go_on(kept, clock, monkeypatch):
+def test_a_sweep_that_fails_is_tried_again_while_others_go_on(kept, clock, monkeypatch, raw_store):
     clock.passes(days=8)
-    kind = type(kept._context.store)
+    kind = type(raw_store)
     right = kind.states
 
     def states(self, namespace, ids):
@@ -220,11 +224,12 @@ def test_a_sweep_that_fails_is_tried_again_while_others_go_on(kept, clock, monke
 
 
 @pytest.mark.behaviour("G35")
-def test_a_worker_that_dies_is_followed_by_another(kept, opening, clock, monkeypatch):
-    vaulted(kept, kept.list("a")[0].id)
-    kept._context.backups = Broken(KeyboardInterrupt())
+def test_a_worker_that_dies_is_followed_by_another(kept, opening, clock, monkeypatch, raw_store):
+    vaulted(raw_store, kept, kept.list("a")[0].id)
+    monkeypatch.setattr(BackupFolder, "write", Broken(KeyboardInterrupt()).write)
     with pytest.raises(KeyboardInterrupt):
         kept.upkeep("dies")
+    monkeypatch.undo()
     assert kept.upkeep_state("a")["backup"]["outcome"] == "running"
     other = opening(kept.policy)
     assert ("a", "backup") not in tasks(other.upkeep("two"))
@@ -232,11 +237,11 @@ def test_a_worker_that_dies_is_followed_by_another(kept, opening, clock, monkeyp
     assert tasks(other.upkeep("two")) == [("a", "backup")]
 
 
-def test_a_server_that_is_gone_ends_the_round(kept, monkeypatch):
+def test_a_server_that_is_gone_ends_the_round(kept, monkeypatch, raw_store):
     def gone(*_):
         raise StoreUnavailable("The server cannot be reached.")
 
-    monkeypatch.setattr(type(kept._context.store), "tally", gone)
+    monkeypatch.setattr(type(raw_store), "tally", gone)
     with pytest.raises(StoreUnavailable):
         kept.upkeep("one")
 
@@ -246,7 +251,7 @@ def test_it_stops_between_namespaces_when_told_to(kept):
     assert len(kept.upkeep("one", stop=lambda: len(asked.append(1) or asked) > 1).runs) == 2
 
 
-def test_what_is_known_spares_the_reading(kept, clock, monkeypatch):
+def test_what_is_known_spares_the_reading(kept, clock, monkeypatch, raw_store):
     known = {}
     kept.upkeep("one", known=known)
     assert set(known) == {"a", "b"}
@@ -254,7 +259,7 @@ def test_what_is_known_spares_the_reading(kept, clock, monkeypatch):
     def reads(*_):
         raise AssertionError
 
-    monkeypatch.setattr(type(kept._context.store.documents), "find", reads)
+    monkeypatch.setattr(type(raw_store.documents), "find", reads)
     assert kept.upkeep("one", known=known).runs == ()
     monkeypatch.undo()
     clock.passes(days=1)
@@ -269,14 +274,14 @@ def files(tmp_path):
 
 
 @pytest.mark.behaviour("G36")
-def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tmp_path, clock):
+def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tmp_path, clock, raw_store):
     policy = {"upkeep": {"backup_folder": str(tmp_path / "backups")}}
     memory = opening(policy, HashEmbedder())
     first, second, _ = memory.remember_many(
         ["The mill by the river.", "The mill on the hill.", "A third."], namespace="a"
     )
     for one in (first, second):
-        vaulted(memory, one.id)
+        vaulted(raw_store, memory, one.id)
     memory.upkeep("one")
     (file,) = files(tmp_path)
     assert memory.upkeep_state("a")["backup"]["file"] == str(file)
@@ -284,8 +289,10 @@ def test_a_backup_holds_the_vault_and_can_be_brought_back(opening, elsewhere, tm
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [line["id"] for line in lines if line.get("part") == "memory"] == [first.id, second.id]
 
-    back = opening(policy, HashEmbedder(), at=elsewhere())
-    import_lines(export_reader(str(file)), back._context.store)
+    place = elsewhere()
+    back = opening(policy, HashEmbedder(), at=place)
+    with store_at(place) as store:
+        import_lines(export_reader(str(file)), store)
     assert {m.content for m in back.list("a")} == {first.memory.content, second.memory.content}
     assert back.recall("mill river", "a").hits[0].memory.id == first.id
     assert back.check() == []
@@ -298,33 +305,33 @@ def test_an_empty_vault_needs_no_file(kept, tmp_path):
 
 
 @on_a_file
-def test_backups_go_beside_the_file_unless_the_policy_says_where(opening, path):
+def test_backups_go_beside_the_file_unless_the_policy_says_where(opening, path, raw_store):
     memory = opening(POLICY)
-    vaulted(memory, memory.remember("The mill.", "a").id)
+    vaulted(raw_store, memory, memory.remember("The mill.", "a").id)
     memory.upkeep("one")
     assert len(list(Path(f"{path}.backups").iterdir())) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_a_failure_that_says_so(kept, tmp_path):
-    vaulted(kept, kept.list("a")[0].id)
+def test_a_folder_that_cannot_be_written_is_a_failure_that_says_so(kept, tmp_path, raw_store):
+    vaulted(raw_store, kept, kept.list("a")[0].id)
     (tmp_path / "backups").write_text("a file is in the way")
     assert "could not be written" in kept.upkeep("one").failed["a"]
 
 
 @pytest.mark.behaviour("G37")
-def test_a_backup_that_reads_back_differently_is_no_backup(kept, tmp_path, monkeypatch):
+def test_a_backup_that_reads_back_differently_is_no_backup(kept, tmp_path, monkeypatch, raw_store):
     from perdure.stores import backups
 
-    vaulted(kept, kept.list("a")[0].id)
+    vaulted(raw_store, kept, kept.list("a")[0].id)
     right = backups._write
     monkeypatch.setattr(backups, "_write", lambda path, lines: (right(path, lines)[0], "another digest"))
     assert "does not hold what was written" in kept.upkeep("one").failed["a"]
     assert files(tmp_path) == []
 
 
-def test_names_that_look_alike_have_files_of_their_own(kept, tmp_path):
+def test_names_that_look_alike_have_files_of_their_own(kept, tmp_path, raw_store):
     for place in ("x/y", "x y", "x" * 150):
-        vaulted(kept, kept.remember("The mill.", place).id, place)
+        vaulted(raw_store, kept, kept.remember("The mill.", place).id, place)
     assert kept.upkeep("one").failed == {}
     assert len(files(tmp_path)) == 3
 

@@ -9,8 +9,8 @@ from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 
 
-def shelf(memory, name, namespace="default"):
-    return memory._context.store.documents.page(namespace, Shelf(name), ("", ""), 100)
+def shelf(raw_store, name, namespace="default"):
+    return raw_store.documents.page(namespace, Shelf(name), ("", ""), 100)
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def kept(memory):
 
 
 @pytest.mark.behaviour("SG40")
-def test_helpful_reinforces_and_remembers_the_question(memory, kept):
+def test_helpful_reinforces_and_remembers_the_question(memory, kept, raw_store):
     answer = memory.recall("when is the deploy")
     before = memory.get(kept.id)
     found = memory.used([kept.id], recall_id=answer.id)
@@ -30,12 +30,12 @@ def test_helpful_reinforces_and_remembers_the_question(memory, kept):
     assert after.state.reinforcements == before.state.reinforcements + 1
     assert after.strength > before.strength
     assert after.access_count == before.access_count == 1  # the recall was the access
-    (document,) = shelf(memory, "outcome")
+    (document,) = shelf(raw_store, "outcome")
     assert (document.id, document.name) == (kept.id, answer.id)
     assert document.data == {"outcome": "helpful", "query": "when is the deploy", "at_ms": after.state.strength_ms}
 
 
-def test_the_newest_recall_that_returned_it_is_meant_where_none_is_named(memory, kept, clock):
+def test_the_newest_recall_that_returned_it_is_meant_where_none_is_named(memory, kept, clock, raw_store):
     memory.recall("deploy monday")
     clock.passes(minutes=1)
     newest = memory.recall("deploy tuesday")
@@ -43,7 +43,7 @@ def test_the_newest_recall_that_returned_it_is_meant_where_none_is_named(memory,
     memory.remember("lunch is at noon")
     memory.recall("lunch noon")
     memory.used([kept.id])
-    (document,) = shelf(memory, "outcome")
+    (document,) = shelf(raw_store, "outcome")
     assert (document.name, document.data["query"]) == (newest.id, "deploy tuesday")
 
 
@@ -60,12 +60,12 @@ def test_the_same_memory_and_recall_count_once(memory, kept, path):
     assert memory.get(kept.id).state.reinforcements == 2
 
 
-def test_a_use_without_a_recall_counts_as_access_once(memory, kept, clock):
+def test_a_use_without_a_recall_counts_as_access_once(memory, kept, clock, raw_store):
     clock.passes(days=20)
     assert memory.used([kept.id]).counted == (kept.id,)
     one = memory.get(kept.id)
     assert (one.access_count, one.tier) == (1, "warm")
-    (document,) = shelf(memory, "outcome")
+    (document,) = shelf(raw_store, "outcome")
     assert (document.name, document.data["query"]) == ("", "")
     assert memory.used([kept.id]).repeated == (kept.id,)
 
@@ -86,11 +86,11 @@ def test_wrong_halves_current_confidence_and_asks(opening, clock):
     assert (question.id, question.why) == (kept.id, "it was wrong as an answer to 'deploy tuesday'")
 
 
-def test_wrong_counts_after_helpful_and_not_the_other_way_round(memory, kept):
+def test_wrong_counts_after_helpful_and_not_the_other_way_round(memory, kept, raw_store):
     memory.recall("deploy tuesday")
     memory.used([kept.id])
     assert memory.used([kept.id], "wrong").counted == (kept.id,)
-    assert [d.data["outcome"] for d in shelf(memory, "outcome")] == ["wrong"]
+    assert [d.data["outcome"] for d in shelf(raw_store, "outcome")] == ["wrong"]
     assert memory.used([kept.id], "helpful").repeated == (kept.id,)
     assert memory.used([kept.id], "wrong").repeated == (kept.id,)
     assert memory.get(kept.id).confidence == pytest.approx(0.4)
@@ -118,32 +118,32 @@ def test_unknown_and_archived_memories_are_listed(memory, kept):
 
 
 @pytest.mark.behaviour("SG41")
-def test_returning_a_memory_is_no_use(memory, kept):
+def test_returning_a_memory_is_no_use(memory, kept, raw_store):
     for _ in range(5):
         memory.recall("deploy tuesday")
     memory.sweep()
     one = memory.get(kept.id)
     assert (one.access_count, one.state.reinforcements) == (5, 0)
-    assert shelf(memory, "outcome") == []
+    assert shelf(raw_store, "outcome") == []
 
 
 @pytest.mark.behaviour("SG45")
 @pytest.mark.parametrize("outcome", ["helpful", "wrong"])
-def test_undo_restores_exactly(opening, path, clock, outcome):
+def test_undo_restores_exactly(opening, path, clock, outcome, raw_store):
     memory = opening(embedder=HashEmbedder())
     ids = [memory.remember(f"note number {i}").id for i in range(3)]
     clock.passes(days=20)
     memory.recall("note number", limit=2)
-    before, documents = logical(path), (shelf(memory, "outcome"), shelf(memory, "review"))
+    before, documents = logical(path), (shelf(raw_store, "outcome"), shelf(raw_store, "review"))
     memory.used(ids, outcome)
     after = logical(path)
     assert after != before
     operation = memory.undo(memory.history()[0].id).operation
     assert logical(path) == before
-    assert (shelf(memory, "outcome"), shelf(memory, "review")) == documents == ([], [])
+    assert (shelf(raw_store, "outcome"), shelf(raw_store, "review")) == documents == ([], [])
     memory.undo(operation)
     assert logical(path) == after
-    assert len(shelf(memory, "outcome")) == 3
+    assert len(shelf(raw_store, "outcome")) == 3
 
 
 @pytest.mark.parametrize(

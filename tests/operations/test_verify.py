@@ -77,19 +77,21 @@ def memory(opening, policy):
     return opening(policy)
 
 
-def believed(memory, subject, predicate, text, *, many=False, confidence=0.7, namespace="default", aliases=()):
+def believed(
+    raw_store, memory, subject, predicate, text, *, many=False, confidence=0.7, namespace="default", aliases=()
+):
     """Store a fact as learning does: a memory of kind fact, the document beside it, who it is about."""
-    place, now = memory._context.store, memory._context.clock()
     name = subject.replace("-", " ").title()
     words = f"{name}: {predicate.replace('_', ' ')}: {text}"
     kept = bare_fact(memory, words, namespace, confidence=confidence, importance=0.6)
+    now = to_instant(kept.memory.created_at)
     fact = Fact(
         kept.id, subject, predicate, "preference", value_of(text, now), Learned.EXPLICIT,
         many=many, valid_from=now,
     )  # fmt: skip
     changes = [document(Shelf.FACT, kept.id, fact.key, None, fact.to_data())]
     changes.append(document(Shelf.ABOUT, kept.id, subject, None, {}))
-    if not place.documents.find(namespace, Shelf.ENTITY, [subject]):
+    if not raw_store.documents.find(namespace, Shelf.ENTITY, [subject]):
         entity = {"name": name, "type": "organisation", "merged_into": None}
         changes.append(document(Shelf.ENTITY, subject, "", None, entity))
         changes += [document(Shelf.ALIAS, subject, a.casefold(), None, {"text": a}) for a in aliases]
@@ -98,30 +100,30 @@ def believed(memory, subject, predicate, text, *, many=False, confidence=0.7, na
     return kept.id
 
 
-def fact_of(memory, identity, namespace="default"):
-    (found,) = memory._context.store.documents.find(namespace, Shelf.FACT, [identity])
+def fact_of(raw_store, identity, namespace="default"):
+    (found,) = raw_store.documents.find(namespace, Shelf.FACT, [identity])
     return Fact.from_data(identity, found.data)
 
 
-def documents(memory, shelf, identity, namespace="default"):
-    return memory._context.store.documents.find(namespace, shelf, [identity])
+def documents(raw_store, shelf, identity, namespace="default"):
+    return raw_store.documents.find(namespace, shelf, [identity])
 
 
 def state_of(memory, identity):
     return memory.get(identity, include_archived=True).state
 
 
-def links(memory, identity):
-    return {(kind, other) for kind, other, _ in memory._context.store.links("default", identity)}
+def links(raw_store, identity):
+    return {(kind, other) for kind, other, _ in raw_store.links("default", identity)}
 
 
 # --- agreement
 
 
 @pytest.mark.behaviour("AU1")
-def test_an_authority_that_agrees_validates(memory, domain, clock):
+def test_an_authority_that_agrees_validates(memory, domain, clock, raw_store):
     domain.says("Gai Media", "FRIDAY")
-    fact = believed(memory, "gai-media", DAY, "Friday")
+    fact = believed(raw_store, memory, "gai-media", DAY, "Friday")
     clock.passes(days=60)
     found = memory.verify()
     (verdict,) = found.verdicts
@@ -129,16 +131,16 @@ def test_an_authority_that_agrees_validates(memory, domain, clock):
     state = state_of(memory, fact)
     assert state.confidence == pytest.approx(0.72)
     assert (state.reinforcements, state.validated_ms, state.status) == (2, to_instant(clock()), Status.ACTIVE)
-    (check,) = documents(memory, Shelf.CHECK, fact)
+    (check,) = documents(raw_store, Shelf.CHECK, fact)
     assert (check.name, check.data["outcome"], check.data["known"]) == ("crm", "agrees", ["FRIDAY"])
     assert check.data["at_ms"] == to_instant(clock())
     assert len(found.operations) == 1
 
 
 @pytest.mark.behaviour("AU9")
-def test_an_agreement_counts_once_in_twelve_hours_and_never_lifts_over_the_cap(memory, domain, clock):
+def test_an_agreement_counts_once_in_twelve_hours_and_never_lifts_over_the_cap(memory, domain, clock, raw_store):
     domain.says("Gai Media", "Friday")
-    fact = believed(memory, "gai-media", DAY, "Friday", confidence=0.94)
+    fact = believed(raw_store, memory, "gai-media", DAY, "Friday", confidence=0.94)
     memory.verify()
     assert state_of(memory, fact).confidence == pytest.approx(0.95)
     clock.passes(hours=11)
@@ -150,9 +152,9 @@ def test_an_agreement_counts_once_in_twelve_hours_and_never_lifts_over_the_cap(m
     assert state_of(memory, fact).confidence == pytest.approx(0.95)
 
 
-def test_a_confidence_above_the_cap_is_not_lowered_by_agreement(memory, domain):
+def test_a_confidence_above_the_cap_is_not_lowered_by_agreement(memory, domain, raw_store):
     domain.says("Gai Media", "Friday")
-    fact = believed(memory, "gai-media", DAY, "Friday", confidence=0.99)
+    fact = believed(raw_store, memory, "gai-media", DAY, "Friday", confidence=0.99)
     memory.verify()
     assert state_of(memory, fact).confidence == pytest.approx(0.99)
 
@@ -161,9 +163,9 @@ def test_a_confidence_above_the_cap_is_not_lowered_by_agreement(memory, domain):
 
 
 @pytest.mark.behaviour("AU2")
-def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, domain, clock):
+def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, domain, clock, raw_store):
     domain.says("Gai Media", "Thursday")
-    old = believed(memory, "gai-media", DAY, "Friday")
+    old = believed(raw_store, memory, "gai-media", DAY, "Friday")
     clock.passes(days=30)
     now = to_instant(clock())
     found = memory.verify()
@@ -174,22 +176,22 @@ def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, doma
 
     gone = state_of(memory, old)
     assert (gone.status, gone.status_ms) == (Status.INVALIDATED, now)
-    was = fact_of(memory, old)
+    was = fact_of(raw_store, old)
     assert (was.retired, was.valid_to, was.value.text) == (now, now, "Friday")
 
     kept = memory.get(new)
     assert kept.content == "Gai Media: delivery day preference: Thursday"
     assert (kept.kind, kept.state.confidence, kept.status) == ("fact", 0.95, Status.ACTIVE)
     assert kept.importance == pytest.approx(0.6)
-    fact = fact_of(memory, new)
+    fact = fact_of(raw_store, new)
     assert (fact.key, fact.value.text) == (fact_key("gai-media", DAY), "Thursday")
     assert (fact.learned, fact.trust, fact.valid_from) == (Learned.AUTHORITY, Trust.AUTHORITY, now)
-    assert ("supersedes", old) in links(memory, new)
-    (conflict,) = documents(memory, Shelf.CONFLICT, old)
+    assert ("supersedes", old) in links(raw_store, new)
+    (conflict,) = documents(raw_store, Shelf.CONFLICT, old)
     assert conflict.name == new
     assert [side["value"] for side in conflict.data["sides"]] == ["Friday", "Thursday"]
     assert (conflict.data["strategy"], conflict.data["winner"]) == ("trust_db", new)
-    assert [d.name for d in documents(memory, Shelf.MENTION, new)] == ["gai-media"]
+    assert [d.name for d in documents(raw_store, Shelf.MENTION, new)] == ["gai-media"]
 
     hits = [h.memory.id for h in memory.recall("which day does Gai Media prefer for delivery").hits]
     assert new in hits
@@ -197,35 +199,35 @@ def test_an_authority_that_disagrees_wins_and_both_values_are_shown(memory, doma
 
 
 @pytest.mark.behaviour("AU3")
-def test_a_fact_that_already_holds_the_authoritys_value_takes_over(memory, domain):
+def test_a_fact_that_already_holds_the_authoritys_value_takes_over(memory, domain, raw_store):
     """Both were said and nobody decided: the database does, and no third fact is made."""
     domain.says("Gai Media", "Thursday")
-    friday = believed(memory, "gai-media", DAY, "Friday")
-    thursday = believed(memory, "gai-media", DAY, "Thursday")
+    friday = believed(raw_store, memory, "gai-media", DAY, "Friday")
+    thursday = believed(raw_store, memory, "gai-media", DAY, "Thursday")
     applied(memory, document(Shelf.CONFLICT, friday, thursday, None, {"strategy": "ask", "outcome": "open"}))
     found = memory.verify(ids=[friday])
     assert {v.id: v.outcome for v in found.verdicts} == {friday: Agreement.DISAGREES, thursday: Agreement.AGREES}
     assert state_of(memory, friday).status is Status.INVALIDATED
     assert state_of(memory, thursday).reinforcements == 2
-    assert ("supersedes", friday) in links(memory, thursday)
-    (conflict,) = documents(memory, Shelf.CONFLICT, friday)
+    assert ("supersedes", friday) in links(raw_store, thursday)
+    (conflict,) = documents(raw_store, Shelf.CONFLICT, friday)
     assert (conflict.data["strategy"], conflict.data["winner"]) == ("trust_db", thursday)
     assert len(memory.list(kinds=["fact"])) == 1
 
 
-def test_several_wrong_facts_of_one_key_get_one_successor(memory, domain):
+def test_several_wrong_facts_of_one_key_get_one_successor(memory, domain, raw_store):
     domain.says("Gai Media", "Thursday")
-    old = [believed(memory, "gai-media", DAY, day) for day in ("Monday", "Tuesday", "Friday")]
+    old = [believed(raw_store, memory, "gai-media", DAY, day) for day in ("Monday", "Tuesday", "Friday")]
     found = memory.verify()
     assert len({v.replaced_by for v in found.verdicts}) == 1
     (kept,) = memory.list(kinds=["fact"])
-    assert {("supersedes", i) for i in old} <= links(memory, kept.id)
+    assert {("supersedes", i) for i in old} <= links(raw_store, kept.id)
 
 
-def test_what_is_no_longer_believed_is_not_asked_about(memory, domain, clock):
+def test_what_is_no_longer_believed_is_not_asked_about(memory, domain, clock, raw_store):
     domain.says("Gai Media", "Thursday")
-    old = believed(memory, "gai-media", DAY, "Friday")
-    archived = believed(memory, "kai-media", DAY, "Monday")
+    old = believed(raw_store, memory, "gai-media", DAY, "Friday")
+    archived = believed(raw_store, memory, "kai-media", DAY, "Monday")
     domain.says("Kai Media", "Sunday")
     memory.archive(archived, "by hand")
     memory.verify()
@@ -240,13 +242,13 @@ def test_what_is_no_longer_believed_is_not_asked_about(memory, domain, clock):
 
 
 @pytest.mark.behaviour("AU5")
-def test_what_is_silent_or_ambiguous_changes_no_fact(memory, domain):
+def test_what_is_silent_or_ambiguous_changes_no_fact(memory, domain, raw_store):
     domain.says("Gai Media", None)
     domain.run("INSERT INTO customer VALUES ('Kai Media', 'Monday', '')")
     domain.run("INSERT INTO customer VALUES ('Kai Media', 'Tuesday', '')")
-    silent = believed(memory, "gai-media", DAY, "Friday")
-    unclear = believed(memory, "kai-media", DAY, "Monday")
-    nobody = believed(memory, "nobody", DAY, "Monday")
+    silent = believed(raw_store, memory, "gai-media", DAY, "Friday")
+    unclear = believed(raw_store, memory, "kai-media", DAY, "Monday")
+    nobody = believed(raw_store, memory, "nobody", DAY, "Monday")
     before = {i: state_of(memory, i) for i in (silent, unclear, nobody)}
     found = {v.id: v for v in memory.verify().verdicts}
     assert {i: v.outcome for i, v in found.items()} == {
@@ -255,15 +257,15 @@ def test_what_is_silent_or_ambiguous_changes_no_fact(memory, domain):
     assert found[unclear].known == ("Monday", "Tuesday")
     assert "does not say which" in found[unclear].evidence
     assert {i: state_of(memory, i) for i in before} == before
-    assert documents(memory, Shelf.CHECK, unclear)[0].data["outcome"] == "ambiguous"
-    assert documents(memory, Shelf.CONFLICT, unclear) == []
+    assert documents(raw_store, Shelf.CHECK, unclear)[0].data["outcome"] == "ambiguous"
+    assert documents(raw_store, Shelf.CONFLICT, unclear) == []
 
 
 @pytest.mark.behaviour("AU4")
 @pytest.mark.parametrize("fault", ["missing", "table", "slow"])
-def test_an_authority_that_cannot_be_asked_changes_nothing_at_all(opening, domain, policy, path, fault):
+def test_an_authority_that_cannot_be_asked_changes_nothing_at_all(opening, domain, policy, path, fault, raw_store):
     memory = opening(policy)
-    believed(memory, "gai-media", DAY, "Friday")
+    believed(raw_store, memory, "gai-media", DAY, "Friday")
     if fault == "missing":
         domain.file.unlink()
     elif fault == "table":
@@ -285,25 +287,25 @@ def test_an_authority_that_cannot_be_asked_changes_nothing_at_all(opening, domai
     assert tables(path) == before
 
 
-def test_one_of_several_values_is_no_contradiction_where_there_may_be_many(memory, domain):
+def test_one_of_several_values_is_no_contradiction_where_there_may_be_many(memory, domain, raw_store):
     for hobby in ("chess", "rowing"):
         domain.run("INSERT INTO hobby VALUES ('Anna', ?)", hobby)
-    chess = believed(memory, "anna", "hobby", "chess", many=True)
-    golf = believed(memory, "anna", "hobby", "golf", many=True)
+    chess = believed(raw_store, memory, "anna", "hobby", "chess", many=True)
+    golf = believed(raw_store, memory, "anna", "hobby", "golf", many=True)
     found = {v.id: v.outcome for v in memory.verify().verdicts}
     assert found == {chess: Agreement.AGREES, golf: Agreement.AMBIGUOUS}
     assert state_of(memory, golf).status is Status.ACTIVE
 
 
-def test_an_entity_is_asked_about_by_each_of_its_names(memory, domain):
+def test_an_entity_is_asked_about_by_each_of_its_names(memory, domain, raw_store):
     domain.says("GM Ltd", None, "NET30")
-    fact = believed(memory, "gai-media", "payment_terms", "NET30", aliases=("GM Ltd", "Gai"))
+    fact = believed(raw_store, memory, "gai-media", "payment_terms", "NET30", aliases=("GM Ltd", "Gai"))
     assert [v.outcome for v in memory.verify(ids=[fact]).verdicts] == [Agreement.AGREES]
 
 
-def test_a_subject_with_sql_in_its_name_is_only_a_name(memory, domain):
+def test_a_subject_with_sql_in_its_name_is_only_a_name(memory, domain, raw_store):
     domain.says("Gai Media", "Thursday")
-    believed(memory, "x' or '1'='1", DAY, "Friday")
+    believed(raw_store, memory, "x' or '1'='1", DAY, "Friday")
     assert [v.outcome for v in memory.verify().verdicts] == [Agreement.SILENT]
 
 
@@ -311,7 +313,7 @@ def test_a_subject_with_sql_in_its_name_is_only_a_name(memory, domain):
 
 
 @pytest.mark.behaviour("AU11")
-def test_the_first_authority_that_is_not_silent_decides(opening, domain, tmp_path):
+def test_the_first_authority_that_is_not_silent_decides(opening, domain, tmp_path, raw_store):
     second = Domain(tmp_path / "second.db")
     query = json.dumps(QUERIES[DAY])
     extra = f'[authorities.erp]\nurl = "sqlite:///second.db"\n[authorities.erp.predicates]\n{DAY} = {query}\n'
@@ -319,7 +321,7 @@ def test_the_first_authority_that_is_not_silent_decides(opening, domain, tmp_pat
     domain.says("Gai Media", "Thursday")
     second.says("Gai Media", "Monday")
     second.says("Kai Media", "Monday")
-    gai, kai = (believed(memory, s, DAY, "Monday") for s in ("gai-media", "kai-media"))
+    gai, kai = (believed(raw_store, memory, s, DAY, "Monday") for s in ("gai-media", "kai-media"))
     found = {v.id: (v.authority, v.outcome) for v in memory.verify().verdicts}
     assert found == {gai: ("crm", Agreement.DISAGREES), kai: ("erp", Agreement.AGREES)}
     domain.file.unlink()
@@ -344,45 +346,42 @@ class Meddling:
         return self.authority.answers(questions)
 
 
-def test_what_is_archived_while_the_authority_is_asked_stays_archived(memory, domain):
+def test_what_is_archived_while_the_authority_is_asked_stays_archived(memory, domain, raw_store):
     domain.says("Gai Media", "Thursday")
-    fact = believed(memory, "gai-media", DAY, "Friday")
-    memory._context.extension.resources.authorities = {
-        "crm": Meddling(
-            memory._context.extension.resources.authorities["crm"], lambda: memory.archive(fact, "meanwhile")
-        )
-    }
+    fact = believed(raw_store, memory, "gai-media", DAY, "Friday")
+    authorities = memory._context.extension.resources.authorities
+    authorities["crm"] = Meddling(authorities["crm"], lambda: memory.archive(fact, "meanwhile"))
     assert memory.verify().operations == ()
     assert state_of(memory, fact).status is Status.ARCHIVED
     assert len(memory.list(kinds=["fact"], include_archived=True)) == 1
 
 
-def test_what_is_corrected_while_the_authority_is_asked_is_read_again(memory, domain, clock):
+def test_what_is_corrected_while_the_authority_is_asked_is_read_again(memory, domain, clock, raw_store):
     domain.says("Gai Media", "Thursday")
-    fact = believed(memory, "gai-media", DAY, "Friday")
-    was = fact_of(memory, fact)
+    fact = believed(raw_store, memory, "gai-media", DAY, "Friday")
+    was = fact_of(raw_store, fact)
 
     def corrected():
         new = replace(was, value=Value("Thursday", ValueKind.TEXT, "thursday"))
         applied(memory, document(Shelf.FACT, fact, was.key, was.to_data(), new.to_data()))
 
-    meddling = Meddling(memory._context.extension.resources.authorities["crm"], corrected)
-    memory._context.extension.resources.authorities = {"crm": meddling}
+    authorities = memory._context.extension.resources.authorities
+    authorities["crm"] = Meddling(authorities["crm"], corrected)
     assert [v.outcome for v in memory.verify().verdicts] == [Agreement.AGREES]
     assert state_of(memory, fact).status is Status.ACTIVE
-    assert fact_of(memory, fact).value.text == "Thursday"
+    assert fact_of(raw_store, fact).value.text == "Thursday"
 
 
 # --- one plan
 
 
 @pytest.mark.behaviour("AU6")
-def test_undo_restores_the_store_row_for_row(opening, domain, policy, path):
+def test_undo_restores_the_store_row_for_row(opening, domain, policy, path, raw_store):
     memory = opening(policy, HashEmbedder())
     domain.says("Gai Media", "Thursday")
     domain.says("Kai Media", "Monday")
     for subject, day in (("gai-media", "Friday"), ("kai-media", "Monday"), ("gai-media", "Sunday")):
-        believed(memory, subject, DAY, day)
+        believed(raw_store, memory, subject, DAY, day)
     before = logical(path)
     found = memory.verify()
     assert logical(path) != before
@@ -392,13 +391,13 @@ def test_undo_restores_the_store_row_for_row(opening, domain, policy, path):
 
 
 @pytest.mark.behaviour("AU7")
-def test_two_runs_at_one_instant_are_one(opening, domain, policy, path):
+def test_two_runs_at_one_instant_are_one(opening, domain, policy, path, raw_store):
     memory = opening(policy, HashEmbedder())
     domain.says("Gai Media", "Thursday")
     domain.says("Kai Media", "Monday")
     domain.says("Lai Media", None)
     for subject, day in (("gai-media", "Friday"), ("kai-media", "Monday"), ("lai-media", "Monday")):
-        believed(memory, subject, DAY, day)
+        believed(raw_store, memory, subject, DAY, day)
     memory.remember("the entry is in src/app.py")
     first = memory.verify()
     before = tables(path)
@@ -407,10 +406,10 @@ def test_two_runs_at_one_instant_are_one(opening, domain, policy, path):
     assert tables(path) == before
 
 
-def test_a_limit_is_met_and_the_rest_comes_next(memory, domain, clock):
+def test_a_limit_is_met_and_the_rest_comes_next(memory, domain, clock, raw_store):
     for i in range(7):
         domain.says(f"Shop {i}", "Monday")
-        believed(memory, f"shop-{i}", DAY, "Monday")
+        believed(raw_store, memory, f"shop-{i}", DAY, "Monday")
     seen, left = [], []
     for _ in range(3):
         found = memory.verify(limit=3)
@@ -422,12 +421,12 @@ def test_a_limit_is_met_and_the_rest_comes_next(memory, domain, clock):
 
 
 @pytest.mark.behaviour("AU8")
-def test_a_wrong_query_is_stopped_by_the_loss_budget(opening, domain, tmp_path, path):
+def test_a_wrong_query_is_stopped_by_the_loss_budget(opening, domain, tmp_path, path, raw_store):
     policy = policy_of(tmp_path)
     memory = opening({**policy, "gates": {"loss_free_count": 2}})
     for i in range(5):
         domain.says(f"Shop {i}", "Sunday")
-        believed(memory, f"shop-{i}", DAY, "Monday")
+        believed(raw_store, memory, f"shop-{i}", DAY, "Monday")
     before = tables(path)
     with pytest.raises(GateStopped, match="wrong query more often") as stopped:
         memory.verify()
@@ -438,9 +437,9 @@ def test_a_wrong_query_is_stopped_by_the_loss_budget(opening, domain, tmp_path, 
     assert "the shops close on Mondays" in memory.history()[0].note
 
 
-def test_other_namespaces_are_not_touched(memory, domain):
+def test_other_namespaces_are_not_touched(memory, domain, raw_store):
     domain.says("Gai Media", "Thursday")
-    other = believed(memory, "gai-media", DAY, "Friday", namespace="other")
+    other = believed(raw_store, memory, "gai-media", DAY, "Friday", namespace="other")
     assert memory.verify().verdicts == ()
     assert memory.verify("other").verdicts[0].id == other
 
@@ -473,7 +472,7 @@ def coding(opening, tmp_path, domain):
 
 
 @pytest.mark.behaviour("WH15", "AU27")
-def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, clock):
+def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, clock, raw_store):
     kept = coding.remember("The entry point is src/app.py#main, see https://example.org/x")
     plain = coding.remember("Nothing is cited here.")
     assert [(c.id, c.sight) for c in coding.verify().cited] == [(kept.id, Sight.FINE)]
@@ -482,7 +481,7 @@ def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, 
     (moved,) = coding.verify().cited
     assert moved.sight is Sight.MOVED
     assert "src/entry.py#main" in moved.to_dict()["sightings"][0]["found"]
-    (check,) = documents(coding, Shelf.CHECK, kept.id)
+    (check,) = documents(raw_store, Shelf.CHECK, kept.id)
     assert (check.name, check.data["outcome"]) == ("code", "moved")
     assert "src/entry.py#main" in check.data["evidence"]
     asked = {h.memory.id: h.question for h in coding.recall("entry point", touch=False).hits}
@@ -491,7 +490,7 @@ def test_memories_that_cite_are_looked_at_as_the_tree_changes(coding, tmp_path, 
     clock.passes(days=1)
     assert coding.verify().cited[0].sight is Sight.STALE
     assert coding.get(kept.id).status is Status.ACTIVE
-    assert documents(coding, Shelf.CHECK, plain.id) == []
+    assert documents(raw_store, Shelf.CHECK, plain.id) == []
 
 
 def test_a_tree_that_is_gone_says_nothing_against_a_memory(coding, tmp_path):
@@ -504,9 +503,9 @@ def test_a_tree_that_is_gone_says_nothing_against_a_memory(coding, tmp_path):
 
 
 @pytest.mark.behaviour("AU10")
-def test_upkeep_verifies_daily_where_authorities_are_named(memory, opening, domain, clock, path):
+def test_upkeep_verifies_daily_where_authorities_are_named(memory, opening, domain, clock, path, raw_store):
     domain.says("Gai Media", "Thursday")
-    old = believed(memory, "gai-media", DAY, "Friday")
+    old = believed(raw_store, memory, "gai-media", DAY, "Friday")
     runs = [r for r in memory.upkeep("one", eager=True).runs if r.task == "verify"]
     assert [(r.outcome, r.note) for r in runs] == [("done", "1 disagrees")]
     assert state_of(memory, old).status is Status.INVALIDATED
@@ -518,11 +517,11 @@ def test_upkeep_verifies_daily_where_authorities_are_named(memory, opening, doma
     assert [r for r in plain.upkeep("two", eager=True).runs if r.task == "verify"] == []
 
 
-def test_a_year_of_daily_agreement_stays_within_the_cap(opening, domain, policy):
+def test_a_year_of_daily_agreement_stays_within_the_cap(opening, domain, policy, raw_store):
     clock = Clock()
     memory = opening(policy, now=clock)
     domain.says("Gai Media", "Friday")
-    fact = believed(memory, "gai-media", DAY, "Friday")
+    fact = believed(raw_store, memory, "gai-media", DAY, "Friday")
     for _ in range(20):
         clock.passes(days=18)
         memory.verify()

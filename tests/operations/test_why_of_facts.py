@@ -85,7 +85,7 @@ def test_a_conflict_shows_both_sides_how_it_was_decided_and_what_came_of_it(memo
 
 
 @pytest.mark.behaviour("KN53")
-def test_what_authorities_said_is_listed(memory, clock):
+def test_what_authorities_said_is_listed(memory, clock, raw_store):
     identity = friday(memory, clock)
     assert memory.why(identity).fact.checks == ()
     for n, (name, data) in enumerate(
@@ -93,9 +93,7 @@ def test_what_authorities_said_is_listed(memory, clock):
     ):
         when = to_instant(clock() + timedelta(days=n))
         after = {"shelf": Shelf.CHECK, "name": name, "data": {**data, "at_ms": when}}
-        memory._context.store.apply(
-            Plan(name, "verify", "default", when, (Change(Target.DOCUMENT, identity, None, after),))
-        )
+        raw_store.apply(Plan(name, "verify", "default", when, (Change(Target.DOCUMENT, identity, None, after),)))
     erp, crm = memory.why(identity).fact.checks
     assert (erp.authority, erp.outcome, erp.value, erp.at) == ("erp", "disagrees", "Monday", at(clock()))
     assert (crm.authority, crm.outcome, crm.value) == ("crm", "silent", "")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import Clock, opened
 from perdure import copy
+from perdure.compose import store_at
 from perdure.records.message import Message
 from perdure.records.policy_lifecycle import ConsolidatePolicy
 from perdure.records.trust import Trust
@@ -214,24 +215,24 @@ def test_what_is_extracted_from_others_words_inherits_their_trust():
 
 
 @pytest.mark.behaviour("SF21")
-def test_merged_contents_inherit_the_least_and_a_keeper_keeps_its_own():
-    with opened(":memory:", clock=Clock()) as memory:
+def test_merged_contents_inherit_the_least_and_a_keeper_keeps_its_own(tmp_path):
+    with opened(path := tmp_path / "agent.db", clock=Clock()) as memory, store_at(path) as store:
         words = "The staging database is restored from the nightly backup at four."
         mine = memory.remember(words, importance=0.9, session="x")
         found = memory.remember(words, source="https://example.org", importance=0.1, session="y")
-        records = memory._context.store.get("default", [found.id, mine.id])
+        records = store.get("default", [found.id, mine.id])
     assert merge_group(records, MergeStrategy.MERGE_CONTENT, [], ConsolidatePolicy()).metadata[KEY] == "external"
     kept = merge_group(records, MergeStrategy.KEEP_HIGHEST_IMPORTANCE, [], ConsolidatePolicy())
     assert (kept.keeper, KEY in kept.metadata) == (mine.id, False)
 
 
 @pytest.mark.behaviour("SF22")
-def test_a_summary_of_a_sessions_memories_inherits_the_least():
-    with opened(":memory:", clock=Clock()) as memory:
+def test_a_summary_of_a_sessions_memories_inherits_the_least(tmp_path):
+    with opened(path := tmp_path / "agent.db", clock=Clock()) as memory, store_at(path) as store:
         texts = [f"The deploy of release {n} failed because the disk of db{n} was full at noon." for n in range(4)]
         sources = [None, "https://example.org", None, "assistant"]
         ids = [memory.remember(t, source=s, session="x").id for t, s in zip(texts, sources, strict=True)]
-        records = memory._context.store.get("default", ids)
+        records = store.get("default", ids)
         policy = memory.policy
     sure, links = dict.fromkeys(ids, 0.9), [(ids[0], i) for i in ids[1:]]
     made = sketch_summaries(records, links, sure, session="x", policy=policy, now=0)

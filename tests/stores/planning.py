@@ -41,10 +41,10 @@ def document(
 
 def shortened(memory: Any, identity: str, text: str | None, form: Form, tokens: int = 3) -> Change:
     """A change of what is shown of a memory; None shows the whole text again."""
-    (record,) = memory._context.store.get("default", [identity])
-    now = memory._context.clock()
-    state = record.state
-    before = {"form": state.form, "form_ms": state.form_ms, "tokens": state.tokens, "shown": record.content.shown}
+    one = memory.get(identity, include_archived=True)
+    state, now = one.state, one.state.form_ms + 1
+    shown = None if state.form is Form.FULL else one.content
+    before = {"form": state.form, "form_ms": state.form_ms, "tokens": state.tokens, "shown": shown}
     return Change(
         Target.MEMORY, identity, before, {"form": form, "form_ms": now, "tokens": tokens, "shown": text}, "by the test"
     )
@@ -66,13 +66,12 @@ def facts(memory: Any, *told: tuple[str, str, Any], namespace: str = "default") 
 
 def ended(memory: Any, status: Status, *gone: tuple[str, Any], namespace: str = "default") -> Plan:
     """End what is believed of facts, each (id, when), as one operation."""
-    store, ids = memory._context.store, [i for i, _ in gone]
-    records = {r.id: r for r in store.get(namespace, ids)}
-    kept = {d.id: d for d in store.documents.find(namespace, Shelf.FACT, ids)}
     changes = []
     for i, at in gone:
-        state, before, then = records[i].state, dict(kept[i].data), to_instant(at)
+        state, then = memory.get(i, include_archived=True).state, to_instant(at)
+        written = [e.after for e in memory.history(i) if e.after and e.after.get("shelf") == Shelf.FACT]
+        name, before = written[-1]["name"], dict(written[-1]["data"])
         old = {"status": state.status, "status_ms": state.status_ms}
         changes.append(Change(Target.MEMORY, i, old, {"status": status, "status_ms": then}, "by the test"))
-        changes.append(document(Shelf.FACT, i, kept[i].name, before, {**before, "retired_ms": then}))
+        changes.append(document(Shelf.FACT, i, name, before, {**before, "retired_ms": then}))
     return applied(memory, *changes, namespace=namespace)

@@ -53,51 +53,51 @@ BAD_LAST = {
 
 
 @pytest.mark.parametrize("last", BAD_LAST)
-def test_a_plan_whose_last_change_fails_leaves_every_table_as_it_was(memory, three, path, last):
+def test_a_plan_whose_last_change_fails_leaves_every_table_as_it_was(memory, three, path, last, raw_store):
     before = tables(path)
     link = Change(Target.LINK, three[0].id, None, {"kind": "k", "other": three[1].id, "weight": 0.5}, "")
     changes = [archive_change(three[0]), link, BAD_LAST[last](three[1])]
     with pytest.raises(PerdureError) as caught:
-        memory._context.store.apply(plan_of(changes))
+        raw_store.apply(plan_of(changes))
     assert tables(path) == before
     if isinstance(caught.value, ConflictError):
         assert caught.value.ids or last in {"another value", "a link that is not there", "accesses that are not there"}
     assert memory.check() == []
 
 
-def test_a_conflict_names_the_memories_that_have_changed(memory, three, path):
+def test_a_conflict_names_the_memories_that_have_changed(memory, three, path, raw_store):
     memory.pin(three[1].id)
     before = tables(path)
     with pytest.raises(ConflictError) as caught:
-        memory._context.store.apply(plan_of([archive_change(m) for m in three]))
+        raw_store.apply(plan_of([archive_change(m) for m in three]))
     assert caught.value.ids == (three[1].id,)
     assert caught.value.remedy
     assert tables(path) == before
 
 
-def test_a_plan_is_applied_once(memory, three, path):
+def test_a_plan_is_applied_once(memory, three, path, raw_store):
     plan = plan_of([archive_change(three[0])])
-    memory._context.store.apply(plan)
+    raw_store.apply(plan)
     before = tables(path)
     with pytest.raises(ConflictError):
-        memory._context.store.apply(plan)
+        raw_store.apply(plan)
     with pytest.raises(ConflictError):  # also where nothing in it would conflict
-        memory._context.store.apply(plan_of([]))
+        raw_store.apply(plan_of([]))
     assert tables(path) == before
 
 
-def test_a_plan_and_its_inverse_leave_the_rows_as_they_were(memory, three, path):
+def test_a_plan_and_its_inverse_leave_the_rows_as_they_were(memory, three, path, raw_store):
     before = logical(path)
     plan = plan_of([archive_change(three[0]), archive_change(three[2])])
-    memory._context.store.apply(plan)
+    raw_store.apply(plan)
     assert logical(path)["memory"] != before["memory"]
-    memory._context.store.apply(plan.inverse(id="even later", at=1))
+    raw_store.apply(plan.inverse(id="even later", at=1))
     assert logical(path) == before
 
 
-def test_the_journal_tells_every_change_with_its_reason(memory, three):
-    memory._context.store.apply(plan_of([archive_change(m) for m in three]))
-    operation = memory.history()[0] if memory.history()[0].id == "later" else memory._context.store.operation("later")
+def test_the_journal_tells_every_change_with_its_reason(memory, three, raw_store):
+    raw_store.apply(plan_of([archive_change(m) for m in three]))
+    operation = memory.history()[0] if memory.history()[0].id == "later" else raw_store.operation("later")
     assert (operation.changes, operation.note, operation.policy) == (3, "a note", "policy")
     entry = next(e for e in memory.history(three[0].id) if e.operation_id == "later")
     assert entry.because == "by the test"
@@ -134,17 +134,16 @@ def test_a_plan_from_a_dry_run_is_refused_once_a_memory_has_moved_on(opening, cl
     assert tables(path) == before
 
 
-def test_vectors_of_a_batch_are_stored_with_their_memories_or_not_at_all(opening, path):
+def test_vectors_of_a_batch_are_stored_with_their_memories_or_not_at_all(opening, path, raw_store):
     memory = opening(embedder=HashEmbedder())
     memory.remember("something to begin with")
     before = tables(path)
-    store = memory._context.store
-    good = store.images("default", [memory.list()[0].id]).popitem()[1]
+    good = raw_store.images("default", [memory.list()[0].id]).popitem()[1]
     row = {**good, "op": "later", "key": None, "vector": None}
     changes = [
         Change(Target.MEMORY, "first", None, row, ""),
         Change(Target.MEMORY, "second", None, {**row, "space": "unknown/3/1"}, ""),
     ]
     with pytest.raises(PerdureError):
-        store.apply(plan_of(changes))
+        raw_store.apply(plan_of(changes))
     assert tables(path) == before

@@ -65,38 +65,37 @@ def filled(path, given):
     memory.close()
 
 
-def found(memory, given, namespace, row, limit=10):
-    return [i for i, _ in memory._context.store.nearest(namespace, [given.rows[row].tobytes()], limit)[0]]
+def found(raw_store, given, namespace, row, limit=10):
+    return [i for i, _ in raw_store.nearest(namespace, [given.rows[row].tobytes()], limit)[0]]
 
 
-def exact_tens(memory, given, asked):
+def exact_tens(raw_store, given, asked):
     """The ten nearest of a large namespace by every one of its vectors, as the store keeps them."""
-    store = memory._context.store
-    kept = store.vectors("large", [r.id for r in store.records_by_tier("large", Filters(), 2 * LARGE)])
+    kept = raw_store.vectors("large", [r.id for r in raw_store.records_by_tier("large", Filters(), 2 * LARGE)])
     ids, matrix = list(kept), np.stack([np.frombuffer(v, "<f4") for v in kept.values()])
     return {row: [ids[i] for i in np.argsort(-(matrix @ given.rows[row]))[:10]] for row in asked}
 
 
-def test_a_large_namespace_switches_and_finds_what_an_exact_search_finds(filled, given, path):
+def test_a_large_namespace_switches_and_finds_what_an_exact_search_finds(filled, given, path, raw_store):
     asked = range(LARGE, LARGE + 60)
-    exact = exact_tens(filled, given, asked)
-    small = {row: found(filled, given, "small", row) for row in asked}
+    exact = exact_tens(raw_store, given, asked)
+    small = {row: found(raw_store, given, "small", row) for row in asked}
     assert filled.optimize("small") == {"vectors": SMALL, "indexed": 0}
     counts = {"vectors": filled.stats("large").memories, "indexed": 1}
     assert filled.optimize("large") == counts
     assert filled.optimize("large") == counts  # twice is harmless
     with psycopg.connect(path, autocommit=True) as connection:
         connection.execute("ANALYZE embedding")
-    shares = [len(set(exact[row]) & set(found(filled, given, "large", row))) / 10 for row in asked]
+    shares = [len(set(exact[row]) & set(found(raw_store, given, "large", row))) / 10 for row in asked]
     assert np.mean(shares) >= 0.99
-    assert all(len(found(filled, given, "large", row, 50)) == 50 for row in asked)
-    assert {row: found(filled, given, "small", row) for row in asked} == small
+    assert all(len(found(raw_store, given, "large", row, 50)) == 50 for row in asked)
+    assert {row: found(raw_store, given, "small", row) for row in asked} == small
     with psycopg.connect(path, autocommit=True) as connection:
         rows = connection.execute("SELECT 1 FROM pg_indexes WHERE indexname LIKE 'embedding_near_%'").fetchall()
     assert len(rows) == 1
 
 
-def test_the_index_is_what_a_switched_namespace_is_searched_by(filled, given, path, monkeypatch):
+def test_the_index_is_what_a_switched_namespace_is_searched_by(filled, given, path, monkeypatch, raw_store):
     filled.optimize("large")
     with psycopg.connect(path, autocommit=True) as connection:
         connection.execute("ANALYZE embedding")
@@ -110,25 +109,24 @@ def test_the_index_is_what_a_switched_namespace_is_searched_by(filled, given, pa
 
     right = PostgresSession._run
     monkeypatch.setattr(PostgresSession, "_run", explained)
-    found(filled, given, "large", LARGE)
-    found(filled, given, "small", LARGE)
+    found(raw_store, given, "large", LARGE)
+    found(raw_store, given, "small", LARGE)
     (first, by_index), (second, exactly) = plans
     assert (first, second) == ("nearest_approximate", "nearest")
     assert "embedding_near_" in by_index
     assert "embedding_near_" not in exactly
 
 
-def test_filters_and_newcomers_are_answered_in_full(filled, given):
+def test_filters_and_newcomers_are_answered_in_full(filled, given, raw_store):
     filled.optimize("large")
-    search = filled._context.store
     policy = RecallPolicy(candidates=20, rescored=100)
     query = Query("x", (), given.rows[LARGE].tobytes())
-    pool = search.search("large", query, Filters(tags=("even",)), policy)
+    pool = raw_store.search("large", query, Filters(tags=("even",)), policy)
     assert len(pool.candidates) == 20
     newcomer = filled.remember(f"number {LARGE}", "large")
-    assert found(filled, given, "large", LARGE)[0] == newcomer.id
+    assert found(raw_store, given, "large", LARGE)[0] == newcomer.id
     filled.archive(newcomer.id, "test")
-    assert newcomer.id not in found(filled, given, "large", LARGE)
+    assert newcomer.id not in found(raw_store, given, "large", LARGE)
 
 
 def test_a_build_that_was_stopped_is_done_anew(filled, given, path):

@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from conftest import HashEmbedder, finished, logical, opened, python, tables
-from perdure.compose import backup, restore_backup
+from perdure.compose import backup, restore_backup, store_at
 from perdure.records.errors import (
     DiskFull,
     InvalidInput,
@@ -81,8 +81,8 @@ def test_a_backup_can_be_read_where_nothing_can_be_written(agent, tmp_path):
 
 
 def test_a_connection_can_be_backed_up_and_is_left_as_it_was(agent, tmp_path):
-    with opened(agent) as memory:
-        connection = memory._context.store._connection
+    with store_at(agent) as store, opened(agent) as memory:
+        connection = store._connection
         assert sqlite_backup.backup(connection, tmp_path / "safe.db").memories == 46
         assert not connection.in_transaction
         memory.remember("one more")

@@ -16,6 +16,7 @@ import pytest
 from psycopg import sql
 
 from conftest import WORDS_ONLY, Clock, HashEmbedder, tables
+from perdure.compose import store_at
 from perdure.memory import Memory
 from perdure.operations.hooks import Agent
 from perdure.records.errors import NotFound, PerdureError
@@ -68,7 +69,8 @@ def alice(path):
         memory.ingest([{"content": "where is the key?", "role": "user"}], "alice", session="talk")
         memory.relate(ids)
         memory.recall("where is the key", "alice")
-        memory._context.store.take_lease("alice", "worker", 1, 10**15)
+        with store_at(path) as store:
+            store.take_lease("alice", "worker", 1, 10**15)
         operations = [o.id for o in memory.history(namespace="alice")]
     return {"ids": ids, "operations": operations}
 

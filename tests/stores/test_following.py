@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from conftest import Clock, HashEmbedder, on_a_file, on_two_servers_too, opened
+from perdure.compose import store_at
 from perdure.records.errors import ConflictError, InvalidInput
 
 WORDS = ["tea", "rain", "deploy", "tuesday", "alice", "bob", "river", "stone"]
@@ -169,7 +170,8 @@ def test_segments_and_cells_change_nothing_but_the_time_it_takes(path, many):
         next(o for o in reversed(reopened.history(limit=100)) if o.operation == "remember"),
     )
     reopened.archive(hidden, "test")
-    first_batch = {e.id for e in reopened._context.store.changes("default", undone.id)} - {hidden}
+    with store_at(path) as store:
+        first_batch = {e.id for e in store.changes("default", undone.id)} - {hidden}
     gone = next(text for text in asked[1:] if by_words[text] in first_batch)
     changed = nearest(memory, asked)
     assert hidden not in {i for found in changed for i in found}

@@ -28,11 +28,11 @@ def kept(request, opening):
     return memory, one
 
 
-def text_of(memory, identity):
-    return memory._context.store.get("default", [identity])[0].content.text
+def text_of(raw_store, identity):
+    return raw_store.get("default", [identity])[0].content.text
 
 
-def test_the_short_form_is_shown_and_the_whole_text_is_kept(kept):
+def test_the_short_form_is_shown_and_the_whole_text_is_kept(kept, raw_store):
     memory, one = kept
     for shown in (
         memory.get(one.id),
@@ -40,7 +40,7 @@ def test_the_short_form_is_shown_and_the_whole_text_is_kept(kept):
         memory.recall("deploy", touch=False).hits[0].memory,
     ):
         assert (shown.content, shown.form, shown.tokens) == (SHORT, Form.SUMMARY, 4)
-    assert text_of(memory, one.id) == LONG
+    assert text_of(raw_store, one.id) == LONG
     assert SHORT in memory.digest()
     assert "marathon" not in memory.digest()
     assert memory.check() == []
@@ -67,12 +67,12 @@ def test_a_policy_may_search_only_the_words_that_are_shown(kept, path, opening, 
     assert [h.memory.id for h in strict.recall(query, touch=False).hits] == [one.id]
 
 
-def test_a_form_without_any_text_is_found_as_well(kept):
+def test_a_form_without_any_text_is_found_as_well(kept, raw_store):
     memory, one = kept
     applied(memory, shortened(memory, one.id, "", Form.EMBEDDING, tokens=0))
     hit = memory.recall("marathon harbour", touch=False).hits[0].memory
     assert (hit.id, hit.content, hit.form) == (one.id, "", Form.EMBEDDING)
-    assert text_of(memory, one.id) == LONG
+    assert text_of(raw_store, one.id) == LONG
 
 
 def test_shortening_changes_nothing_about_what_is_found(opening):
@@ -113,7 +113,7 @@ def test_the_whole_text_is_shown_again_byte_for_byte(kept):
     assert memory.check() == []
 
 
-def test_an_undo_shows_what_was_shown_before_and_another_the_short_form_again(kept, clock, path):
+def test_an_undo_shows_what_was_shown_before_and_another_the_short_form_again(kept, clock, path, raw_store):
     memory, one = kept
     before = logical(path)["content"]
     clock.passes(minutes=1)
@@ -128,7 +128,7 @@ def test_an_undo_shows_what_was_shown_before_and_another_the_short_form_again(ke
     first = next(o for o in memory.history() if o.operation == "test" and o.id != plan.id)
     with pytest.raises(ConflictError):
         memory.undo(first.id)
-    assert text_of(memory, one.id) == LONG
+    assert text_of(raw_store, one.id) == LONG
 
 
 @on_two_servers_too
@@ -175,12 +175,12 @@ HUGE = {
 
 @pytest.mark.behaviour("C07")
 @pytest.mark.parametrize("name", HUGE)
-def test_any_text_comes_back_to_the_byte_from_either_store(memory, name):
+def test_any_text_comes_back_to_the_byte_from_either_store(memory, name, raw_store):
     whole = HUGE[name]
     one = memory.remember(whole)
     for _ in range(2):
         applied(memory, shortened(memory, one.id, "short", Form.SUMMARY))
-        assert text_of(memory, one.id) == whole
+        assert text_of(raw_store, one.id) == whole
         applied(memory, shortened(memory, one.id, "shorter", Form.KEYWORDS))
         applied(memory, shortened(memory, one.id, None, Form.FULL))
         assert memory.get(one.id).content == whole
@@ -196,11 +196,11 @@ def test_a_long_text_takes_less_room_and_a_short_one_is_not_packed(memory, path)
     assert (rows[long.id][8], rows[brief.id][8]) == (SHORT, "b")
 
 
-def test_a_batch_changes_each_memory_to_its_own(memory):
+def test_a_batch_changes_each_memory_to_its_own(memory, raw_store):
     kept = memory.remember_many([f"{LONG} {i}" for i in range(30)])
     applied(memory, *(shortened(memory, m.id, f"no. {i}", Form.SUMMARY) for i, m in enumerate(kept)))
     assert [memory.get(m.id).content for m in kept] == [f"no. {i}" for i in range(30)]
-    assert [text_of(memory, m.id) for m in kept] == [f"{LONG} {i}" for i in range(30)]
+    assert [text_of(raw_store, m.id) for m in kept] == [f"{LONG} {i}" for i in range(30)]
 
 
 @pytest.mark.parametrize("column", ["text", "speaker", "task", "session", "turn"])
@@ -228,8 +228,8 @@ def test_a_stale_plan_of_a_shorter_form_is_a_conflict(memory, path):
 # --- labels
 
 
-def relabelled(memory, identity, **after):
-    (record,) = memory._context.store.get("default", [identity])
+def relabelled(raw_store, memory, identity, **after):
+    (record,) = raw_store.get("default", [identity])
     before = {name: getattr(record.content, name) for name in after}
     before = {n: dict(v) if n == "metadata" else v for n, v in before.items()}
     return applied(memory, Change(Target.MEMORY, identity, before, after, "by the test"))
@@ -237,7 +237,7 @@ def relabelled(memory, identity, **after):
 
 @on_two_servers_too
 @pytest.mark.parametrize("embedder", [None, HashEmbedder()], ids=["words", "meaning"])
-def test_changed_tags_are_followed_by_the_searches_of_another_process(opening, embedder, clock):
+def test_changed_tags_are_followed_by_the_searches_of_another_process(opening, embedder, clock, raw_store):
     writer, reader = opening(embedder=embedder), opening(embedder=embedder)
     one = writer.remember(LONG, tags=["old", "both"])
     writer.remember_many([{"content": f"deploy {i}", "tags": ["other"]} for i in range(30)])
@@ -249,7 +249,7 @@ def test_changed_tags_are_followed_by_the_searches_of_another_process(opening, e
 
     assert found(reader, "old") == found(reader, "both") == [one.id]
     clock.passes(minutes=1)
-    plan = relabelled(writer, one.id, tags=("both", "new ü", "new ü"))
+    plan = relabelled(raw_store, writer, one.id, tags=("both", "new ü", "new ü"))
     for memory in (writer, reader, opening(embedder=embedder)):
         assert found(memory, "new ü") == found(memory, "both") == [one.id]
         assert found(memory, "old") == []
@@ -263,15 +263,15 @@ def test_changed_tags_are_followed_by_the_searches_of_another_process(opening, e
 
 
 @on_two_servers_too
-def test_source_and_metadata_change_alone_or_together(memory):
+def test_source_and_metadata_change_alone_or_together(memory, raw_store):
     one = memory.remember(LONG, tags=["ops"], source="a", metadata={"n": 1})
-    relabelled(memory, one.id, source="b")
+    relabelled(raw_store, memory, one.id, source="b")
     assert (memory.get(one.id).source, memory.get(one.id).metadata, memory.get(one.id).tags) == (
         "b",
         {"n": 1},
         ("ops",),
     )
-    plan = relabelled(memory, one.id, metadata={"ü": [1, None]}, source=None, tags=())
+    plan = relabelled(raw_store, memory, one.id, metadata={"ü": [1, None]}, source=None, tags=())
     back = memory.get(one.id)
     assert (back.source, back.metadata, back.tags, back.content) == (None, {"ü": [1, None]}, (), LONG)
     memory.undo(plan.id)
@@ -281,11 +281,11 @@ def test_source_and_metadata_change_alone_or_together(memory):
 
 @on_two_servers_too
 def test_short_forms_move_with_their_whole_texts(kept, path, elsewhere):
-    memory, one = kept
+    _, one = kept
     target = elsewhere()
     perdure.copy(path, target)
     assert logical(target)["content"] == logical(path)["content"]
-    with opened(target, embedder=memory._context.embedder) as copy:
+    with opened(target, embedder=HashEmbedder()) as copy:
         assert copy.get(one.id).content == SHORT
         assert [h.memory.id for h in copy.recall("marathon", touch=False).hits] == [one.id]
         applied(copy, shortened(copy, one.id, None, Form.FULL))
@@ -294,13 +294,13 @@ def test_short_forms_move_with_their_whole_texts(kept, path, elsewhere):
 
 
 @on_two_servers_too
-def test_a_new_model_reads_the_whole_text_not_the_summary(opening):
+def test_a_new_model_reads_the_whole_text_not_the_summary(opening, raw_store):
     memory = opening()
     one = memory.remember(LONG)
     applied(memory, shortened(memory, one.id, SHORT, Form.SUMMARY))
     richer = opening(embedder=HashEmbedder())
     richer.reembed()
     vector = HashEmbedder().embed([LONG], purpose="query")[0]
-    ((identity, cosine),) = richer._context.store.nearest("default", [vector], 1)[0]
+    ((identity, cosine),) = raw_store.nearest("default", [vector], 1)[0]
     assert identity == one.id
     assert cosine == pytest.approx(1.0, abs=0.01)

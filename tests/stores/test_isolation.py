@@ -20,7 +20,7 @@ def shared(request, opening):
     return memory
 
 
-def test_no_answer_holds_anothers_memory(shared):
+def test_no_answer_holds_anothers_memory(shared, raw_store):
     for name in ("a", "b"):
         others = {m.id for m in shared.list("b" if name == "a" else "a")}
         assert len(others) == 6
@@ -33,22 +33,21 @@ def test_no_answer_holds_anothers_memory(shared):
         assert {m.namespace for m in shared.list(name)} == {name}
         assert not [i for i in others if i in shared.digest(name)]
         own = {m.id for m in shared.list(name)}
-        assert {e.id for o in shared.history(namespace=name) for e in shared._context.store.changes(name, o.id)} <= own
+        assert {e.id for o in shared.history(namespace=name) for e in raw_store.changes(name, o.id)} <= own
         assert {o.namespace for o in shared.history(namespace=name)} == {name}
         for identity in own:
             assert not {other for _, other, _ in shared.why(identity).links} - own
 
 
-def test_neighbours_and_duplicates_are_sought_at_home(opening):
+def test_neighbours_and_duplicates_are_sought_at_home(opening, raw_store):
     memory = opening(embedder=HashEmbedder())
     memory.remember("alpha beta gamma", namespace="a")
     twin = memory.remember("gamma beta alpha", namespace="b")
     assert twin.memory.state.uniqueness == 1.0
     assert memory.why(twin.id).links == ()
-    store, embedder = memory._context.store, memory._context.embedder
-    vector = embedder.embed(["alpha beta gamma"], purpose="query")[0]
-    assert [i for i, _ in store.nearest("b", [vector], 10)[0]] == [twin.id]
-    assert store.nearest("c", [vector], 10) == [[]]
+    vector = HashEmbedder().embed(["alpha beta gamma"], purpose="query")[0]
+    assert [i for i, _ in raw_store.nearest("b", [vector], 10)[0]] == [twin.id]
+    assert raw_store.nearest("c", [vector], 10) == [[]]
     same = memory.remember("alpha beta gamma", namespace="b")
     assert [other for _, other, _ in memory.why(same.id).links] == [twin.id]
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from contextlib import ExitStack
 from datetime import datetime, timedelta
+from unittest import mock
 
 import pytest
 
@@ -180,8 +181,8 @@ class Both:
         self.places, self.memories = [], []
         for store in ("sqlite", "postgres"):
             self.places.append(stack.enter_context(places(store, folder))())
-            self.memories.append(opened(self.places[-1], policy, self.clock, embedder))
-            self.memories[-1]._context.ids = Numbered()
+            with mock.patch("perdure.compose.Ids", Numbered):
+                self.memories.append(opened(self.places[-1], policy, self.clock, embedder))
             stack.callback(self.memories[-1].close)
 
     def each(self, work):

@@ -95,18 +95,17 @@ def test_a_whole_id_is_found_however_many_begin_like_it(stored):
 
 
 @on_two_servers_too
-def test_operations_are_found_in_all_namespaces(opening):
+def test_operations_are_found_in_all_namespaces(opening, raw_store):
     memory = opening()
     for place in ("a", "b"):
         memory.remember("one", namespace=place)
-    store = memory._context.store
     for operation in memory.history():
         identity = operation.id
         for text in (identity, identity.upper(), short_id(identity), short_id(identity)[:6].upper()):
-            assert store.find_operations(text, 5) == [identity]
-    assert len(store.find_operations(identity[:9], 5)) == 2
-    assert len(store.find_operations(identity[:9], 1)) == 1
-    assert store.find_ids(memory.history()[0].id, limit=5) == []
+            assert raw_store.find_operations(text, 5) == [identity]
+    assert len(raw_store.find_operations(identity[:9], 5)) == 2
+    assert len(raw_store.find_operations(identity[:9], 1)) == 1
+    assert raw_store.find_ids(memory.history()[0].id, limit=5) == []
 
 
 @on_two_servers_too

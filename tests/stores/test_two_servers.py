@@ -5,6 +5,8 @@ A statement that needed rows of two namespaces in one place, or a transaction th
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 
 import perdure
@@ -37,8 +39,8 @@ def numbered():
 
 
 def opened(url, policy, clock, *, embedder, server=None):
-    memory = perdure.open(url, policy=policy, clock=clock, embedder=embedder)
-    memory._context.ids = numbered()
+    with mock.patch("perdure.compose.Ids", numbered):
+        memory = perdure.open(url, policy=policy, clock=clock, embedder=embedder)
     if server is not None:
         memory._context.store.close()
         memory._context.store = PostgresStore(Address.of(url), server=server)
