@@ -34,7 +34,8 @@ def test_it_leaves_a_sound_store_a_digest_and_two_plots(told):
     out, _ = told
     with perdure.open(out / "northwall.db", policy={"embedder": {"model": "none"}}) as memory:
         assert memory.check() == []
-        assert sum(memory.stats("northwall").tiers.values()) == 129
+        said = memory.list("northwall", kinds=["episode"], include_archived=True, limit=1000)
+        assert len(said) == 129
     digest = (out / "MEMORY.md").read_text("utf-8")
     assert digest.count("\n- ") >= 5
     page = (out / "five-months.html").read_text("utf-8")
@@ -42,6 +43,35 @@ def test_it_leaves_a_sound_store_a_digest_and_two_plots(told):
     assert page.count("<polyline") == 5
     assert "<script" not in page
     assert "http" not in page
+
+
+CURRENT = {"PostgreSQL 16.2": "SQLite", "settings/app.toml": "config/app.yaml", "Tuesday": "Thursday"}
+"""Each decision that holds -> the one that it replaced."""
+
+
+def test_current_decisions_stand_in_memory_md_and_reversed_ones_do_not(told):
+    out, _ = told
+    lines = (out / "MEMORY.md").read_text("utf-8").splitlines()
+    for current, reversed_ in CURRENT.items():
+        assert any(current in line for line in lines), current
+        assert not [line for line in lines if reversed_ in line and current not in line]
+    with perdure.open(out / "northwall.db", policy={"embedder": {"model": "none"}}) as memory:
+        facts = memory.facts(namespace="northwall", past=True)
+        assert {f.value: f.state == "superseded" for f in facts if f.value in {*CURRENT, *CURRENT.values()}} == {
+            **dict.fromkeys(CURRENT, False),
+            **dict.fromkeys(CURRENT.values(), True),
+        }
+
+
+def test_why_shows_the_history_and_undo_shows_lines_before_and_after(told):
+    _, text = told
+    why = text[text.index("5. Why") : text.index("6. Undo")]
+    assert re.search(r"Thursday from 2026-02-05 until 2026-03-31, superseded: Deploy day is Thursday", why)
+    assert re.search(r"Tuesday from 2026-03-31, \w+: Deploy day is Tuesday", why)
+    before, wrong, after = re.split(r"An agent misheard.*|After undo.*", text[text.index("6. Undo") :])
+    for part, day in ((before, "Tuesday"), (wrong, "Friday"), (after, "Tuesday")):
+        assert re.findall(r"fact: deploy day: (\w+)", part) == [day]
+        assert re.findall(r"- Deploy day is (\w+)", part) == [day]
 
 
 def test_it_can_be_run_again_in_the_same_folder(told):

@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 
 from perdure.interfaces.demo.script import (
     NAMESPACE,
+    ScriptedNote,
     ScriptedQuestion,
     ScriptedSession,
     SimulatedClock,
+    notes,
     questions,
     sessions,
 )
@@ -33,6 +35,7 @@ class SimulatedLife:
         tiers: (day, tier -> memories) at the end of each day.
         values: Label -> (day, value), for the memories that are followed.
         followed: Label -> memory id.
+        replaced: How many notes and messages the agent replaced by what holds now.
         early_digest: MEMORY.md after the first month.
     """
 
@@ -43,6 +46,7 @@ class SimulatedLife:
     tiers: list[tuple[datetime, dict[str, int]]] = field(default_factory=list)
     values: dict[str, list[tuple[datetime, float]]] = field(default_factory=dict)
     followed: dict[str, str] = field(default_factory=dict)
+    replaced: int = 0
     early_digest: str = ""
 
 
@@ -83,12 +87,32 @@ def _take_in(memory: Memory, clock: SimulatedClock, session: ScriptedSession, li
     added = memory.ingest(session.messages, NAMESPACE)
     lived.messages += added.added
     lived.sessions += 1
+    for note in notes():
+        if note.session == session.name:
+            _hand_over(memory, note, lived)
     for label, words in FOLLOWED.items():
         if label not in lived.followed:
             found = memory.list(NAMESPACE, limit=len(session.messages), session=session.name)
             match = next((m for m in reversed(found) if words in m.content), None)
             if match is not None:
                 lived.followed[label] = match.id
+
+
+def _hand_over(memory: Memory, note: ScriptedNote, lived: SimulatedLife) -> None:
+    """Remember what was decided, which Maya pins; where that changes something, update the note and what else is over.
+
+    The agent judges which of the messages that it recalls hold no longer: those that name the old value alone.
+    """
+    if not note.recall:
+        memory.remember(note.content, NAMESPACE, facts=note.facts, pinned=True)
+        return
+    fact, new = note.facts[0], str(note.facts[0]["value"])
+    (known,) = memory.facts(fact["subject"], predicate=fact["predicate"], namespace=NAMESPACE)
+    memory.update(known.sources[0][0], note.content, note.facts)
+    hits = [hit.memory for hit in memory.recall(note.recall, NAMESPACE, limit=10).hits]
+    over = [m.id for m in hits if note.outdated in m.content and new not in m.content]
+    memory.remember(note.content, NAMESPACE, replaces=over)  # the words are known: nothing is stored twice
+    lived.replaced += 1 + len(over)
 
 
 def _ask(memory: Memory, clock: SimulatedClock, at: datetime, question: ScriptedQuestion, lived: SimulatedLife) -> None:

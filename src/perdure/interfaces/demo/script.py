@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
+from perdure.records.fact_claim import FactClaim
 from perdure.records.message import Message
 
 NAMESPACE = "northwall"
@@ -51,6 +52,25 @@ class ScriptedQuestion:
     times: int
 
 
+@dataclass(frozen=True, slots=True)
+class ScriptedNote:
+    """What the agent hands over at the end of a session, in the user's place.
+
+    Attributes:
+        session: The session.
+        content: Its words.
+        facts: What they say.
+        recall: What the agent looks for first where a decision changes; empty where nothing does.
+        outdated: Words by which it sees which of the hits hold no longer.
+    """
+
+    session: str
+    content: str
+    facts: tuple[FactClaim, ...]
+    recall: str = ""
+    outdated: str = ""
+
+
 def _data(name: str) -> str:
     return (files("perdure.interfaces.demo") / name).read_text("utf-8")
 
@@ -76,6 +96,11 @@ def sessions() -> list[ScriptedSession]:
         )
         found.setdefault(item["session"], []).append(message)
     return [ScriptedSession(name, tuple(found[name]), times[name][0], times[name][-1]) for name in found]
+
+
+def notes() -> list[ScriptedNote]:
+    """Return what the agent hands over, in order."""
+    return [ScriptedNote(**{**note, "facts": tuple(note["facts"])}) for note in json.loads(_data("notes.json"))]
 
 
 def questions() -> list[ScriptedQuestion]:

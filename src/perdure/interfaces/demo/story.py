@@ -15,13 +15,16 @@ from rich.table import Table
 from perdure import compose
 from perdure.interfaces.demo.history import FOLLOWED, SimulatedLife, live
 from perdure.interfaces.demo.plots import page
-from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, sessions
+from perdure.interfaces.demo.script import NAMESPACE, SimulatedClock, notes, sessions
+from perdure.knowledge.records.fact_results import FactLine
 from perdure.memory import Memory
 from perdure.records.errors import InvalidInput
 from perdure.records.recall import Hit
 
 POSTGRES = "postgres"
 """The store that stands for a throw-away server."""
+
+DEPLOY_DAY = "deploy_day"
 
 BUDGET = 700
 """Tokens of MEMORY.md in the demonstration; small, so that it fits a screen."""
@@ -70,7 +73,7 @@ def _tell_story(out: Path, place: str, embedder: str | None, show: Console) -> P
         _moved(show, lived)
         _in_view(show, memory, lived, out)
         _explained(show, memory, lived)
-        _undone(show, memory, lived)
+        _undone(show, memory)
         policy = memory.policy.tiers
         thresholds = {"leaves hot below": policy.hot_keep_value, "leaves warm below": policy.warm_keep_value}
     (html := out / "five-months.html").write_text(page(lived.values, lived.tiers, thresholds), "utf-8")
@@ -101,6 +104,11 @@ def _remembered(show: Console, memory: Memory, lived: SimulatedLife) -> None:
         f"{lived.messages} messages in {lived.sessions} sessions went in, as they were said. Searched by: {by}.",
         markup=False,
     )
+    now = memory.facts(namespace=NAMESPACE, limit=100)
+    told = f"The agent handed {len(notes())} decisions over as facts, and Maya pinned them."
+    show.print(f"{told} Later ones replaced {lived.replaced} notes and messages. Believed:")
+    for fact in now:
+        show.print(f"  {fact.name}: {fact.predicate.replace('_', ' ')}: {fact.value}", markup=False)
     again = memory.ingest([m for s in sessions() for m in s.messages], NAMESPACE)
     show.print(f"Taken in a second time: {again.added} added, {again.skipped} skipped.")
 
@@ -146,11 +154,18 @@ def _in_view(show: Console, memory: Memory, lived: SimulatedLife, out: Path) -> 
         shown = "\n".join(line.split(" <!--")[0] for line in text.splitlines() if not line.startswith("<!--"))
         show.print(Panel(Markdown(shown), title=title))
     how = "counted by the embedder's tokenizer" if details.exact else "estimated, on the high side"
-    show.print(f"{details.tokens} tokens ({how}), {len(details.ids)} memories of {lived.messages}.")
+    show.print(f"{details.tokens} tokens ({how}), {len(details.ids)} memories.")
 
 
 def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
-    show.rule("5. Why one of them is where it is", align="left")
+    show.rule("5. Why one of them holds, and why another is where it is", align="left")
+    day = _deploy_day(memory)
+    show.print(f"[bold]deploy day[/bold]: {escape(memory.why(day.id).summary)}")
+    for fact in memory.timeline(day.subject, namespace=NAMESPACE).facts:
+        if fact.predicate == DEPLOY_DAY:
+            until = f" until {fact.valid_to[:10]}" if fact.valid_to else ""
+            said = "; ".join(_short(quote, 70) for _, quote in fact.sources)
+            show.print(f"  {fact.value} from {fact.valid_from[:10]}{until}, {fact.state}: {said}", markup=False)
     label = next(iter(FOLLOWED))
     identity = lived.followed[label]
     explained = memory.why(identity)
@@ -161,22 +176,33 @@ def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
         show.print(f"  {entry.at}  {entry.operation}: {entry.because}", soft_wrap=True)
 
 
-def _undone(show: Console, memory: Memory, lived: SimulatedLife) -> None:
+def _undone(show: Console, memory: Memory) -> None:
     show.rule("6. Undo", align="left")
-    day, report = next((d, r) for d, r in reversed(lived.sweeps) if r.operations)
-    before = dict(memory.stats(NAMESPACE).tiers)
-    (plan,) = memory.undo(report.operations[-1]).plans
-    after = dict(memory.stats(NAMESPACE).tiers)
-    show.print(
-        f"The sweep of {day:%b %d} changed {len(plan.changes)} rows; undo put each back: {before} became {after}."
-    )
-    memory.sweep()
-    show.print(f"The next sweep did the same again, at the same instants: {dict(memory.stats(NAMESPACE).tiers)}.")
+    day = _deploy_day(memory)
+    _deploy_lines(show, memory, day.subject, "MEMORY.md and facts say")
+    wrong = {"subject": day.name, "predicate": day.predicate, "value": "Friday"}
+    done = memory.update(day.sources[-1][0], "Deploy day is Friday at 10:00.", [wrong])
+    _deploy_lines(show, memory, day.subject, "An agent misheard and updated it; now they say")
+    memory.undo(str(done.operation))
+    _deploy_lines(show, memory, day.subject, "After undo they say")
     forecast = memory.forecast(365 * 3, namespace=NAMESPACE)
     gone = [m for m in forecast.moved if m.move.endswith("archived")]
     when = f"the first on {gone[0].at}" if gone else "none"
     show.print(
         f"If nobody asked anything for three years, {len(gone)} would be archived (hidden, not deleted): {when}."
+    )
+
+
+def _deploy_day(memory: Memory) -> FactLine:
+    return next(f for f in memory.facts(namespace=NAMESPACE) if f.predicate == DEPLOY_DAY)
+
+
+def _deploy_lines(show: Console, memory: Memory, subject: str, title: str) -> None:
+    """Show what MEMORY.md and the facts say of the deploy day."""
+    lines = [line.split(" <!--")[0] for line in memory.digest(NAMESPACE, BUDGET).splitlines() if "eploy day" in line]
+    facts = [f"  fact: {f.predicate.replace('_', ' ')}: {f.value}" for f in memory.facts(subject, namespace=NAMESPACE)]
+    show.print(
+        "\n".join([f"{title}:", *(f"  {line}" for line in lines), *(f for f in facts if "deploy" in f)]), markup=False
     )
 
 
