@@ -272,7 +272,7 @@ SAID_IN_HASTE = {
     "im Priya btw": ["I | name | priya"],
     "everyone calls me Little Jo so you can too": ["I | nickname | little jo"],
     "dont call me Robert": ["I | nickname | NOT robert"],
-    "our dog Fudge hates the hoover": ["we | dog_name | fudge", "Fudge | dislike | hoover"],
+    "our dog Fudge hates fireworks": ["we | dog_name | fudge", "Fudge | dislike | firework"],
     "my physio isnt Carla now, its Sven": ["I | physio | sven | was carla"],
     "my desk is 4b not 3b": ["I | desk | 4 b | was 3 b"],
     "always answer in Welsh, thanks": ["I | rule | answer in welsh"],

@@ -43,6 +43,7 @@ class Clause:
         used_to: It says "used to".
         never: It says "never".
         progressive: It says "be" before a verb in -ing.
+        since: Another clause says since when.
     """
 
     subject: Words
@@ -60,6 +61,7 @@ class Clause:
     used_to: bool = False
     never: bool = False
     progressive: bool = False
+    since: bool = False
 
     def day_beside(self, *places: TextSpan) -> Instant | None:
         """Return the day that it names beside some values."""
@@ -162,7 +164,8 @@ def _clause(text: str, words: Words, before: Words, said_at: Instant) -> Clause 
     subject, rest = words[:stop], words[stop:]
     if not subject and before:
         subject, start = before, before[0].start
-    plain = Clause(subject, "", rest, start, end, dates, ended=ended, denied=ended, now=now)
+    since = text[end : end + len(" since ")].lower() == " since "
+    plain = Clause(subject, "", rest, start, end, dates, ended=ended, denied=ended, now=now, since=since)
     return _with_verb(plain) if subject else None
 
 
@@ -293,7 +296,9 @@ def _with_verb(clause: Clause) -> Clause | None:
             return None
     if at >= len(words):
         return None
-    lapsed = clause.denied and clause.perfect and LAPSED.search(" ".join(w.low for w in words)) is not None
+    lapsed = (
+        clause.denied and clause.perfect and (clause.since or LAPSED.search(" ".join(w.low for w in words)) is not None)
+    )
     return _main_verb(replace(clause, ended=clause.ended or (lapsed and not clause.never)), at)
 
 
