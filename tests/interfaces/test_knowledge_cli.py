@@ -84,7 +84,7 @@ def test_learning_from_a_session_that_is_not_there_says_so(place):
     found = data("learn", "monday", "tuesday", code=3)
     assert (found["error"], "'tuesday' in default" in found["message"]) == ("NotFound", True)
     assert "'monday'" not in found["message"]
-    assert "Nothing new" in ran("learn", "monday", code=3)
+    assert "learned from before" in ran("learn", "monday", code=3)
     assert "in other" in ran("learn", "monday", "-n", "other", code=3)
 
 

@@ -413,7 +413,8 @@ def test_what_was_not_summed_up_or_learned_has_a_reason(memory, clock):
     assert "in 3 sessions or 20 messages" in reason
     assert "was in 1 sessions and 1 messages" in reason
     for n in range(4):
-        said(memory, clock, f"Gai Media ordered {n} crates.", session=f"w{n}")
+        words = f"Gai Media ordered {n} crates, and the driver who brought them waited at the gate until noon."
+        said(memory, clock, words, session=f"w{n}")
     done = memory.summarize(dry_run=False)
     assert (len(done.made), done.reason) == (1, "")
     assert memory.summarize().reason.startswith("Nothing that is summed up has changed")
