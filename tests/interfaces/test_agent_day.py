@@ -179,7 +179,7 @@ def check_facts(library):
         assert now == {
             *((s, v, False) for _, s, _, v in KEPT),
             *((s, new, False) for _, s, _, _, new in CHANGED),
-            *((s, f"not {v}", True) for _, s, _, v in DENIED),
+            *((s, v, True) for _, s, _, v in DENIED),
         }
         lines = [(e.id, f) for e in memory.entities() for f in memory.timeline(e.id).facts]
         march = {(name, f.value) for name, f in lines if f.valid_from <= MARCH < (f.valid_to or "9")}
@@ -193,7 +193,7 @@ def check_facts(library):
             assert [f.value for f in held] == [old, new], subject
         for words, subject, _, value in DENIED:
             (fact,) = [f for f in memory.facts(subject) if f.denied]
-            assert (fact.value, fact.trust) == (f"not {value}", "user")
+            assert (fact.value, fact.shown_value, fact.trust) == (value, f"not {value}", "user")
             assert [quote for _, quote in fact.sources] == [words]
 
 
