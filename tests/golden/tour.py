@@ -949,7 +949,7 @@ MEANING: Final = (
         "why-not $long 'nightly billing backup' --limit 1",
         verb("why_not", id="$long", query="nightly billing backup", limit=1),
     ),
-    Step("meaning-review", "review", verb("review"), keep={"names": {"why": "the names are alike in meaning (1.00)"}}),
+    Step("meaning-review", "review", verb("review"), keep={"names": {"why": "the names are alike (1.00)"}}),
     Step("meaning-same", "same $names", verb("same", id="$names"), verb("answer", id="$names", verdict="same")),
     Step("meaning-rates", "rates", verb("rates"), verb("rates")),
     Step("meaning-plan", "plan consolidate --similarity-threshold 0.8 -o merge.json", mcp=None),
