@@ -116,7 +116,7 @@ def _store(url: str | os.PathLike[str], policy: Policy, warn: Callable[[str], No
         if store.schema.unfenced:
             warn(
                 "The role bypasses row-level security, so only the statements keep namespaces apart. "
-                "Use a role that is no superuser."
+                "Use a role that is not a superuser."
             )
         return store
     from perdure.stores.sqlite.store import SqliteStore  # noqa: PLC0415  # only where it is used
@@ -137,7 +137,7 @@ def address_of(url: str) -> Address:
         StoreError: The driver is not installed.
     """
     if not is_server(url):
-        raise InvalidInput("This URL names no PostgreSQL server.", remedy="Write postgresql://user@host/database.")
+        raise InvalidInput("This URL is not a PostgreSQL address.", remedy="Write postgresql://user@host/database.")
     _postgres()
     from perdure.stores.postgres.server import Address  # noqa: PLC0415  # only where it is used
 
@@ -175,7 +175,7 @@ def local_postgres(folder: Path | None = None, *, port: int | None = None) -> It
     from perdure.stores.postgres.local import LocalServer, local_server  # noqa: PLC0415  # only where it is used
 
     if folder is not None and folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file.", remedy="Name a folder.")
+        raise InvalidInput(f"{folder} is a file.", remedy="Pass a folder.")
     server = local_server() if folder is None else LocalServer(folder, port=port)
     server.start()
     try:
@@ -204,16 +204,16 @@ def file_of(url: str | os.PathLike[str]) -> str:
     except TypeError:
         text = None
     if not isinstance(text, str):
-        raise InvalidInput("The store's path must be text or a Path.", remedy="Name a file, for example agent.db.")
+        raise InvalidInput("The store's path must be text or a Path.", remedy="Pass a file, for example agent.db.")
     text = checked_text(text.removeprefix("sqlite:///"), "The store's path", longest=_LONGEST_PATH)
     if _CONNECTION.search(text):
         raise InvalidInput(
-            "That looks like a server, not like a file; nothing was made.",
+            "This looks like a server address, not a file; nothing was created.",
             remedy="Write it as a URL: postgresql://user:password@host:port/database.",
         )
     if "://" in text:
         raise InvalidInput(
-            f"{text.split('://')[0]}:// is not supported.", remedy="Name a file, or postgresql://user@host/database."
+            f"{text.split('://')[0]}:// is not supported.", remedy="Use a file, or postgresql://user@host/database."
         )
     return text
 
@@ -328,12 +328,12 @@ def _own_file(url: str | os.PathLike[str]) -> str:
     """Return the file that an address names; a server has backups of its own."""
     if isinstance(url, str) and is_server(url):
         raise InvalidInput(
-            "A server's store is not backed up as a file.",
-            remedy="Use `pg_dump` and `pg_restore`, or the platform's backups; `perdure copy` makes a file of it.",
+            "A store on a server cannot be backed up as a file.",
+            remedy="Use `pg_dump` and `pg_restore`, or the platform's backups; `perdure copy` copies it to a file.",
         )
     path = file_of(url)
     if path == ":memory:":
-        raise InvalidInput("A store in memory has no file.", remedy="Name a file.")
+        raise InvalidInput("An in-memory store has no file.", remedy="Pass a file.")
     return path
 
 

@@ -77,7 +77,9 @@ def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: P
             raise InvalidInput("embedder must be a callable from texts to vectors.", remedy="Pass a function.")
         name = getattr(given, "__qualname__", type(given).__name__)
         if "<lambda>" in name:
-            raise InvalidInput("A lambda has no name to know its vectors by.", remedy="Define the embedder with def.")
+            raise InvalidInput(
+                "A lambda has no name, so its vectors cannot be identified.", remedy="Define the embedder with def."
+            )
         from perdure.models.custom import CallableEmbedder  # noqa: PLC0415  # only where it is used
 
         return CallableEmbedder(given, name=name)
@@ -90,7 +92,7 @@ def chosen_embedder(given: Embedder | Callable[..., Any] | str | None, policy: P
         p = policy.embedder
         return EndpointEmbedder(p.base_url, p.name, key_variable=p.key_variable, timeout=p.timeout_seconds)
     if model not in ("local", "minilm"):  # minilm is its deprecated name
-        raise InvalidInput(f"embedder must be local, none or endpoint, not {model!r}.", remedy="Pick one of them.")
+        raise InvalidInput(f"embedder must be local, none or endpoint, not {model!r}.", remedy="Choose one of them.")
     from perdure.models.local import LocalEmbedder  # noqa: PLC0415  # only where it is used
 
     return LocalEmbedder(weights=Path(policy.embedder.path) if policy.embedder.path else None)

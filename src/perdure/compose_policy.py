@@ -227,7 +227,7 @@ def rlm_values(path: Path | None) -> dict[str, dict[str, Any]]:
     """
     memory = _rlm_memory(path)
     if unknown := sorted(set(memory) - set(RLM_KEYS)):
-        told = f"{path} has keys under 'memory' that are not known and do nothing: {', '.join(unknown)}."
+        told = f"{path} has unknown keys under 'memory' that are ignored: {', '.join(unknown)}."
         warnings.warn(told, PerdureWarning, stacklevel=2)
     found: dict[str, dict[str, Any]] = {}
     for name, (section, key) in RLM_KEYS.items():
@@ -251,7 +251,7 @@ def _rlm_memory(path: Path | None) -> dict[str, Any]:
     except OSError as error:
         raise _rlm_refused(path, f"it cannot be read ({error.strerror}).") from error
     except (ValueError, RecursionError) as error:
-        raise _rlm_refused(path, f"it is no valid JSON ({error}).") from error
+        raise _rlm_refused(path, f"it is not valid JSON ({error}).") from error
     memory = data.get("memory", {}) if isinstance(data, dict) else None
     if not isinstance(memory, dict):
         raise _rlm_refused(path, "'memory' must be an object of keys.")
@@ -260,7 +260,7 @@ def _rlm_memory(path: Path | None) -> dict[str, Any]:
 
 def _rlm_refused(path: Path | None, *problems: str) -> PolicyError:
     return PolicyError(
-        tuple(f"{path}: {p}" for p in problems), remedy=f"Fix that file, or name another in {RLM_VARIABLE}."
+        tuple(f"{path}: {p}" for p in problems), remedy=f"Fix that file, or set another in {RLM_VARIABLE}."
     )
 
 
@@ -288,7 +288,7 @@ def _content_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except (OSError, ValueError) as error:  # some texts are no path at all
-        why = getattr(error, "strerror", None) or "it is no path"
+        why = getattr(error, "strerror", None) or "it is not a valid path"
         raise PolicyError((f"{_short(path)} cannot be read ({why}).",), remedy="Check the path.") from error
 
 
@@ -296,7 +296,7 @@ def _parsed(content: bytes, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError((f"{_short(path)} is no valid TOML: {error}.",), remedy="Fix that line.") from error
+        raise PolicyError((f"{_short(path)} is not valid TOML: {error}.",), remedy="Fix that line.") from error
 
 
 def _short(path: Path) -> str:

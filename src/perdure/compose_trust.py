@@ -90,7 +90,9 @@ def revoke_trust(path: Path) -> int:
         for record in found:
             _record_path(record).unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError(f"{trust_folder()} cannot be changed ({error.strerror}).", remedy="Check it.") from error
+        raise StoreError(
+            f"{trust_folder()} cannot be changed ({error.strerror}).", remedy="Check the folder's permissions."
+        ) from error
     return len(found)
 
 

@@ -120,7 +120,7 @@ def test_a_database_that_fails_again_and_again_is_not_asked_for_ever(folder):
     answers = authority(folder, SLOW, seconds=0.1).answers([AuthorityQuestion("day", "x", f"n{i}") for i in range(200)])
     assert time.monotonic() - begun < 3.0
     assert {a.standing for a in answers} == {Standing.UNREACHABLE}
-    assert "not asked after 3 failures in a row" in answers[3].evidence
+    assert "skipped after 3 failures in a row" in answers[3].evidence
     assert len(answers) == 200
 
 
@@ -167,7 +167,7 @@ def test_whatever_writes_is_refused_by_the_database_itself(folder, query):
          "(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 99) SELECT value FROM n)"),
          "the query returns more than 50 rows"),
         ("SELECT x'00ff' WHERE :subject <> ''", "the query returns a bytes; cast it to text"),
-        ("SELECT '' WHERE :subject <> ''", "the query returns an empty text; let it return NULL for nothing known"),
+        ("SELECT '' WHERE :subject <> ''", "the query returns an empty text; return NULL if there is no value"),
         ("SELECT hex(zeroblob(4000000)) WHERE :subject <> ''", "the query returns a text of 8,000,000 characters"),
         ("SELECT zeroblob(2000000000) WHERE :subject <> ''", "string or blob too big"),
         ("SELEC", 'near "SELEC": syntax error'),

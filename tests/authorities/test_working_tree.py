@@ -72,7 +72,7 @@ def test_what_is_there_is_fine(root):
         assert one(root, f"src/app.py#{symbol}").sight is Sight.FINE, symbol
     assert one(root, "src/main.go#Listen").sight is Sight.FINE
     assert one(root, "other.py#helper").sight is Sight.FINE
-    assert one(root, "app.py").evidence == "src/app.py is there"
+    assert one(root, "app.py").evidence == "src/app.py exists"
 
 
 def test_a_definition_is_no_comment_and_no_text(root):
@@ -91,7 +91,7 @@ def test_a_renamed_file_has_moved(root):
 def test_a_symbol_in_another_file_has_moved(root):
     moved = one(root, "src/app.py#helper")
     assert (moved.sight, moved.found) == (Sight.MOVED, ("src/deep/other.py#helper",))
-    assert moved.evidence == "src/app.py defines no helper; found as src/deep/other.py#helper"
+    assert moved.evidence == "src/app.py does not define helper; found as src/deep/other.py#helper"
     assert one(root, "src/removed.py#helper").found == ("src/deep/other.py#helper",)
 
 

@@ -116,13 +116,13 @@ def test_damage_is_found_and_said(path):
 RULES = {
     "memories without content": "DELETE FROM content WHERE row = 1",
     "contents without a memory": "DELETE FROM memory WHERE row = 1",
-    "memories that words do not find": "DELETE FROM words WHERE rowid = 1",
+    "memories missing from the keyword index": "DELETE FROM words WHERE rowid = 1",
     "vectors without a memory": "INSERT INTO vector VALUES ('default', 1, 99, 1, x'00')",
-    "operations whose journal is short": "DELETE FROM journal WHERE position = 0",
+    "operations with missing journal lines": "DELETE FROM journal WHERE position = 0",
     "journal lines without an operation": "DELETE FROM operation",
-    "accesses to no memory": "INSERT INTO access VALUES ('default', 'nobody', 1, 1)",
-    "idempotency keys of no memory": "INSERT INTO idempotency VALUES ('default', 'k', 'nobody')",
-    "memories in no namespace": "DELETE FROM namespace",
+    "accesses without a memory": "INSERT INTO access VALUES ('default', 'nobody', 1, 1)",
+    "idempotency keys without a memory": "INSERT INTO idempotency VALUES ('default', 'k', 'nobody')",
+    "memories without a namespace": "DELETE FROM namespace",
 }
 
 

@@ -91,7 +91,7 @@ def test_a_fault_leaves_what_was_found_by_rule_and_changes_nothing_else(talking,
     memory, _ = talking(FAULTS[fault])
     kept = memory.remember("The queue is RabbitMQ.")
     before = tables(path)
-    with pytest.warns(UserWarning, match="was not checked by the language model"):
+    with pytest.warns(UserWarning, match="could not check the extracted notes"):
         done = memory.extract(TALK)
     assert done.memories_created == 2
     after = tables(path)

@@ -39,7 +39,7 @@ def test_a_promoted_replica_has_all_that_was_acknowledged_and_goes_on(pair, reco
         assert time.monotonic() < until
     found = reader.recall("zebra number 7")
     assert found.hits[0].memory.id == kept[7].id
-    assert found.note == "not counted as access: the store is read-only"
+    assert found.note == "not counted as an access: the store is read-only"
     assert reader.check() == []
     for refused in (lambda: reader.remember("x"), lambda: reader.pin(kept[0].id)):
         with pytest.raises(StoreReadOnly) as caught:

@@ -188,7 +188,7 @@ def test_ingest_twice_adds_nothing(place):
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     first = data("ingest", str(file))
     assert (first["added"], first["skipped"], first["sessions"], first["files"]) == (2, 0, ["chat"], 1)
-    assert "Stored 0 memories from 1 file in default; 2 already known." in done("ingest", str(file))
+    assert "Stored 0 memories from 1 file in default; 2 already stored." in done("ingest", str(file))
     assert data("ingest", "-", "--session", "chat", "--embed-later", input=file.read_bytes())["skipped"] == 2
     assert "perdure undo" in done("ingest", str(file), "-n", "other")
 
@@ -227,7 +227,7 @@ def test_recall_answers_with_score_parts(place):
     assert "Deploys happen on Tuesdays" in text
     assert identity[-8:] in text
     assert "score" in text
-    assert "words" in text
+    assert "keyword" in text
     answer = data("recall", "-", input="When are deploys?\n")
     assert answer["hits"][0]["memory"]["id"] == identity
     assert answer["query"] == "When are deploys?"
@@ -256,7 +256,7 @@ def test_nothing_known_ends_with_three(place):
     assert data("recall", "zebras on the moon", code=Exit.NOTHING)["nothing_known"] is True
     result = ran("recall", "zebras")
     assert result.exit_code == Exit.NOTHING
-    assert "Nothing known." in result.stdout
+    assert "No stored memory matches." in result.stdout
 
 
 def test_no_touch_is_no_access(place):
@@ -324,7 +324,7 @@ def test_undo(place):
     again = ran("undo", operation["id"])
     assert again.exit_code == Exit.FAILED
     assert again.stdout == ""
-    assert "taken back" in again.stderr
+    assert "already undone" in again.stderr
     assert "Traceback" not in again.stderr
     assert len(again.stderr.splitlines()) == 2
     assert "Undone:" in done("undo", data("history", "-l", "1")[0]["id"])
@@ -365,7 +365,7 @@ def test_sweep_forecast_and_stats(place):
     assert dry["moved"]
     assert "1 move due" in done("sweep", "--dry-run")
     assert data("forecast", "400")["moved"]
-    assert "within 30 days if nothing happens" in done("forecast")
+    assert "within 30 days without further access" in done("forecast")
     assert "perdure undo" in done("sweep")
     assert data("sweep", "-n", "default")["moved"] == []
     stats = data("stats")
@@ -414,7 +414,7 @@ def test_policy_check_lists_all_faults(place):
     assert refused["fault"] == "policy"
     assert "rescored" in refused["message"]
     assert "nonsense" in refused["message"]
-    assert "sound" in done("policy", "check")
+    assert "valid" in done("policy", "check")
     assert data("policy", "check", str(place / "policy.toml"))["sound"] is True
     assert data("list", "--policy", "bad.toml", code=Exit.FAILED)["error"] == "PolicyError"
     assert data("policy", "check", "gone.toml", code=Exit.FAILED)["error"] == "PolicyError"

@@ -104,8 +104,8 @@ def test_a_stream_that_ends_early_is_told_and_goes_on(folder):
     whole = ran(folder, "export", "-").stdout
     torn = whole[: whole.rindex(b"\n", 0, -1) + 1]
     found = told(folder, "import", "-", "--store", "b.db", input=torn, code=1)
-    assert "cut short" in found["message"]
-    assert "What came is stored" in found["message"]
+    assert "truncated" in found["message"]
+    assert "What was read is stored" in found["message"]
     assert told(folder, "import", "-", "--store", "b.db", input=whole)["written"] == 0
 
 
@@ -115,7 +115,7 @@ def test_a_file_that_was_cut_short(folder):
     (folder / "cut.jsonl").write_bytes(data[: len(data) // 2])
     assert "--partial" in told(folder, "import", "cut.jsonl", "--store", "b.db", code=1)["remedy"]
     done = ran(folder, "import", "cut.jsonl", "--store", "b.db", "--partial").stdout.decode()
-    assert "was cut short" in done
+    assert "was truncated" in done
 
 
 def test_what_is_refused(folder):

@@ -96,20 +96,20 @@ def test_a_zone_is_given_to_times_that_name_none(made):
         ("tea", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
         ("1" * 5000, "is not JSON"),
-        ("[1]", "holds a list"),
-        ("null", "holds null"),
-        ("3", "holds a number"),
+        ("[1]", "contains a list"),
+        ("null", "contains null"),
+        ("3", "contains a number"),
         ("{}", "has no 'content'"),
         ('{"content": 3}', "has a number as content"),
         ('{"content": {"a": 1}}', "as content"),
         ('{"content": "a", "role": ["x"]}', "has a list as 'role'"),
         ('{"content": "a", "session": true}', "as 'session'"),
-        ('{"content": "a", "at": "soon"}', "has the time 'soon'"),
-        ('{"content": "a", "at": true}', "has the time"),
-        ('{"content": "a", "at": NaN}', "has the time"),
-        ('{"content": "a", "at": 1e300}', "has the time"),
-        ('{"content": "a", "at": {}}', "has the time"),
-        ('{"content": "a\\u0000"}', "holds a NUL"),
+        ('{"content": "a", "at": "soon"}', "has an invalid time: 'soon'"),
+        ('{"content": "a", "at": true}', "has an invalid time"),
+        ('{"content": "a", "at": NaN}', "has an invalid time"),
+        ('{"content": "a", "at": 1e300}', "has an invalid time"),
+        ('{"content": "a", "at": {}}', "has an invalid time"),
+        ('{"content": "a\\u0000"}', "contains a NUL"),
         ('{"content": "\\ud83d"}', "surrogate"),
         ('{"content": "a", "speaker": "\\ud83d"}', "surrogate"),
     ],
@@ -340,7 +340,7 @@ def test_lines_and_blocks_have_an_end(made, monkeypatch):
     with pytest.raises(InvalidInput, match=r"line 2, is longer than 16 MiB"):
         made("a\n" + "b" * 2000, "a.txt")
     for name, begin in (("a.txt", "a\n"), ("a.md", "```\n")):
-        with pytest.raises(InvalidInput, match=r"line 1, begins a paragraph of more than 16 MiB"):
+        with pytest.raises(InvalidInput, match=r"line 1, begins a paragraph that is larger than 16 MiB"):
             made(begin + "b\n" * 1000, name)
 
 

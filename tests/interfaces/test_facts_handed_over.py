@@ -51,7 +51,7 @@ def test_commands_take_facts_from_a_file_and_from_standard_input(place):
 @pytest.mark.parametrize(
     ("given", "code", "named"),
     [
-        ("no JSON", 2, "--facts"),
+        ("not valid JSON", 2, "--facts"),
         ("{}", 2, "a JSON list"),
         ('[{"subject": "", "predicate": "home", "colour": 1}]', 1, "Claim 1"),
     ],

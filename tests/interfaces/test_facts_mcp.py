@@ -280,7 +280,7 @@ def test_facts_timelines_sheets_and_summaries(place, facts, mode):
         ] == "invalidated"
         assert "closed" in (await call(client, "why", id=ursa))["history"][-1]["because"]
         error = await refused(client, "review", id=done["id"], verdict="confirm", reason="closed")
-        assert "reason belongs to deny" in error["message"]
+        assert "Only deny, keep and drop" in error["message"]
         assert (await call(client, "learn", sessions=["s200"]))["created"] == []
         assert (await refused(client, "timeline", entity="Nobody Inc"))["error"] == "NotFound"
         assert (await refused(client, "facts", limit=0))["error"] == "InvalidInput"

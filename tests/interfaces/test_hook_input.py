@@ -71,8 +71,8 @@ def test_a_home_is_found(tmp_path, monkeypatch):
         ("{}", "Stop", "no session_id"),
         ('{"session_id": " "}', "Stop", "no session_id"),
         ('{"session_id": 7}', "Stop", "session_id is not text"),
-        ('{"session_id": "s"}', "PostToolUse", "no hook for 'PostToolUse'"),
-        ('{"session_id": "s", "hook_event_name": "Stop"}', "SessionEnd", "got an input of 'Stop'"),
+        ('{"session_id": "s"}', "PostToolUse", "Unknown hook event: 'PostToolUse'"),
+        ('{"session_id": "s", "hook_event_name": "Stop"}', "SessionEnd", "received the input of 'Stop'"),
         ('{"session_id": "s", "hook_event_name": ["Stop"]}', "Stop", "hook_event_name is not text"),
         ('{"session_id": "s", "prompt": {"a": 1}}', "UserPromptSubmit", "prompt is not text"),
         ('{"session_id": "s", "cwd": "a\\u0000b"}', "Stop", "cwd is not a path"),
@@ -115,7 +115,7 @@ def test_only_two_events_put_words_before_the_model(event):
 
 def test_nothing_to_say_says_nothing():
     assert render_hook_output("SessionStart", None) == render_hook_output("SessionStart", " \n", "") == "{}"
-    with pytest.raises(InvalidInput, match="no hook for"):
+    with pytest.raises(InvalidInput, match="Unknown hook event"):
         render_hook_output("Notification", None)
 
 

@@ -298,7 +298,7 @@ def test_a_defect_of_ours_stops_nothing(monkeypatch, capsys):
 
     monkeypatch.setattr(agent_hooks, "answer_hook", broken)
     agent_hooks.run("Stop", None, None, None, meaning=False, text="{}")
-    assert capsys.readouterr().err == "perdure hook: RuntimeError: boom (a defect of Perdure; please report it)\n"
+    assert capsys.readouterr().err == "perdure hook: RuntimeError: boom (a bug in Perdure; please report it)\n"
 
 
 def test_misuse_is_told_as_misuse(project):

@@ -111,17 +111,17 @@ def test_where_nothing_was_known_then_recall_says_so_and_since_when_something_is
     question, since = "When does Gai Media want deliveries?", NOW - timedelta(days=30)
     told = data("recall", question, "--as-of", "2020-01-01T00:00Z", code=3)
     assert told["nothing_known"]
-    assert told["note"].startswith("nothing related was true at 2020-01-01 00:00 UTC; the earliest is of ")
+    assert told["note"].startswith("no related memory was true at 2020-01-01 00:00 UTC; the earliest is from ")
     assert f"{since:%Y-%m-%d %H:%M} UTC" in told["note"]
-    assert "less sure" not in told["note"]
+    assert "confidence of every" not in told["note"]
     known = data("recall", question, "--known-at", f"{since + timedelta(days=1):%Y-%m-%dT%H:%MZ}", code=3)["note"]
-    assert known.startswith(f"nothing related was known at {since + timedelta(days=1):%Y-%m-%d}")
-    assert f"the earliest is of {NOW:%Y-%m-%d}" in known  # taken in today, although it was said a month ago
+    assert known.startswith(f"no related memory was known at {since + timedelta(days=1):%Y-%m-%d}")
+    assert f"the earliest is from {NOW:%Y-%m-%d}" in known  # taken in today, although it was said a month ago
     assert data("recall", question, "--as-of", f"{since + timedelta(days=1):%Y-%m-%dT%H:%MZ}")["hits"]
     unsure = data("recall", question, "--as-of", f"{NOW:%Y-%m-%dT%H:%MZ}", "--min-confidence", "0.6", code=3)["note"]
     assert "less sure than 0.6" in unsure
     other = data("recall", "What is the boiling point of tungsten?", "--as-of", "2020-01-01T00:00Z", code=3)["note"]
-    assert other.startswith("nothing known: ")
+    assert other.startswith("no stored memory matches: ")
 
 
 @pytest.mark.behaviour("DO33")
@@ -131,7 +131,7 @@ def test_what_has_ended_was_not_true_afterwards_and_nothing_is_said_of_a_later_b
     question = ("recall", "Which deliveries does Gai Media prefer?", "--kind", "fact")
     assert data(*question, "--as-of", f"{NOW - timedelta(days=20):%Y-%m-%dT%H:%MZ}")["hits"]
     note = data(*question, "--as-of", f"{NOW - timedelta(days=5):%Y-%m-%dT%H:%MZ}", code=3)["note"]
-    assert note.startswith("nothing related was true at ")
+    assert note.startswith("no related memory was true at ")
     assert "earliest" not in note
 
 
@@ -185,7 +185,7 @@ REFUSED = {
     "an endless value": (("correct", "FACT", BIG), 1, "at most 500 characters"),
     "no budget": (("answer-sheet", "q", "--budget-tokens", "0"), 1, "at least 50"),
     "a time beyond time": (("recall", "q", "--as-of", "9999-12-31T00:00Z"), 1, "too far in the future"),
-    "an endless date": (("recall", "q", "--known-at", BIG), 2, "is no date"),
+    "an endless date": (("recall", "q", "--known-at", BIG), 2, "is not a date"),
     "an endless path": (("backtest", "--policy", BIG), 1, "cannot be read"),
     "no file": (("extract", BIG), 1, "cannot be read"),
     "a namespace with SQL": (("rates", "-n", SQL), 1, "is not allowed"),
@@ -219,4 +219,4 @@ def test_an_id_that_no_authority_knows_is_named(place):
     (place / "perdure.toml").write_text(KNOWLEDGE + '[knowledge]\nfile = "known.toml"\n')
     (place / "known.toml").write_text('[authorities.code]\nworking_tree = "."\n')
     perdure.open(place / "agent.db", embedder="none").close()
-    assert "No authority knows about nobody" in ran("verify", "nobody")
+    assert "No authority covers nobody" in ran("verify", "nobody")

@@ -66,7 +66,7 @@ def test_rates(memory):
     told = done("rates")
     assert "contact 20 8" in told
     assert "no 0 of 5 changes that it takes" in told
-    assert "Nothing was written; repeat it with --apply to apply it." in told
+    assert "Nothing was written; run it again with --apply to apply it." in told
     written = data("rates", "--apply")
     assert [(r["type"], r["in_use"]) for r in written["rates"]] == [("contact", True), ("terms", False)]
     assert f"Undo: perdure undo {written['operations'][0]}" not in done("rates")
@@ -86,7 +86,7 @@ def test_procedures(memory):
     told = done("procedures")
     assert "sessions 24 messages 144 unchanged 0" in told
     assert "17.38 times as often as otherwise" in told
-    assert "Nothing was written; repeat it with --apply to apply it." in told
+    assert "Nothing was written; run it again with --apply to apply it." in told
     assert memory.list(kinds=["procedure"]) == []
     applied = data("procedures", "--apply")
     assert [(p["move"], p["confidence"]) for p in applied["procedures"]] == [("learned", 0.8)]

@@ -144,7 +144,7 @@ def test_fit_previews_unless_applied_and_restore_brings_the_text_back():
     identity = kept(REPORT, "--at", "2026-05-01")
     text = done("fit", "--tokens", "200")
     assert "full to summary 1" in text
-    assert "Nothing was written; repeat it with --apply to apply it." in text
+    assert "Nothing was written; run it again with --apply to apply it." in text
     assert shown(identity)["form"] == "full"
     applied = data("fit", "--tokens", "200", "--apply")
     assert applied["after"] <= 200 < applied["before"]
@@ -173,7 +173,7 @@ def test_duplicates_are_merged_only_with_apply():
         kept("The office is in Lyon.", "-k", "episode", "--at", day)
     text = done("consolidate")
     assert "memories merged   1" in text
-    assert "Nothing was written; repeat it with --apply to apply it." in text
+    assert "Nothing was written; run it again with --apply to apply it." in text
     assert len(data("list")) == 2
     text = done("consolidate", "--apply", "--strategy", "keep_oldest")
     assert "memories merged   1" in text
@@ -203,7 +203,7 @@ def test_a_task_and_its_session_end():
     assert f"{one[-8:]} cause" in done("edges", two)
     assert re.search("promoted count +2", done("complete-task", "invoices", "--dry-run"))
     assert data("complete-task", "invoices")["promoted_count"] == 2
-    assert "Nothing was written; repeat it with --confirm to apply it." in done("promote", "monday")
+    assert "Nothing was written; run it again with --confirm to apply it." in done("promote", "monday")
     assert data("promote", "monday", "--threshold", "0.99")["promoted_count"] == 0
     assert "Ended monday" in done("end-session", "monday")
     assert {m["id"] for m in data("list")} >= {one, two}

@@ -60,7 +60,7 @@ def test_a_closed_server_says_so(memory):
         ("remember", {"content": "x" * (1 << 20 | 1)}, "InvalidInput", "1,048,576"),
         ("remember", {"content": "x", "at": "2999-01-01T00:00:00Z"}, "InvalidInput", "future"),
         ("remember", {"content": "x", "at": "2026-01-01T00:00:00"}, "InvalidInput", "no time zone"),
-        ("remember", {"content": "x", "at": "yesterday"}, "InvalidInput", "at is no ISO 8601"),
+        ("remember", {"content": "x", "at": "yesterday"}, "InvalidInput", "at is not an ISO 8601"),
         ("remember", {"content": "x", "importance": 1.5}, "InvalidInput", "importance"),
         ("remember", {"content": "x", "kind": "rumour"}, "InvalidInput", "kind"),
         ("remember", {"content": "x", "namespace": "../etc"}, "InvalidInput", "namespace"),

@@ -85,7 +85,7 @@ def drawn(blocks, width=400):
 def blocks_with(text):
     """Return one of each place in which text of others may stand."""
     return [
-        Line(("Looked in ", Foreign(text), " for it."), item=True),
+        Line(("Searched ", Foreign(text), " for it."), item=True),
         Table(("id", "name", "content"), ((Identifier("1a2b3c4d"), Foreign(text), Foreign(text, 40)),)),
         Pairs((("tags", Foreign(text)), ("made by", (Foreign(text), ", ", Foreign(text))))),
         Quote(
@@ -166,8 +166,8 @@ def test_what_overturns_a_hit_is_named_by_its_number_or_its_id(memory):
 def test_where_nothing_is_known_other_namespaces_are_named(memory):
     notes = {"namespaces": ["default", "acme", "a b c d e f"]}
     person, model = both(memory.recall("zebra?"), "recall", notes, namespace="default")
-    assert person.splitlines()[0] == "Nothing known."
-    assert "Looked in namespace default; this store also has acme, a b c d e f." in person
+    assert person.splitlines()[0] == "No stored memory matches."
+    assert "Searched namespace default; the store also has acme, a b c d e f." in person
     assert 'acme, "a b c d e f".' in model
     assert "Do not guess." in model
     assert "Do not guess." not in person
@@ -177,7 +177,7 @@ def test_a_long_memory_is_cut_for_a_model_except_where_it_is_read_whole(memory):
     kept = memory.remember("word " * 1000)
     listed = both(memory.recall("word"), "recall")[1]
     whole = both(memory.get(kept.id), "get")[1]
-    assert "(cut here; get returns the whole)" in listed
+    assert "(truncated; get returns the full text)" in listed
     assert len(listed) < 2500
     assert whole.count("word") >= 1000
 
@@ -217,7 +217,7 @@ def test_several_operations_are_undone_in_the_reverse_of_their_order():
 def test_maintenance_in_numbers_with_units(memory):
     memory.remember("The office is in Lyon.")
     assert both(memory.sweep(dry_run=True), "sweep")[1].startswith("0 moves due; ")
-    assert " within 400 days if nothing happens." in both(memory.forecast(400), "forecast", days=400)[0]
+    assert " within 400 days without further access." in both(memory.forecast(400), "forecast", days=400)[0]
     person, model = both(memory.stats(), "stats", {"store": "a b c d e.db", "no_facts": "The policy learns no facts."})
     assert "facts             none. The policy learns no facts." in person
     assert 'store: "a b c d e.db"' not in person
@@ -235,8 +235,8 @@ def test_a_digest_is_a_document_and_its_size_stays_out_of_a_pipe(memory, capsys)
 def test_a_preview_that_would_change_something_says_how_to_apply_it(memory):
     memory.remember("The office is in Lyon. " * 40)
     person, model = both(memory.fit(tokens=1, dry_run=True), "fit")
-    assert person.splitlines()[-1] == "Nothing was written; repeat it with --apply to apply it."
-    assert model.splitlines()[-1] == "Nothing was written; repeat it with dry_run=false to apply it."
+    assert person.splitlines()[-1] == "Nothing was written; run it again with --apply to apply it."
+    assert model.splitlines()[-1] == "Nothing was written; call it again with dry_run=false to apply it."
     assert "Nothing was written" not in both(memory.fit(tokens=10_000, dry_run=True), "fit")[0]
 
 
@@ -246,7 +246,7 @@ def test_facts_are_named_by_value_with_what_conflicts_and_why():
     with perdure.open(":memory:", policy=policy) as memory:
         done = memory.ingest([{"role": "user", "content": text} for text in said], session="s1")
         person, model = both(done, "ingest", {"files": 2, "no_facts": ""})
-        assert person.startswith("Stored 2 memories from 2 files in default; 0 already known.\nFacts were looked for")
+        assert person.startswith("Stored 2 memories from 2 files in default; 0 already stored.\nTo see the facts that")
         facts = memory.facts()
         person, model = both(facts, "facts")
         assert 'delivery day preference | "Tuesday" | 0.60' in model
@@ -260,7 +260,7 @@ def test_facts_are_named_by_value_with_what_conflicts_and_why():
         assert "Tuesday (0.60) against Friday (0.60) of " in person
         assert both(memory.answer_sheet("When does Gai Media want deliveries?"), "answer_sheet")[1].startswith("Quest")
         person, model = both(memory.review_details(), "review")
-        assert "Write down the person's answer: perdure review ID VERDICT;" in person
+        assert "Record the person's answer: perdure review ID VERDICT;" in person
         assert "review(id=..., verdict=...)" in model
 
 

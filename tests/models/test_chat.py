@@ -179,29 +179,35 @@ WRONG = {
     "choices null": (send(200, {"choices": None}), "no message"),
     "choice a word": (send(200, {"choices": ["x"]}), "no message"),
     "no message": (choice(text="x"), "no message"),
-    "refused": (choice(message={"content": None, "refusal": "no"}), "without words"),
-    "parts": (choice(message={"content": [{"type": "text"}]}), "without words"),
-    "blank": (says("  \n"), "without words"),
-    "cut short": (says('{"kind": "fa', finish_reason="length"), "cut short"),
-    "truncated answer": (says('{"kind": "fact", "facts": [{"subj'), "no JSON"),
-    "prose": (says("Sure! Here you are: nothing."), "no JSON"),
-    "deep answer": (says("[" * 100_000), "no JSON"),
-    "NaN": (says('{"kind": "fact", "facts": [{"subject": "a", "sure": NaN}]}'), "no JSON"),
-    "huge integer": (says('{"kind": "fact", "facts": [], "count": ' + "9" * 5000 + "}"), "no JSON"),
-    "a list": (says([ANSWER]), "the answer is no object"),
+    "refused": (choice(message={"content": None, "refusal": "no"}), "without text"),
+    "parts": (choice(message={"content": [{"type": "text"}]}), "without text"),
+    "blank": (says("  \n"), "without text"),
+    "cut short": (says('{"kind": "fa', finish_reason="length"), "was truncated"),
+    "truncated answer": (says('{"kind": "fact", "facts": [{"subj'), "no readable JSON"),
+    "prose": (says("Sure! Here you are: nothing."), "no readable JSON"),
+    "deep answer": (says("[" * 100_000), "no readable JSON"),
+    "NaN": (says('{"kind": "fact", "facts": [{"subject": "a", "sure": NaN}]}'), "no readable JSON"),
+    "huge integer": (says('{"kind": "fact", "facts": [], "count": ' + "9" * 5000 + "}"), "no readable JSON"),
+    "a list": (says([ANSWER]), "the answer is not an object"),
     "nonsense": (says({"weather": "fine"}), "has no 'kind'"),
-    "wrong word": (says({**ANSWER, "kind": "opinion"}), "kind is no string"),
-    "kind a list": (says({**ANSWER, "kind": ["fact"]}), "kind is no string"),
-    "facts a word": (says({**ANSWER, "facts": "tea"}), "facts is no list"),
-    "too many": (says({**ANSWER, "facts": ANSWER["facts"] * 4}), "facts is no list of the length"),
-    "fact a word": (says({**ANSWER, "facts": ["tea"]}), r"facts\[0\] is no object"),
+    "wrong word": (says({**ANSWER, "kind": "opinion"}), "kind is not the requested string"),
+    "kind a list": (says({**ANSWER, "kind": ["fact"]}), "kind is not the requested string"),
+    "facts a word": (says({**ANSWER, "facts": "tea"}), "facts is not a list"),
+    "too many": (says({**ANSWER, "facts": ANSWER["facts"] * 4}), "facts is not a list of the requested length"),
+    "fact a word": (says({**ANSWER, "facts": ["tea"]}), r"facts\[0\] is not an object"),
     "fact without": (says({**ANSWER, "facts": [{"sure": 1}]}), r"facts\[0\] has no 'subject'"),
-    "true as number": (says({**ANSWER, "facts": [{"subject": "a", "sure": True}]}), "sure is no number"),
-    "out of range": (says({**ANSWER, "facts": [{"subject": "a", "sure": 1.5}]}), "sure is no number"),
-    "infinite": (says('{"kind": "fact", "facts": [{"subject": "a", "sure": 1e999}]}'), "sure is no number"),
-    "too large": (says('{"kind": "fact", "facts": [{"subject": "a", "sure": 1' + "0" * 400 + "}]}"), "sure is no num"),
-    "half an integer": (says({**ANSWER, "count": 1.5}), "count is no integer"),
-    "null": (says({**ANSWER, "note": None}), "note is no string"),
+    "true as number": (says({**ANSWER, "facts": [{"subject": "a", "sure": True}]}), "sure is not the requested number"),
+    "out of range": (says({**ANSWER, "facts": [{"subject": "a", "sure": 1.5}]}), "sure is not the requested number"),
+    "infinite": (
+        says('{"kind": "fact", "facts": [{"subject": "a", "sure": 1e999}]}'),
+        "sure is not the requested number",
+    ),
+    "too large": (
+        says('{"kind": "fact", "facts": [{"subject": "a", "sure": 1' + "0" * 400 + "}]}"),
+        "sure is not the requested num",
+    ),
+    "half an integer": (says({**ANSWER, "count": 1.5}), "count is not the requested integer"),
+    "null": (says({**ANSWER, "note": None}), "note is not the requested string"),
 }
 
 
@@ -219,7 +225,7 @@ def test_a_reply_without_end_is_cut(serve):
         ask(serve(send(200, b" " * (5 * 1024 * 1024))))
 
 
-@pytest.mark.parametrize(("key", "match"), [(None, "not set"), (" ", "not set"), ("a\nb", "cannot carry")])
+@pytest.mark.parametrize(("key", "match"), [(None, "not set"), (" ", "not set"), ("a\nb", "not allowed in a header")])
 def test_an_unusable_key_is_told_before_any_request(serve, monkeypatch, key, match):
     server = serve(says(ANSWER))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -137,14 +137,14 @@ def test_nothing_is_written_and_namespaces_are_apart(opening, path, clock):
     assert tables(path) == before
     plain = json.loads(json.dumps(memory.backtest(AFTER_A_DAY).to_dict()))
     assert plain["other"]["missing"] == len(plain["lost"])
-    assert "gates are not asked" in plain["notes"][1]
+    assert "gates are ignored" in plain["notes"][1]
 
 
 @pytest.mark.behaviour("LE-backtest-7")
 def test_what_is_wrong_is_refused(memory):
     with pytest.raises(PolicyError):
         memory.backtest({"archive": {"rule": "sometimes"}})
-    with pytest.raises(InvalidInput, match="policy must be a mapping"):
+    with pytest.raises(InvalidInput, match="policy must be a dict"):
         memory.backtest("other.toml")
     for given in ({"namespace": ""}, {"limit": 0}, {"limit": 1001}):
         with pytest.raises(InvalidInput):

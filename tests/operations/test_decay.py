@@ -179,7 +179,7 @@ def test_decay_updates_database(spatial, clock):
     clock.passes(days=54)
     assert spatial.decay(dry_run=False).decayed_memories[0].new_importance == pytest.approx(0.2)
     entry = next(e for e in reversed(spatial.history(kept.id)) if e.operation == "decay")
-    assert "0.200 by now, its base is 0.800" in entry.because
+    assert "0.200 from a base of 0.800" in entry.because
 
 
 @pytest.mark.behaviour("SG9")

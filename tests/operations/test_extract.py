@@ -274,5 +274,5 @@ def test_a_model_is_asked_only_where_the_policy_says_so(opening):
 def test_a_real_endpoint_is_asked_and_its_fault_stops_nothing(opening):
     """Nothing listens on that port: the real client fails, and the notes are stored."""
     memory = opening({**CHECKED, "model": {**CHECKED["model"], "key_variable": "", "timeout_seconds": 0.1}})
-    with pytest.warns(ModelWarning, match="not checked by the language model"):
+    with pytest.warns(ModelWarning, match="could not check the extracted notes"):
         assert memory.extract(TALK).memories_created == 3

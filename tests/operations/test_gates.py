@@ -315,7 +315,7 @@ def test_hiding_waits_while_shortening_goes_on(opening, clock):
     clock.passes(days=60)
     report = memory.sweep()
     assert [len(h.ids) for h in report.held] == [30]
-    assert "it would hide 30 of 30" in report.held[0].because
+    assert "the plan would hide 30 of 30" in report.held[0].because
     assert {m.form for m in memory.list(limit=50)} == {"summary"}
     assert memory.stats().statuses == {"active": 30}
     assert {m.state.held for m in memory.list(limit=50)} == {True}

@@ -198,19 +198,19 @@ def test_learn_takes_claims_that_no_memory_says(memory):
 
 
 FAULTS = {
-    "unknown key": ([{**HOME, "since": "2020"}], "Claim 1: there is no key 'since'"),
+    "unknown key": ([{**HOME, "since": "2020"}], "Claim 1: unknown key 'since'"),
     "no value": ([HOME, {"subject": "Ana", "predicate": "home"}], "Claim 2: value is missing"),
     "empty subject": ([{**HOME, "subject": " "}], "Claim 1: subject is empty"),
     "pronoun": ([{**HOME, "subject": "she"}], "Claim 1: the subject 'she' names nobody"),
     "no word": ([{**HOME, "predicate": "?!"}], "Claim 1: the predicate '\\?!' has no word"),
     "type": ([{**HOME, "denied": "no"}], "Claim 1: denied must be true or false"),
-    "no object": (["Ana"], "Claim 1: it is no object"),
+    "no object": (["Ana"], "Claim 1: it must be an object"),
     "no list": ("Ana", "facts must be a list"),
-    "no date": ([{**HOME, "valid_from": "last May"}], "Claim 1: valid_from is no date"),
+    "no date": ([{**HOME, "valid_from": "last May"}], "Claim 1: valid_from is neither a date"),
     "naive": ([{**HOME, "valid_from": "2020-01-01T10:00"}], "naive"),
-    "ends first": ([{**HOME, "valid_from": "2020-01-02", "valid_to": "2020-01-01"}], "lies before valid_from"),
-    "future": ([{**HOME, "valid_from": "2100-01-01"}], "lies in the future"),
-    "quote": ([{**HOME, "quote": "in Bonn"}], "Claim 1: the quote 'in Bonn' does not stand in the content"),
+    "ends first": ([{**HOME, "valid_from": "2020-01-02", "valid_to": "2020-01-01"}], "is before valid_from"),
+    "future": ([{**HOME, "valid_from": "2100-01-01"}], "is in the future"),
+    "quote": ([{**HOME, "quote": "in Bonn"}], "Claim 1: the quote 'in Bonn' is not in the content"),
     "many": ([HOME] * 1001, "1,001 claims were given; 1,000 are allowed"),
     "denied twice": ([PORK, {**PORK, "predicate": "eat", "denied": True}], "Claim 2 denies what claim 1 says"),
     "two values": ([HOME, {**HOME, "value": "Bonn"}], "Claims 1 and 2 give home of Ana two values"),
@@ -243,7 +243,7 @@ def test_an_ambiguous_subject_is_named_and_an_id_is_taken(memory):
 
 
 def test_a_fact_is_remembered_with_what_it_is_about(memory):
-    with pytest.raises(perdure.InvalidInput, match="needs to say what it is about"):
+    with pytest.raises(perdure.InvalidInput, match="needs facts that say what it is about"):
         memory.remember("Ana lives in Berlin.", kind="fact")
     assert memory.remember("Ana lives in Berlin.", kind="fact", facts=[HOME]).memory.kind == "note"
 

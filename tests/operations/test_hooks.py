@@ -100,7 +100,7 @@ def test_a_resumed_transcript_that_repeats_another_session_adds_only_what_is_new
 @pytest.mark.filterwarnings("always")
 def test_a_message_that_cannot_be_stored_keeps_out_no_other(memory):
     later = Message("From the future.", at=START + timedelta(days=2), session="s", source="t.jsonl:2", key="uuid-2")
-    with pytest.warns(UserWarning, match="t.jsonl:2 was left out"):
+    with pytest.warns(UserWarning, match="t.jsonl:2 was skipped"):
         done = take_in(memory, said("The port is 8081."), later, said("TLS is on.", 3))
     assert done.added == 2
 

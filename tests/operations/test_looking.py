@@ -76,7 +76,7 @@ def test_nothing_known_is_said_and_not_counted(filled, path):
     before = tables(path)
     found = filled.recall("quantum chromodynamics lecture")
     assert (found.hits, found.nothing_known) == ((), True)
-    assert "nothing known" in found.note
+    assert "no stored memory matches" in found.note
     assert tables(path) == before
 
 

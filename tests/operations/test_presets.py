@@ -39,7 +39,7 @@ def test_confidence_loses_a_twentieth_a_day(evolving, clock):
 @pytest.mark.behaviour("SG61")
 def test_a_memory_never_accessed_decays_as_if_accessed_once(evolving, clock):
     """SPEC-03.17 with the amplifier at 0 accesses (field.md, trap in 001), and more access fades more slowly."""
-    ids = [evolving.remember(words).id for words in ("never asked for", "once wanted", "ten times needed")]
+    ids = [evolving.remember(words).id for words in ("as if they never happened", "once wanted", "ten times needed")]
     evolving.recall("once wanted", limit=1)
     for _ in range(10):
         evolving.recall("ten times needed", limit=1)
@@ -248,7 +248,7 @@ def test_why_tells_strength_stability_and_form(opening, clock):
     kept = memory.remember("the deploy is on tuesday")
     clock.passes(days=30)
     signals = memory.why(kept.id).signals
-    assert signals["strength"].endswith("hides nothing, because archive.rule is both")
+    assert signals["strength"].endswith("hides nothing because archive.rule is both")
     assert "baseline 0.205, threshold 0.080" in signals["strength"]
     assert "stability 2.31 days" in signals["retention"]
     assert signals["retention"].endswith("a review is suggested")

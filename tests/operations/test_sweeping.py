@@ -113,7 +113,7 @@ def test_the_day_has_a_budget_too(opening, clock):
         held += memory.sweep().held
     assert memory.stats().statuses == {"active": 108, "archived": 24}
     assert [len(h.ids) for h in held] == [8]
-    assert "one day may hide 20%" in held[0].because
+    assert "the daily limit is 20%" in held[0].because
 
 
 def test_a_small_namespace_has_a_free_count(opening, clock):

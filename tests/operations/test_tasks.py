@@ -70,7 +70,7 @@ def test_an_edge_names_two_memories_of_one_namespace(memory):
     for members in ([], [a], {a: "x"}, "text", [a, ""], 7):
         with pytest.raises(InvalidInput):
             memory.relate(members)
-    with pytest.raises(InvalidInput, match="one namespace"):
+    with pytest.raises(InvalidInput, match="same namespace"):
         memory.relate([a, b])
     for missing in ([a, "no-such-id"], ["no-such-id", a]):
         with pytest.raises(NotFound):

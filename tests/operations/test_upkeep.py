@@ -325,7 +325,7 @@ def test_a_backup_that_reads_back_differently_is_no_backup(kept, tmp_path, monke
     vaulted(raw_store, kept, kept.list("a")[0].id)
     right = backups._write
     monkeypatch.setattr(backups, "_write", lambda path, lines: (right(path, lines)[0], "another digest"))
-    assert "does not hold what was written" in kept.upkeep("one").failed["a"]
+    assert "differs from what was written" in kept.upkeep("one").failed["a"]
     assert files(tmp_path) == []
 
 

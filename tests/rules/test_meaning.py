@@ -122,9 +122,9 @@ def test_a_longer_text_may_stand_for_a_shorter_one_but_not_the_other_way(keeper,
 def test_the_reason_says_what_is_in_the_way():
     assert conflict("It takes 30 seconds.", "It takes 40 seconds.") == "number: 40 is not 30"
     assert conflict("It works.", "It does not work.") == "negation: not is not none"
-    assert conflict("It is purple.", "It is cyan.") == "not in what is kept: 'cyan'"
+    assert conflict("It is purple.", "It is cyan.") == "missing from the remaining text: 'cyan'"
     assert "another order" in conflict("Yes, Alice likes Bob.", "Yes, Bob likes Alice.")
-    assert conflict("", "It is purple.") == "the text that is kept says nothing"
+    assert conflict("", "It is purple.") == "the remaining text is empty"
 
 
 @pytest.mark.behaviour("LA5")

@@ -377,10 +377,10 @@ def test_a_file_that_is_missing_or_no_toml_is_a_policy_error(tmp_path):
         load_policy(tmp_path / "none.toml")
     broken = tmp_path / "broken.toml"
     broken.write_text("[importance\nfloor = ", "utf-8")
-    with pytest.raises(PolicyError, match="no valid TOML"):
+    with pytest.raises(PolicyError, match="not valid TOML"):
         load_policy(broken)
     broken.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(PolicyError, match="no valid TOML"):
+    with pytest.raises(PolicyError, match="not valid TOML"):
         load_policy(broken)
 
 

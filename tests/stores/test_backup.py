@@ -128,7 +128,7 @@ def test_a_backup_is_one_moment_while_others_write(agent, tmp_path, monkeypatch)
 def test_an_existing_file_is_only_replaced_when_told(agent, tmp_path):
     target = tmp_path / "safe.db"
     target.write_text("mine")
-    with pytest.raises(InvalidInput, match="there already"):
+    with pytest.raises(InvalidInput, match="already exists"):
         backup(agent, target)
     assert target.read_text() == "mine"
     backup(agent, target, overwrite=True)
@@ -221,7 +221,7 @@ def test_a_restored_store_replaces_one_that_is_kept(agent, tmp_path):
         with opened(agent) as memory:
             memory.remember(f"after the backup {round_}")
         now = tables(agent)
-        with pytest.raises(InvalidInput, match="there already"):
+        with pytest.raises(InvalidInput, match="already exists"):
             restore_backup(safe, agent)
         done = restore_backup(safe, agent, overwrite=True)
         assert done.kept == tmp_path / kept
@@ -237,7 +237,7 @@ def test_a_store_in_use_is_not_replaced(agent, tmp_path, monkeypatch):
     backup(agent, safe)
     with opened(agent) as memory:
         memory.remember("in use")
-        with pytest.raises(StoreBusy, match="Another process uses"):
+        with pytest.raises(StoreBusy, match="Another process is using"):
             restore_backup(safe, agent, overwrite=True)
         memory.remember("still in use")
         assert memory.check() == []

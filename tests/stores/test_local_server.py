@@ -134,7 +134,7 @@ def test_a_replica_follows_and_can_be_promoted(synchronous):
         primary.kill()
         replica.promote()
         assert as_perdure(replica, "INSERT INTO t VALUES (8); SELECT count(*) FROM t") == "2"
-        with pytest.raises(StoreError, match="holds a server already"):
+        with pytest.raises(StoreError, match="already contains a server"):
             replica.replica(replica.folder, synchronous=False)
         folders = (primary.folder, replica.folder)
     assert not any(folder.exists() for folder in folders)
@@ -152,7 +152,7 @@ def test_a_folder_that_the_servers_account_cannot_reach(tmp_path, caplog):
     assert (folder / "data").is_symlink()
     assert str(elsewhere) in caplog.text
     shutil.rmtree(elsewhere)
-    with pytest.raises(StoreError, match="which is gone"):
+    with pytest.raises(StoreError, match="which does not exist"):
         server.start()
 
 
@@ -172,7 +172,7 @@ def test_a_process_that_ends_takes_its_server_with_it():
 def test_a_taken_port_and_a_bad_setting_are_told(server, reachable):
     for folder, settings, port, told in (
         ("a", {}, server.port, r"Address already in use(.|\n)*Choose another port"),
-        ("a", {"shared_buffers": "much"}, None, r"invalid value for parameter(.|\n)*Fix what the log names"),
+        ("a", {"shared_buffers": "much"}, None, r"invalid value for parameter(.|\n)*Fix the problem in the log"),
     ):
         with pytest.raises(StoreError, match=told):
             LocalServer(reachable / folder, settings=settings, port=port).start()
@@ -190,7 +190,7 @@ def test_a_missing_wheel_is_an_error_that_says_what_to_install(monkeypatch, tmp_
     assert not (tmp_path / "new").exists()
     with pytest.raises(StoreError, match="has no port yet"):
         local_server().dsn()
-    with pytest.raises(StoreError, match="holds no server"):
+    with pytest.raises(StoreError, match="contains no server"):
         LocalServer(tmp_path, port=1).dsn()
 
 

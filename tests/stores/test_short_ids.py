@@ -114,7 +114,7 @@ def test_a_short_form_stands_for_its_memory_and_one_that_fits_several_for_none(p
     with opened(path) as memory:
         assert memory.resolve_id("123456") == IDS[2]
         assert memory.resolve_id("m1") == "m1"
-        with pytest.raises(InvalidInput, match="fits several"):
+        with pytest.raises(InvalidInput, match="matches several"):
             memory.resolve_id("abcdef")
         operation = memory.history()[0].id
         assert memory.resolve_id(short_id(operation), "operation") == operation

@@ -127,7 +127,7 @@ class Knowledge:
         try:
             verify(ctx, namespace, stale)
         except GateStopped as stopped:
-            ctx.warn(f"Ageing facts were not replaced by what an authority says: {stopped}", AuthorityWarning)
+            ctx.warn(f"Stale facts were not replaced by an authority's values: {stopped}", AuthorityWarning)
             return False
         return True
 
@@ -226,6 +226,6 @@ def _learn(ctx: Context, place: str) -> TaskResult:
 def _verify(ctx: Context, place: str) -> TaskResult:
     """Ask authorities about facts and citations; what they leave unsaid changes nothing."""
     found = verify(ctx, place)
-    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to ask about"
+    told = ", ".join(f"{n} {what}" for what, n in found.counts.items()) or "nothing to verify"
     more = f"; {found.left} left for the next time" if found.left else ""
     return f"{told}{more}", {"counts": found.counts, "operations": list(found.operations)}

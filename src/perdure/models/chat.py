@@ -25,7 +25,9 @@ _UNKNOWN_FORM: Final = frozenset({400, 415, 422})
 """Statuses of a server that does not know a field of the request."""
 _UNREADABLE: Final = frozenset({400, 413, 422})
 """Statuses of a server that can be asked, but not about this text: it is too long, for example."""
-_CHECK_SERVER: Final = "Check that the server runs and speaks the OpenAI chat protocol, or name another model."
+_CHECK_SERVER: Final = (
+    "Check that the server is running and supports the OpenAI chat protocol, or configure another model."
+)
 _TYPES: Final = ("string", "number", "integer", "boolean", "array", "object")
 _FORM: Final = (
     "Answer with one JSON object and nothing else: no explanation, no code fence. It must fit this JSON Schema:"
@@ -60,7 +62,7 @@ class ChatModel:
         pause: float = 0.5,
     ) -> None:
         if not name.strip():
-            raise InvalidInput("The model has no name.", remedy="Name it as the server knows it.")
+            raise InvalidInput("The model has no name.", remedy="Set the name that the server uses.")
         self._post = Posting(
             base_url,
             "/chat/completions",
@@ -104,7 +106,7 @@ class ChatModel:
         """
         _check_schema(schema, "schema")
         if schema.get("type") != "object":
-            raise InvalidInput("The schema is not of type object.", remedy="Wrap it in an object.")
+            raise InvalidInput("The schema must have the type object.", remedy="Wrap it in an object.")
         system = without_lone_surrogates(f"{instruction}\n\n{_FORM}\n{json.dumps(schema)}")
         messages = [{"role": "system", "content": system}, {"role": "user", "content": without_lone_surrogates(text)}]
         asked = {"model": self._name, "messages": messages}
@@ -143,7 +145,7 @@ class ChatModel:
         try:
             found = json.loads(_unfenced(content), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
-            raise self._unusable("holds no JSON that can be read") from None
+            raise self._unusable("contains no readable JSON") from None
         try:
             fitting = _fitting(found, schema, "the answer")
         except _UnfitError as unfit:
@@ -179,10 +181,10 @@ class ChatModel:
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise self._post.wrong("has no message")
         if choice.get("finish_reason") == "length":
-            raise self._unusable("was cut short by the server's limit of tokens")
+            raise self._unusable("was truncated by the server's token limit")
         content = message.get("content")
         if not isinstance(content, str) or not content.strip():
-            raise self._unusable("has a message without words")
+            raise self._unusable("has a message without text")
         return content
 
     def _unusable(self, what: str) -> UnusableReply:
@@ -240,11 +242,11 @@ def _strict(schema: Mapping[str, Any]) -> bool:
 def _check_schema(schema: Any, place: str, depth: int = 1) -> None:
     if not isinstance(schema, Mapping) or schema.get("type") not in _TYPES or depth > _DEEPEST:
         raise InvalidInput(
-            f"{place} is no schema that can be checked.", remedy=f"Give it a type: {', '.join(_TYPES)}; keep it flat."
+            f"{place} is not a supported schema.", remedy=f"Give it a type: {', '.join(_TYPES)}; keep it flat."
         )
     properties = schema.get("properties", {})
     if not isinstance(properties, Mapping) or not set(schema.get("required", ())) <= set(properties):
-        raise InvalidInput(f"{place} requires what it does not describe.", remedy="Add it to properties.")
+        raise InvalidInput(f"{place} requires a property that it does not define.", remedy="Add it to properties.")
     for name, part in properties.items():
         _check_schema(part, f"{place}.{name}", depth + 1)
     if schema["type"] == "array":
@@ -273,7 +275,7 @@ def _fitting(value: Any, schema: Mapping[str, Any], place: str) -> Any:
         return _fitting_object(value, schema, place)
     if kind == "array":
         if not isinstance(value, list) or len(value) > schema.get("maxItems", len(value)):
-            raise _UnfitError(f"{place} is no list of the length asked for.")
+            raise _UnfitError(f"{place} is not a list of the requested length.")
         return [_fitting(item, schema["items"], f"{place}[{at}]") for at, item in enumerate(value)]
     if kind == "string":
         fits = isinstance(value, str)
@@ -283,13 +285,13 @@ def _fitting(value: Any, schema: Mapping[str, Any], place: str) -> Any:
     else:
         fits = _is_number(value, schema)
     if not fits or ("enum" in schema and value not in schema["enum"]):
-        raise _UnfitError(f"{place} is no {kind} that was asked for.")
+        raise _UnfitError(f"{place} is not the requested {kind}.")
     return value
 
 
 def _fitting_object(value: Any, schema: Mapping[str, Any], place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _UnfitError(f"{place} is no object.")
+        raise _UnfitError(f"{place} is not an object.")
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value and "default" not in properties[name]:

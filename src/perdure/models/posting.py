@@ -72,7 +72,7 @@ class Posting:
     ) -> None:
         self.url = _address(base_url) + path
         if timeout <= 0 or pause < 0:
-            raise InvalidInput("timeout must be above 0 and pause not below 0 seconds.", remedy="Correct the values.")
+            raise InvalidInput("timeout must be above 0 and pause not below 0 seconds.", remedy="Correct these values.")
         self._error, self._remedy = error, remedy
         self._key_variable = key_variable
         self._timeout, self._pause = timeout, pause
@@ -179,12 +179,12 @@ class Posting:
         if not key:
             raise self._error(
                 f"The environment variable {self._key_variable} is not set.",
-                remedy="Set it to the server's key, or name no variable if the server needs none.",
+                remedy="Set it to the server's key, or clear the policy's key variable if the server needs none.",
             )
         if not (key.isascii() and key.isprintable()):
             raise self._error(
-                f"The environment variable {self._key_variable} holds characters that a header cannot carry.",
-                remedy="Set it to the key alone, in one line.",
+                f"The environment variable {self._key_variable} contains characters that are not allowed in a header.",
+                remedy="Set it to the key only, on one line.",
             )
         return key
 

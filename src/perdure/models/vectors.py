@@ -52,7 +52,7 @@ def _check_row(row: Sequence[float], dimensions: int | None, source: str) -> Non
         expected = "at least 1" if dimensions is None else str(dimensions)
         _refuse(f"it has {len(row)} values, expected {expected}.", source)
     if not all(map(math.isfinite, row)):
-        _refuse("it holds a NaN or an infinity.", source)
+        _refuse("it contains NaN or infinity.", source)
     if max(map(abs, row)) == 0.0:
         _refuse("all its values are zero, so it has no direction.", source)
 
@@ -80,9 +80,9 @@ class SpaceOnFirstUse:
 
     def __init__(self, model: str, version: str, dimensions: int | None) -> None:
         if not model or not version:
-            raise InvalidInput("An embedder needs a name and a version.", remedy="They tell its vectors from others.")
+            raise InvalidInput("An embedder needs a name and a version.", remedy="They identify its vectors.")
         if dimensions is not None and dimensions < 1:
-            raise InvalidInput(f"dimensions is {dimensions}.", remedy="Give a number of 1 or more, or leave it out.")
+            raise InvalidInput(f"dimensions is {dimensions}.", remedy="Give a number of 1 or more, or omit it.")
         self._model = model
         self._version = version
         self._dimensions = dimensions
@@ -133,11 +133,11 @@ def _numbers(values: Any, source: str) -> list[float]:
     for value in plain:
         # bool is a Real to Python, but a True in an embedding is a mistake.
         if isinstance(value, bool) or not isinstance(value, Real):
-            _refuse(f"it holds a {type(value).__name__}, not only numbers.", source)
+            _refuse(f"it contains a {type(value).__name__}, not only numbers.", source)
         try:
             row.append(float(value))
         except OverflowError:
-            _refuse("it holds a number too large for a float.", source)
+            _refuse("it contains a number too large for a float.", source)
     return row
 
 

@@ -49,7 +49,7 @@ class WordPiece:
 
     def __init__(self, vocabulary: Path | None = None) -> None:
         path = vocabulary or Path(__file__).with_name("vocab.txt")
-        remedy = "Install Perdure again: the file is part of it."
+        remedy = "Reinstall Perdure; the file is part of it."
         try:
             lines = path.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:

@@ -18,7 +18,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     record = read_record(ctx, identity)
     memory = memory_items([record], ctx.policy, ctx.clock())[0]
     if memory.status is not Status.ACTIVE and not filters.include_archived:
-        return Absence(identity, text, "status", f"it is {memory.status}; ask with include_archived, or restore it")
+        return Absence(identity, text, "status", f"it is {memory.status}; recall with include_archived, or restore it")
     query, note = embed_query(ctx, text)
     pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
     order = rank_candidates(pool, query, ctx.policy.recall)
@@ -35,7 +35,7 @@ def _floor(ctx: Context, memory: MemoryItem, pool: Pool, query: Query, filters: 
     if memory.confidence < filters.min_confidence:
         return "min_confidence", f"its confidence {memory.confidence:.3f} is below {filters.min_confidence:g}"
     if why := why_nothing_known(pool, query, ctx.policy.recall):
-        return "nothing known", f"nothing passed the relevance floor: {why}"
+        return "relevance floor", f"no memory passed the relevance floor: {why}"
     return None
 
 
@@ -46,12 +46,12 @@ def _rank(
     score = order[rank - 1].score
     if memory.id not in {entry.id for entry in close}:
         share = f"{ctx.policy.recall.hit_share:.0%} of the best one's"
-        return "hit_share", f"it scores {score:.3f}, but its own likeness to the question is below {share}"
+        return "hit_share", f"it scores {score:.3f}, but its own similarity to the question is below {share}"
     hits = best_hits(ctx, close, text, memory.namespace, limit, filters, ctx.clock())
     place = next((i for i, h in enumerate(hits, 1) if h.memory.id == memory.id), None)
     if place is not None:
-        return "nothing", f"it is in the answer, at place {place}"
-    weakest = f"; the last one shown scores {hits[-1].score:.3f}" if hits else ""
+        return "nothing", f"it is in the answer, at rank {place}"
+    weakest = f"; the last hit scores {hits[-1].score:.3f}" if hits else ""
     return "rank", f"it ranks {rank} of {len(order)} with score {score:.3f}{weakest} (limit {limit})"
 
 
@@ -61,7 +61,7 @@ def _unfound(ctx: Context, memory: MemoryItem, query: Query, filters: Filters) -
     if any(c.id == memory.id for c in everything.candidates) and filters != replace(Filters(), include_archived=True):
         given = {f: getattr(filters, f) for f in Filters.__slots__ if getattr(filters, f) not in ((), None, 0.0, False)}
         if given:
-            return "filters", f"it is found without the filters {given}"
+            return "filters", f"it is found only without the filters {given}"
     count, words = ctx.policy.recall.candidates, ", ".join(query.words) or "(none)"
-    meaning = "" if query.vector is None else f", nor among the {count} nearest by meaning"
-    return "search", f"it is not among the {count} best by the words {words}{meaning}"
+    meaning = "" if query.vector is None else f", nor among the {count} nearest in semantic search"
+    return "search", f"it is not among the {count} best in keyword search for {words}{meaning}"

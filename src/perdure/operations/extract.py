@@ -115,7 +115,7 @@ def _check_with_model(
     try:
         answer = ctx.model.ask(verifying.INSTRUCTION, verifying.prompt_text(text, asked), verifying.reply_schema(most))
     except PerdureError as error:
-        ctx.warn(f"What was extracted was not checked by the language model: {error}", ModelWarning)
+        ctx.warn(f"The language model could not check the extracted notes: {error}", ModelWarning)
         return found
     rest = [c for c in found if c not in asked]
     return [*verifying.apply_reply(text, asked, answer, min_confidence=min_confidence), *rest]

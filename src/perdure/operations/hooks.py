@@ -38,7 +38,7 @@ PROMPT_TOKENS: Final = 600
 DIGEST_TOKENS: Final = 2200
 """Most tokens of the digest at the start, whatever the policy's own budget is: agents hide longer texts in a file."""
 HITS: Final = 8
-ASKING: Final = "Where it says ask: ask the user when it fits, then call `answer`."
+ASKING: Final = "Where it says ask: ask the user at a suitable moment, then call `answer`."
 KNOWN_AGAIN: Final = 0.9
 """From this likeness on, what a user asks to remember is known already."""
 QUIET_MS: Final = 600_000
@@ -124,7 +124,7 @@ class Agent:
 
     def alive(self, session: str, namespace: str, transcript: str) -> None:
         """Note a sign of life."""
-        self._note(session, namespace, {"transcript": transcript}, "a sign of life")
+        self._note(session, namespace, {"transcript": transcript}, "the session is active")
 
     def ended(self, session: str, namespace: str) -> None:
         """Note that a session was ended: what was worth it was promoted."""
@@ -143,7 +143,9 @@ class Agent:
             self._note(session, namespace, {"shown": list(digest.ids[:_SHOWN])}, "memories were shown")
         parts = [digest.text] if digest.ids else []
         if asked:
-            parts.append("\n".join(["", "Open questions. Ask the user when it fits, then call `answer`:", *asked]))
+            parts.append(
+                "\n".join(["", "Open questions. Ask the user at a suitable moment, then call `answer`:", *asked])
+            )
         return context_block(parts)
 
     def beside(self, prompt: str, session: str, namespace: str) -> str:
@@ -190,7 +192,7 @@ class Agent:
             try:
                 one = self._ingested([message], namespace, shown, embed)
             except InvalidInput as error:
-                self.ctx.warn(f"A message of {message.source} was left out: {error.message}")
+                self.ctx.warn(f"A message from {message.source} was skipped: {error.message}")
                 continue
             done = Ingested(
                 done.added + one.added,
@@ -212,7 +214,7 @@ class Agent:
         try:
             retry(lambda: store_candidates(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN))
         except PerdureError as error:  # the message itself is stored
-            self.ctx.warn(f"What the user asked to remember was not noted: {error}")
+            self.ctx.warn(f"A request to remember something was not stored as a note: {error}")
 
     def _questions(self, session: str, namespace: str) -> list[str]:
         """Return lines about what a person should be asked: of those that this session may see, what today allows."""

@@ -89,13 +89,13 @@ class _Reading:
                 break
             self._part(step, group, write=write)
         if not self.whole and not self.partial:
-            done = " What came is stored; the whole input goes on from there." if write else ""
-            raise InvalidInput(f"The export was cut short: it has no end.{done}", remedy=_CUT)
+            done = " What was read is stored; importing the complete export continues from there." if write else ""
+            raise InvalidInput(f"The export is truncated: its end is missing.{done}", remedy=_CUT)
         for place in {place for place, _ in self.tallies}:
             for part in PARTS:
                 self._empty((place, part))
         if self.namespace is not None and not self.tallies:
-            raise NotFound(f"The export has no namespace {self.namespace!r}.", remedy="Leave --namespace out.")
+            raise NotFound(f"The export has no namespace {self.namespace!r}.", remedy="Omit --namespace.")
 
     def _numbered(self, lines: Iterable[Line]) -> Iterator[Line]:
         for self.line, line in enumerate(lines, 1):
@@ -116,8 +116,10 @@ class _Reading:
 
     def _head(self, head: Line, *, write: bool) -> None:
         if head.get(HEAD) != FORMAT:
-            what = f"an export of format {head[HEAD]}" if head.get(HEAD) else "no export of Perdure"
-            raise InvalidInput(f"This is {what}.", remedy="`perdure export` makes one; conversations go to `ingest`.")
+            what = f"an export of format {head[HEAD]}" if head.get(HEAD) else "not an export of Perdure"
+            raise InvalidInput(
+                f"This is {what}.", remedy="Use a file that `perdure export` wrote; for conversations use `ingest`."
+            )
         spaces = _spaces(head.get("spaces"))
         self.dimensions = {space.name: space.dimensions for space, _ in spaces}
         rows = head.get("rows")
@@ -194,7 +196,7 @@ class _Reading:
             found = self.tallies.setdefault(step, TallyCounter().told())
             if (line.get("rows"), line.get("digest")) != (found.rows, found.digest):
                 raise InvalidInput(
-                    f"The export is damaged: the part {step[1]} of {step[0]} does not hold what its end says.",
+                    f"The export is damaged: the part {step[1]} of {step[0]} does not match its checksum.",
                     remedy="Export again.",
                 )
             if found.rows == 0 and self._there(step).rows:
@@ -209,4 +211,4 @@ def _spaces(told: Any) -> list[tuple[Space, bool]]:
     try:
         return [(Space(str(t["model"]), int(t["dimensions"]), str(t["version"])), bool(t["active"])) for t in told]
     except (KeyError, TypeError, ValueError):
-        raise InvalidInput("The export's head is damaged.", remedy="Export again.") from None
+        raise InvalidInput("The export's header is damaged.", remedy="Export again.") from None

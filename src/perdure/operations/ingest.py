@@ -87,12 +87,12 @@ def _message(item: Message | Mapping[str, Any], position: int) -> Message:
         return item
     if not isinstance(item, Mapping):
         raise InvalidInput(
-            f"Message {position} is no mapping but {type(item).__name__}.",
+            f"Message {position} is of type {type(item).__name__}, not a dict.",
             remedy="Pass dicts with content, role and at.",
         )
     content = item.get("content", item.get("text"))
     if content is None:
-        raise InvalidInput(f"Message {position} has no content.", remedy="Give it a key 'content' with the words.")
+        raise InvalidInput(f"Message {position} has no content.", remedy="Add a key 'content' with the text.")
     return Message(
         content=content,
         role=item.get("role") or "user",
@@ -111,8 +111,8 @@ def _moment(value: Any, position: int) -> datetime | None:
         return datetime.fromisoformat(value)
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"Message {position} has the time {value!r}.",
-            remedy="Use ISO 8601 with a zone, for example 2026-11-21T09:30:00Z.",
+            f"Message {position} has an invalid time: {value!r}.",
+            remedy="Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z.",
         ) from None
 
 

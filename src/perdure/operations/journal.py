@@ -49,14 +49,14 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
         raise NotFound(f"There is no operation {operation_id!r}.", remedy="`perdure history` lists operations.")
     if operation.undone_by is not None:
         raise InvalidInput(
-            f"The operation {operation.id} was taken back by {operation.undone_by} already.",
-            remedy="Undo that one to bring it back.",
+            f"The operation {operation.id} was already undone by {operation.undone_by}.",
+            remedy="To redo it, undo {operation.undone_by}.",
         )
     changes = _whole_changes(ctx, operation)
     now = ctx.clock()
     whole = Plan(operation.id, operation.operation, operation.namespace, now, changes, ctx.policy.version)
     plan = whole.inverse(id=ctx.ids(now), at=now)
-    note = f"takes back {operation.operation} of {operation.at}"
+    note = f"undoes {operation.operation} of {operation.at}"
     plan = replace(plan, changes=(*plan.changes, *_reopened_conflicts(ctx, plan, now)), note=note)
     try:
         ctx.store.apply(plan)
@@ -108,7 +108,9 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
         if change.before is None and change.target is Target.MEMORY:
             if change.id not in images:
                 raise ConflictError(
-                    f"The memory {change.id} is gone.", (change.id,), remedy="Undo what removed it first."
+                    f"The memory {change.id} no longer exists.",
+                    (change.id,),
+                    remedy="First undo the operation that removed it.",
                 )
             # The row must still be as this operation left it.
             born = {**images[change.id], **first.get(change.id, {}), "op": (change.after or {}).get("op", operation.id)}
@@ -116,7 +118,7 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
             result += _loose_ends(ctx, operation, change.id, linking)
             result += _documents(ctx, operation, change.id, own)
             result += [
-                Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed meanwhile")
+                Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed in the meantime")
                 for at, times in waiting.get(change.id, ())
             ]
         elif change.target is Target.LINK and not _link_exists(ctx, operation, change):
@@ -134,12 +136,13 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
     resting = tuple(other for other, kind, _ in links if kind == DERIVED)
     if resting:
         raise ConflictError(
-            f"{len(resting)} {'fact rests' if len(resting) == 1 else 'facts rest'} on {identity}; nothing was written.",
+            f"{len(resting)} {'fact depends' if len(resting) == 1 else 'facts depend'} on {identity}; "
+            "nothing was written.",
             resting,
-            remedy="Undo first what was learned from it: `perdure history` lists it as learn.",
+            remedy="First undo the learn operation that used it; `perdure history` lists it.",
         )
     return [
-        Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked meanwhile")
+        Change(Target.LINK, other, None, {"kind": kind, "other": identity, "weight": weight}, "linked in the meantime")
         for other, kind, weight in links
     ]
 
@@ -147,7 +150,13 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
 def _documents(ctx: Context, operation: Operation, identity: str, own: set[tuple[str, str, str]]) -> list[Change]:
     """Documents that later operations kept about a memory that is taken back: they go, and come back, with it."""
     return [
-        Change(Target.DOCUMENT, d.id, None, {"shelf": d.shelf, "name": d.name, "data": dict(d.data)}, "kept meanwhile")
+        Change(
+            Target.DOCUMENT,
+            d.id,
+            None,
+            {"shelf": d.shelf, "name": d.name, "data": dict(d.data)},
+            "stored in the meantime",
+        )
         for d in ctx.store.documents.find_about(operation.namespace, identity)
         if (d.id, d.shelf, d.name) not in own
     ]
@@ -183,8 +192,8 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
     for plan in plans:
         if plan.policy not in ("", ctx.policy.version):
             raise ConflictError(
-                f"The plan was made under the policy {plan.policy}, and {ctx.policy.version} is in force.",
-                remedy="Make the plan again under this policy.",
+                f"The plan was made under policy version {plan.policy}; the current version is {ctx.policy.version}.",
+                remedy="Make the plan again under the current policy.",
             )
     if changed := tuple(identity for plan in plans for identity in _changed_since(ctx, plan)):
         raise ConflictError(
@@ -204,7 +213,7 @@ def apply(ctx: Context, plans: Sequence[Plan], accept_loss: str | None = None) -
                 f"{len(done)} of {len(plans)} plans were applied; the next was refused: {error.message}",
                 len(done),
                 tuple(p.id for p in done),
-                remedy="Take them back with `undo`, or make a new plan for the rest.",
+                remedy="Undo the applied plans with `undo`, or make a new plan for the rest.",
             ) from error
     return ApplyResult(tuple(done), tuple(plan.id for plan in done))
 

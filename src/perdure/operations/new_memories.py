@@ -36,7 +36,7 @@ def make_vectors(ctx: Context, drafts: Sequence[Draft]) -> list[Vector | None]:
         vectors = ctx.embedder.embed([searchable(d.text, d.speaker) for d in drafts], purpose="document")
         ctx.store.add_space(ctx.embedder.space, activate=False)
     except PerdureError as error:
-        ctx.warn(f"Stored without vectors, so that only words will find it: {error}")
+        ctx.warn(f"Stored without vectors, so only keyword search finds it: {error}")
         return nothing
     return list(vectors)
 

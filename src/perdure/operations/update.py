@@ -72,13 +72,13 @@ def _check_replaceable(record: Record, claims: Sequence[GivenClaim]) -> None:
     if record.state.status is not Status.ACTIVE:
         archived = record.state.status is Status.ARCHIVED
         raise InvalidInput(
-            f"{record.id} is {record.state.status}; only memories in view can be updated.",
-            remedy="Restore it first." if archived else "`why` names what holds instead: update that.",
+            f"{record.id} is {record.state.status}; only visible memories can be updated.",
+            remedy="Restore it first." if archived else "Update the memory that replaced it; `why` shows its id.",
         )
     if record.state.kind is Kind.FACT and not claims:
         raise InvalidInput(
-            f"{record.id} is a fact; its value is corrected, not its words.",
-            remedy="Pass facts with what holds now, or use `correct` with the new value.",
+            f"{record.id} is a fact: its value can be corrected, but not its words.",
+            remedy="Pass facts with the new value, or use `correct`.",
         )
 
 

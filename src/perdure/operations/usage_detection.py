@@ -75,7 +75,7 @@ def mark_used(ctx: Context, found: DetectedUse) -> tuple[int, tuple[str, ...]]:
         try:
             done = used(ctx, ids, "helpful", recall)
         except PerdureError as error:
-            ctx.warn(f"That memories were used was not marked: {error}")
+            ctx.warn(f"The use of memories was not recorded: {error}")
             continue
         count += len(done.counted)
         operations += done.operations

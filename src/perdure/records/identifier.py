@@ -12,7 +12,7 @@ from typing import Final
 LONGEST_ID: Final = 64
 SHORT: Final = 8
 """Characters of a short id."""
-GRAMMAR: Final = f"1 to {LONGEST_ID} ASCII letters, digits and . _ : -, beginning with a letter or digit"
+GRAMMAR: Final = f"1 to {LONGEST_ID} ASCII letters, digits and . _ : -, starting with a letter or digit"
 
 _LONGEST_ENTITY_ID: Final = 80
 _ID: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:-]{{0,{LONGEST_ID - 1}}}")

@@ -41,12 +41,12 @@ def to_instant(moment: datetime, *, name: str = "at") -> Instant:
     if moment.tzinfo is None or moment.utcoffset() is None:
         raise InvalidInput(
             f"{name} is a naive datetime ({moment.isoformat()}).",
-            remedy="Give it a time zone, for example moment.replace(tzinfo=datetime.UTC).",
+            remedy="Add a time zone, for example moment.replace(tzinfo=datetime.UTC).",
         )
     instant = (moment - _EPOCH) // _MILLISECOND
     if not _FIRST <= instant <= _LAST:
         where = "past" if instant < _FIRST else "future"
-        raise InvalidInput(f"{name} lies too far in the {where}.", remedy="Use a year from 2 to 9998.")
+        raise InvalidInput(f"{name} is too far in the {where}.", remedy="Use a year from 2 to 9998.")
     return instant
 
 

@@ -114,7 +114,7 @@ class Plan:
             operation="undo",
             changes=changes,
             undoes=self.id,
-            note=f"takes back {self.operation} {self.id} of {text_of(self.at)}",
+            note=f"undoes {self.operation} {self.id} of {text_of(self.at)}",
         )
 
     json_types: ClassVar[Mapping[str, Any]] = {
@@ -173,7 +173,7 @@ class Plan:
             at = _typed(data["at"], int)
             return cls(**texts, at=at, changes=changes, undoes=None if undoes is None else _typed(undoes, str))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput("This is no plan.", remedy="`perdure plan` makes one.") from error
+            raise InvalidInput("This is not a plan.", remedy="Make one with `perdure plan`.") from error
 
 
 _TEXTS: Final = ("id", "operation", "namespace", "policy", "note")

@@ -32,29 +32,31 @@ class ImportancePolicy:
     """How much a memory matters, for ranking."""
 
     half_life_days: float = store_key(
-        30.0, "Days until importance halves, before access and importance lengthen it.", 1, 365
+        30.0, "Days until importance halves, before accesses and high importance lengthen this.", 1, 365
     )
-    access_weight: float = store_key(0.3, "Share of the loss that frequent access gives back.", 0, 1)
-    floor: float = store_key(0.1, "Decay does not go below this; a lower base is never lifted.", 0, 0.5)
-    shape: str = store_key("exponential", "Curve of the decay.", choices=("exponential", "linear", "step"))
-    maximum: float = store_key(1.0, "Reinforcement does not go above this; it never lowers either.", 0.5, 1)
-    on_access: float = store_key(0.02, "Added to the base when a recall returns the memory; 0 switches it off.", 0, 0.1)
+    access_weight: float = store_key(0.3, "Share of the loss that frequent access restores.", 0, 1)
+    floor: float = store_key(0.1, "Decay stops at this value; a lower base is not raised.", 0, 0.5)
+    shape: str = store_key("exponential", "Shape of the decay.", choices=("exponential", "linear", "step"))
+    maximum: float = store_key(1.0, "Reinforcement does not raise importance above this; higher values stay.", 0.5, 1)
+    on_access: float = store_key(
+        0.02, "Added to the base importance when a recall returns the memory; 0 turns this off.", 0, 0.1
+    )
     diminishing: float = store_key(
-        0.9, "Factor on a boost for every 0.1 added on the same day; 1 switches it off.", 0.1, 1
+        0.9, "Factor on a boost for every 0.1 already added on the same day; 1 turns this off.", 0.1, 1
     )
-    daily_cap: float = store_key(0.5, "The most that one day may add; 1 switches it off.", 0.01, 1)
+    daily_cap: float = store_key(0.5, "Maximum that one day may add; 1 turns this off.", 0.01, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidencePolicy:
     """How likely a memory is true."""
 
-    fact_rate: float = store_key(0.01, "Loss per day of a fact's confidence since its last validation.", 0, 1)
+    fact_rate: float = store_key(0.01, "Daily loss of a fact's confidence since its last validation.", 0, 1)
     daily_factor: float = store_key(
-        0.999, "What a long-term memory that is no fact keeps a day without access.", 0.5, 1
+        0.999, "Share of confidence that a long-term memory (not a fact) keeps per day without access.", 0.5, 1
     )
     note: float = store_key(0.8, "Confidence of a new note.", 0, 1)
-    episode: float = store_key(1.0, "Confidence of a new episode: it happened.", 0, 1)
+    episode: float = store_key(1.0, "Confidence of a new episode.", 0, 1)
     fact: float = store_key(0.7, "Confidence of a fact that was stated explicitly.", 0, 1)
     other: float = store_key(0.8, "Confidence of a new procedure or summary.", 0, 1)
 
@@ -64,14 +66,12 @@ class RetentionPolicy:
     """The chance of recall, for review suggestions."""
 
     curve: str = store_key(
-        "exponential", "The curve: exponential, or the power law of FSRS-6.", choices=("exponential", "fsrs")
+        "exponential", "The forgetting curve: exponential, or the power law of FSRS-6.", choices=("exponential", "fsrs")
     )
-    strength_days: float = store_key(7.0, "Days after which an unreinforced memory keeps 1/e.", 0.1, 3650)
+    strength_days: float = store_key(7.0, "Days after which the retention of an unreinforced memory is 1/e.", 0.1, 3650)
     growth: float = store_key(1.5, "Factor on the strength for each reinforcement.", 1, 10)
     review_below: float = store_key(0.5, "A review is suggested below this retention.", 0.01, 0.99)
-    fsrs_review_below: float = store_key(
-        0.7, "The same under the curve of FSRS, which falls far more slowly.", 0.01, 0.99
-    )
+    fsrs_review_below: float = store_key(0.7, "The same for the FSRS curve, which falls much more slowly.", 0.01, 0.99)
 
     @property
     def threshold(self) -> float:
@@ -83,35 +83,39 @@ class RetentionPolicy:
 class ValuePolicy:
     """What a memory is worth keeping at hand: shares of its four parts; they sum to 1."""
 
-    frequency: float = store_key(0.35, "Share of access frequency.", 0, 1)
-    uniqueness: float = store_key(0.25, "Share of uniqueness.", 0, 1)
-    confidence: float = store_key(0.20, "Share of confidence.", 0, 1)
-    recency: float = store_key(0.20, "Share of recency.", 0, 1)
+    frequency: float = store_key(0.35, "Weight of access frequency.", 0, 1)
+    uniqueness: float = store_key(0.25, "Weight of uniqueness.", 0, 1)
+    confidence: float = store_key(0.20, "Weight of confidence.", 0, 1)
+    recency: float = store_key(0.20, "Weight of recency.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
     """When a memory moves between hot, warm, cold and vault. Ages are time in the tier."""
 
-    hot_entry_value: float = store_key(0.7, "A new memory of this value enters hot.", 0, 1)
+    hot_entry_value: float = store_key(0.7, "A new memory with at least this value starts in hot.", 0, 1)
     hot_messages: int = store_key(
-        10, "A message enters hot while it is among this many last ones of its session.", 0, 1000
+        10, "A message starts in hot if it is among this many latest ones of its session.", 0, 1000
     )
-    hot_hours: float = store_key(24.0, "Hours in hot before it may leave.", 0.1, 8760)
-    hot_keep_value: float = store_key(0.6, "It leaves hot when its value is below this.", 0, 1)
-    hot_to_warm_value: float = store_key(0.5, "Leaving hot, it goes to warm from this value on, else to cold.", 0, 1)
+    hot_hours: float = store_key(24.0, "Hours in hot before a memory may leave.", 0.1, 8760)
+    hot_keep_value: float = store_key(0.6, "A memory leaves hot when its value is below this.", 0, 1)
+    hot_to_warm_value: float = store_key(
+        0.5, "A memory that leaves hot goes to warm if its value is at least this, else to cold.", 0, 1
+    )
     warm_to_hot_value: float = store_key(
-        0.75, "An access that brings the value to this moves it from warm to hot.", 0, 1
+        0.75, "An access moves a memory from warm to hot if its value is at least this.", 0, 1
     )
-    burst_accesses: int = store_key(3, "So many accesses within burst_hours move it from warm to hot.", 2, 3)
+    burst_accesses: int = store_key(3, "This many accesses within burst_hours move a memory from warm to hot.", 2, 3)
     burst_hours: float = store_key(4.0, "The window for burst_accesses.", 0.1, 168)
-    warm_keep_value: float = store_key(0.3, "It leaves warm for cold when its value is below this.", 0, 1)
-    warm_quiet_days: float = store_key(7.0, "Days in warm without access after which it moves to cold.", 0.1, 3650)
-    vault_value: float = store_key(
-        0.8, "An access that brings the value to this, with vault_accesses, moves it to vault.", 0, 1
+    warm_keep_value: float = store_key(0.3, "A memory moves from warm to cold when its value is below this.", 0, 1)
+    warm_quiet_days: float = store_key(
+        7.0, "Days in warm without access after which a memory moves to cold.", 0.1, 3650
     )
-    vault_accesses: int = store_key(5, "Accesses needed for vault.", 1, 1000)
-    vault_reinforcements: int = store_key(0, "Reinforcements also needed for vault.", 0, 1000)
+    vault_value: float = store_key(
+        0.8, "An access moves a memory to the vault if its value is at least this and vault_accesses is reached.", 0, 1
+    )
+    vault_accesses: int = store_key(5, "Accesses needed for the vault.", 1, 1000)
+    vault_reinforcements: int = store_key(0, "Reinforcements also needed for the vault.", 0, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +124,14 @@ class ArchivePolicy:
 
     rule: str = store_key(
         "both",
-        "What hides a memory: low confidence, low strength, low value in cold, low confidence and "
+        "What archives a memory: low confidence, low strength, low value in cold, low confidence and "
         "low value together, or nothing.",
         choices=("confidence", "strength", "value", "both", "never"),
     )
-    confidence_below: float = store_key(0.3, "Low confidence (long-term memories that are no facts).", 0, 1)
-    value_below: float = store_key(0.2, "Value below which a memory counts as of low value.", 0, 1)
+    confidence_below: float = store_key(
+        0.3, "Confidence below which it counts as low (long-term memories that are not facts).", 0, 1
+    )
+    value_below: float = store_key(0.2, "Value below which it counts as low.", 0, 1)
     cold_days: float = store_key(30.0, "Days in cold before low value counts.", 0.1, 3650)
 
 
@@ -138,17 +144,20 @@ class GatePolicy:
     )
     loss_share_day: float = protected_key(0.20, "Largest share that all plans of one day may hide together.", 0, 1)
     loss_free_count: int = protected_key(
-        20, "So many may always be hidden in a day, whatever the share (small namespaces).", 0, 1_000_000
+        20,
+        "Number of memories that may be hidden in a day regardless of the share (for small namespaces).",
+        0,
+        1_000_000,
     )
     compress_share: float = protected_key(
-        1.0, "Largest share that one sweep may show in a shorter form; the whole text stays and is searched.", 0, 1
+        1.0, "Largest share that one sweep may show in a shorter form; the whole text is kept and searched.", 0, 1
     )
     canaries: int = protected_key(
-        30, "Past recalls with a useful answer that a hiding plan is tried on; 0 for none.", 0, 1000
+        30, "Past recalls with a useful answer that are repeated before memories are hidden; 0 for none.", 0, 1000
     )
-    canary_limit: int = protected_key(10, "A canary's answer must be among this many hits.", 1, 100)
+    canary_limit: int = protected_key(10, "The answer to such a recall must be among this many hits.", 1, 100)
     golden: str = protected_key(
-        "", "A TOML file of questions whose answers no maintenance may lose (docs/how-to.md).", path="file"
+        "", "A TOML file of questions whose answers maintenance must not lose (docs/how-to.md).", path="file"
     )
 
 
@@ -156,41 +165,48 @@ class GatePolicy:
 class RecallPolicy:
     """How memories are found and ranked."""
 
-    rescored: int = store_key(200, "Nearest memories by 1-bit code whose cosine is then computed.", 20, 5000)
-    candidates: int = store_key(50, "Best memories of each of the two searches that are ranked.", 20, 2000)
+    rescored: int = store_key(200, "Number of nearest memories by 1-bit code whose exact cosine is computed.", 20, 5000)
+    candidates: int = store_key(50, "Number of best memories from each of the two searches that are ranked.", 20, 2000)
     lexical_weight: float = store_key(
-        0.1, "Weight of words against meaning where no memory shares the query's rare words.", 0, 1
+        0.1, "Weight of keyword search against semantic search if no memory has the query's rare words.", 0, 1
     )
     lexical_by_coverage: float = store_key(
-        0.3, "Added to lexical_weight times the share of the query that the best one covers.", 0, 1
+        0.3, "Added to lexical_weight, times the share of the query that the best memory covers.", 0, 1
     )
     cosine_anchor: float = store_key(
-        0.4, "The best cosine counts as at least this, so that noise is not blown up.", 0.01, 1
+        0.4, "The best cosine counts as at least this, so that noise is not amplified.", 0.01, 1
     )
-    neighbour: float = store_key(0.2, "Weight of the better neighbour turn's score.", 0, 1)
-    answer: float = store_key(2.0, "Weight of the previous turn where it asks and this one answers.", 1, 5)
+    neighbour: float = store_key(0.2, "Weight of the better score of the two neighbouring messages.", 0, 1)
+    answer: float = store_key(2.0, "Weight of the previous message's score if it asks and this one answers.", 1, 5)
     session: float = store_key(0.4, "Weight of the best score in the memory's session.", 0, 1)
     named: float = store_key(0.2, "Added when the question names the memory's speaker.", 0, 1)
     signals: float = store_key(
-        0.02, "Largest part that importance and confidence may add; it breaks ties, no more.", 0, 0.3
+        0.02, "Maximum that importance and confidence may add; only enough to break ties.", 0, 0.3
     )
     hit_share: float = store_key(
-        0.1, "A hit's own likeness (meaning, words, neighbours) is at least this share of the best one's.", 0, 1
+        0.1,
+        "A hit's own similarity (semantic, keyword, neighbours) must be at least this share of the best one's.",
+        0,
+        1,
     )
-    duplicate_cosine: float = store_key(0.96, "A hit this close to a better one goes behind the others.", 0.5, 1)
+    duplicate_cosine: float = store_key(
+        0.96, "A hit with at least this cosine to a better one is placed after the others.", 0.5, 1
+    )
     floor_cosine: float = store_key(
-        0.24, "Nothing is known if the best cosine is below this and keyword_coverage is missed.", 0, 1
+        0.24, "No memory matches if the best cosine is below this and keyword_coverage is not reached.", 0, 1
     )
     keyword_coverage: float = store_key(
-        0.5, "Share of the query's rare words that the best memory must hold then.", 0, 1
+        0.5, "Share of the query's rare words that the best memory must then contain.", 0, 1
     )
     weak_cosine: float = store_key(
-        0.34, "Nothing is known if the best cosine is below this and the words match weakly.", 0, 1
+        0.34, "No memory matches if the best cosine is below this and the keyword match is weak.", 0, 1
     )
-    weak_coverage: float = store_key(0.3, "Words match weakly: one word at most, and less than this share.", 0, 1)
+    weak_coverage: float = store_key(
+        0.3, "A keyword match is weak if it is at most one word and less than this share.", 0, 1
+    )
     words_of: str = store_key(
         "whole",
-        "Which words find a memory that shows less: those of its whole text, or those that it still shows.",
+        "What keyword search uses for a shortened memory: its whole text, or the text shown.",
         choices=("whole", "shown"),
     )
     log_entries: int = protected_key(
@@ -198,7 +214,7 @@ class RecallPolicy:
     )
     cells_above: int = store_key(
         300_000,
-        "From this many vectors in a namespace on, `perdure optimize` makes its search approximate.",
+        "Number of vectors in a namespace from which `perdure optimize` makes its search approximate.",
         1000,
         100_000_000,
     )
@@ -220,7 +236,7 @@ class DigestPolicy:
 
     profile: str = store_key("tokens", "Which budget applies.", choices=("tokens", "claude-code", "hermes", "openclaw"))
     budget_tokens: int = store_key(2000, "Budget of the profile 'tokens'.", 50, 1_000_000)
-    diversity: float = store_key(0.5, "How strongly a memory like one already chosen is held back, 0 to 1.", 0, 1)
+    diversity: float = store_key(0.5, "Penalty for memories that are similar to one already chosen, 0 to 1.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +248,7 @@ class LimitPolicy:
     tag_length: int = store_key(100, "Longest tag, in characters.", 1, 1000)
     metadata_bytes: int = store_key(65_536, "Largest metadata of one memory, in bytes of JSON.", 2, 10_000_000)
     future_seconds: float = store_key(
-        300.0, "How far ahead of the clock a timestamp may lie (clocks differ a little).", 0, 86_400
+        300.0, "Seconds that a timestamp may be ahead of the clock (clocks differ a little).", 0, 86_400
     )
 
 
@@ -242,18 +258,18 @@ class EmbedderPolicy:
 
     model: str = protected_key(
         "local",
-        "local (the package perdure-embedder), none (words only) or endpoint (OpenAI-compatible).",
+        "local (the package perdure-embedder), none (keywords only) or endpoint (OpenAI-compatible).",
         choices=("local", "none", "endpoint"),
     )
     path: str = protected_key(
-        "", "Local: a file of other weights (ONNX, MiniLM's inputs and vocabulary) instead.", path="file"
+        "", "Local: a file with other weights (ONNX, with MiniLM's inputs and vocabulary).", path="file"
     )
     base_url: str = protected_key("", "Endpoint: the address before /embeddings, for example http://localhost:8080/v1.")
     name: str = protected_key("", "Endpoint: the model's name.")
-    key_variable: str = protected_key("OPENAI_API_KEY", "Endpoint: the environment variable that holds the key.")
+    key_variable: str = protected_key("OPENAI_API_KEY", "Endpoint: the environment variable with the key.")
     timeout_seconds: float = protected_key(30.0, "Endpoint: time limit of one request.", 0.1, 600)
     near_duplicate: float = store_key(
-        0.9, "A new memory this close to an older one is linked to it, not dropped.", 0.5, 1
+        0.9, "A new memory with at least this cosine to an older one is linked to it; both are kept.", 0.5, 1
     )
 
 

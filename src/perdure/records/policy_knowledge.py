@@ -17,60 +17,66 @@ class KnowledgePolicy:
 
     learn: str = store_key(
         "off",
-        "Whether messages that are taken in teach facts, by rules. The rules read English.",
+        "Whether facts are learned from ingested messages, by rules. The rules read English.",
         choices=("rules", "off"),
     )
     watch: bool = store_key(
         default=True,
-        text="Recall shows the best hits about one thing newest first, and links them.",
+        text="Recall shows the best hits about the same thing newest first, and links them.",
     )
     file: str = protected_key("", "A TOML file with synonyms, predicates and authorities; empty for none.", path="file")
-    statements: bool = store_key(default=True, text="Learn also from what people say of themselves in passing.")
+    statements: bool = store_key(default=True, text="Also learn from what people say about themselves in passing.")
     preference: float = store_key(0.6, "Confidence of a preference or policy that was stated.", 0, 1)
     statement: float = store_key(0.5, "Confidence of what was said in passing.", 0, 1)
     model: float = store_key(0.5, "Confidence of what a language model read in a message.", 0, 1)
     correction: float = store_key(0.85, "Confidence of a correction.", 0, 1)
     authority: float = store_key(0.95, "Confidence of what an authority says.", 0, 1)
     authority_seconds: float = store_key(
-        5.0, "So long storing a claim waits for authorities that may confirm it, in seconds; 0 asks none.", 0, 60
+        5.0, "Seconds that storing a claim waits for authorities to confirm it; 0 asks none.", 0, 60
     )
-    cap: float = store_key(0.95, "Confirmations do not lift confidence above this; it never lowers either.", 0.5, 1)
-    gap: float = store_key(0.3, "The surer of two that conflict wins if effective confidences differ by more.", 0, 1)
+    cap: float = store_key(0.95, "Confirmations do not raise confidence above this; higher values stay.", 0.5, 1)
+    gap: float = store_key(
+        0.3, "Of two conflicting facts the surer one wins if their confidences differ by more than this.", 0, 1
+    )
     recent_days: float = store_key(
         7.0, "An explicit newer fact wins over one that is at least this many days older.", 0, 3650
     )
-    aging_days: float = store_key(90.0, "Days since validation after which a fact is asked about.", 1, 36_500)
-    aging_reinforcements: int = store_key(3, "Facts that were confirmed so often are not asked about.", 1, 100)
-    unanswered_days: float = store_key(
-        90.0, "Days after which a question without an answer archives its fact.", 1, 36_500
+    aging_days: float = store_key(
+        90.0, "Days since the last validation after which a person is asked about a fact.", 1, 36_500
     )
-    questions_per_day: int = store_key(5, "Questions put to a person on one day, of all that are open.", 0, 1000)
-    fuzzy: float = store_key(0.88, "Names this alike (0 to 1) are one entity if no other is as near.", 0.5, 1)
+    aging_reinforcements: int = store_key(3, "Facts that were confirmed this often are not asked about.", 1, 100)
+    unanswered_days: float = store_key(90.0, "Days without an answer after which the fact is archived.", 1, 36_500)
+    questions_per_day: int = store_key(5, "Maximum number of questions to a person per day.", 0, 1000)
+    fuzzy: float = store_key(
+        0.88, "Names with at least this similarity (0 to 1) are one entity if no other is as similar.", 0.5, 1
+    )
     lessons: int = store_key(
-        2, "Answers of a person, none against, that teach how many values a predicate has.", 1, 100
+        2, "Consistent answers of a person from which the number of values of a predicate is learned.", 1, 100
     )
     synonym_at: float = store_key(
-        0.85, "A person is asked if predicates with names this alike in meaning are one.", 0.5, 1
+        0.85, "Semantic similarity of predicate names from which a person is asked if they are the same.", 0.5, 1
     )
-    summary_sessions: int = store_key(3, "Sessions about an entity that make a summary.", 1, 1000)
-    summary_episodes: int = store_key(20, "Episodes about an entity that make one as well.", 2, 10_000)
+    summary_sessions: int = store_key(3, "Number of sessions about an entity from which a summary is written.", 1, 1000)
+    summary_episodes: int = store_key(
+        20, "Number of episodes about an entity from which one is also written.", 2, 10_000
+    )
     summary_boost: float = store_key(
-        0.05, "Added to the confidence of confirmed facts when they are summed up.", 0, 0.5
+        0.05, "Added to the confidence of confirmed facts when they are summarized.", 0, 0.5
     )
-    procedure_sessions: int = store_key(3, "Sessions in which a topic must follow another to be a procedure.", 2, 1000)
+    procedure_sessions: int = store_key(
+        3, "Number of sessions in which a topic must follow another to become a procedure.", 2, 1000
+    )
     procedure_chance: float = store_key(
-        0.05, "So likely may a procedure be an accident; 1 asks for the sessions alone.", 1e-9, 1
+        0.05, "Maximum probability that a procedure is due to chance; 1 turns this test off.", 1e-9, 1
     )
-    procedure_days: float = store_key(60.0, "Days back that procedures are looked for.", 1, 3650)
+    procedure_days: float = store_key(60.0, "Days of history that are searched for procedures.", 1, 3650)
     rate_changes: int = store_key(
-        5, "Changes of a sort of fact from which on its own rate of decay is used.", 1, 10_000
+        5, "Number of changes of a kind of fact from which its own decay rate is used ...", 1, 10_000
     )
     rate_width: float = store_key(
-        4.0, "... if the upper end of its interval is at most this many times the lower.", 1, 100
+        4.0, "... if the upper end of the rate's interval is at most this many times the lower.", 1, 100
     )
-    redact: bool = protected_key(
-        default=True, text="Keys, tokens and card numbers are replaced before anything is stored."
-    )
+    redact: bool = protected_key(default=True, text="Replace keys, tokens and card numbers before anything is stored.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +98,8 @@ class FadingPolicy:
     plan: float = store_key(1.0, "Goals, deadlines, dates of events.", 0, 100)
     state: float = store_key(1.0, "Status, mood, progress, version.", 0, 100)
     measure: float = store_key(1.0, "Age, price, count, dose.", 0, 100)
-    relation: float = store_key(1.0, "Friends, managers, pets, things that somebody has.", 0, 100)
-    note: float = store_key(1.0, "What was asked to be remembered of nobody in particular.", 0, 100)
+    relation: float = store_key(1.0, "Friends, managers, pets, possessions.", 0, 100)
+    note: float = store_key(1.0, "Requests to remember that are about nobody in particular.", 0, 100)
     attribute: float = store_key(1.0, "Anything else.", 0, 100)
 
     @property

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from perdure.records.policy_key import protected_key, store_key
 
 _YEAR = 31_557_600.0
-_BASELINE = "Activation that remains without reinforcement, before importance adds to it."
-_PASSIVE = "Seconds until half of the way to the target strength is gone."
+_BASELINE = "Strength that remains without reinforcement, before importance is added."
+_PASSIVE = "Seconds until strength has covered half the distance to its target."
 _ENERGY = "Seconds until reinforcement energy halves."
-_DROP = "The most that an hour may take from strength."
-_MANUAL = "Decay by hand may take this many times as much at once."
+_DROP = "Maximum loss of strength per hour."
+_MANUAL = "Decay by hand may take this many times max_decay_per_cycle at once."
 _UNIT = "Energy of one reinforcement of amount 1."
-_FORGET = "Forgotten at or below this strength, before importance lowers it."
+_FORGET = "A memory is forgotten at or below this strength, before importance lowers the threshold."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class StrengthPolicy:
     unit: float = store_key(1.0, _UNIT, 0.01, 100)
     forgetting_threshold: float = store_key(0.1, _FORGET, 0, 1)
     staleness_half_life: float = store_key(
-        7200.0, "Seconds until energy also halves because of disuse; all scopes.", 1, _YEAR
+        7200.0, "Seconds without use until energy halves a further time; all scopes.", 1, _YEAR
     )
     minimum: float = store_key(0.02, "Strength is never below this; all scopes.", 0, 1)
     maximum: float = store_key(1.0, "Strength is never above this; all scopes.", 0.1, 1)
@@ -41,7 +41,7 @@ class StrengthPolicy:
         0.6, "How much importance multiplies a reinforcement; all scopes.", 0, 2
     )
     max_level: float = store_key(12.0, "Energy is never above this; all scopes.", 0.1, 1000)
-    max_step: float = store_key(0.25, "The most that one reinforcement adds to strength; all scopes.", 0.01, 1)
+    max_step: float = store_key(0.25, "Maximum that one reinforcement adds to strength; all scopes.", 0.01, 1)
     forgetting_importance_weight: float = store_key(0.08, "How much importance lowers the threshold; all scopes.", 0, 1)
     floor: float = store_key(0.02, "The threshold is never below this; all scopes.", 0, 1)
 
@@ -79,12 +79,12 @@ class UsePolicy:
     boost: float = store_key(0.1, "Added to the importance of a memory that was helpful.", 0, 0.5)
     strength: float = store_key(1.0, "Amount of reinforcement of a memory that was helpful.", 0, 10)
     wrong_factor: float = store_key(0.5, "What is left of the confidence of a memory that was wrong.", 0, 1)
-    detect: bool = store_key(default=True, text="Notice by itself when an ingested reply quotes a hit.")
-    quoted: float = store_key(0.6, "A reply that says this share of a hit's words has used it.", 0.1, 1)
-    window_minutes: float = store_key(30.0, "A reply uses recalls that are at most so old.", 1, 1440)
-    skip_echoes: bool = store_key(
-        default=True, text="A message that only repeats recalled memories is not learned again."
+    detect: bool = store_key(default=True, text="Detect automatically when an ingested reply quotes a hit.")
+    quoted: float = store_key(0.6, "A reply that repeats this share of a hit's words counts as use.", 0.1, 1)
+    window_minutes: float = store_key(
+        30.0, "Maximum age in minutes of the recalls that a reply may have used.", 1, 1440
     )
+    skip_echoes: bool = store_key(default=True, text="Do not store messages that only repeat recalled memories.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class CompressionPolicy:
     """When a memory shows a shorter form; the whole text is kept and searched."""
 
     rule: str = store_key(
-        "triggers", "Whether the triggers below compress by themselves.", choices=("triggers", "never")
+        "triggers", "Whether memories are shortened automatically by the triggers below.", choices=("triggers", "never")
     )
-    least_tokens: int = store_key(40, "Shorter texts are left as they are by the triggers.", 0, 100_000)
+    least_tokens: int = store_key(40, "The triggers do not change texts with fewer tokens.", 0, 100_000)
     summary_hours: float = store_key(720.0, "Hours of age from which a summary is shown.", 0, 876_000)
     summary_value: float = store_key(0.4, "... at this value or below.", 0, 1)
     summary_accesses: int = store_key(3, "... and at most this many accesses.", 0, 1000)
@@ -104,13 +104,15 @@ class CompressionPolicy:
     embedding_days: float = store_key(3650.0, "Days of age from which no text is shown.", 0, 36_500)
     embedding_value: float = store_key(0.2, "... at this value or below.", 0, 1)
     embedding_accesses: int = store_key(0, "... and at most this many accesses.", 0, 1000)
-    summary_tokens: int = store_key(150, "Tokens of the summary of a long text, about.", 20, 10_000)
-    keyword_tokens: int = store_key(20, "Most tokens of keywords, about; of a short text a fifth.", 4, 1000)
+    summary_tokens: int = store_key(150, "Approximate number of tokens in the summary of a long text.", 20, 10_000)
+    keyword_tokens: int = store_key(
+        20, "Approximate maximum of keyword tokens; for a short text a fifth of its tokens.", 4, 1000
+    )
     preservation: float = store_key(
-        0.5, "A form whose meaning is less like the text's than this (cosine) is not taken.", 0, 1
+        0.5, "A shorter form is refused if its cosine to the whole text is below this.", 0, 1
     )
     visible_tokens: int = store_key(
-        0, "Tokens of a namespace that recall may return; 0 for no limit.", 0, 1_000_000_000
+        0, "Maximum tokens of all visible memories of a namespace; 0 for no limit.", 0, 1_000_000_000
     )
 
 
@@ -119,14 +121,21 @@ class ConsolidatePolicy:
     """Merging duplicates."""
 
     content_weight: float = store_key(0.3, "Weight of shared words against semantic similarity.", 0, 1)
-    merge_at: float = store_key(0.90, "A pair is labelled MERGE from this likeness on, with merge_overlap.", 0.5, 1)
+    merge_at: float = store_key(
+        0.90, "A pair is labelled MERGE from this similarity on, if merge_overlap is also reached.", 0.5, 1
+    )
     merge_overlap: float = store_key(0.50, "Share of common words that MERGE also needs.", 0, 1)
-    review_at: float = store_key(0.80, "A pair is labelled REVIEW from this likeness on.", 0.5, 1)
-    link_at: float = store_key(0.75, "A pair is labelled LINK from this likeness on.", 0.5, 1)
-    require_dry_run: bool = protected_key(default=True, text="Merging needs a dry run of the same before.")
-    boost: float = store_key(0.1, "Added to the importance of what others are merged into.", 0, 0.5)
+    review_at: float = store_key(0.80, "A pair is labelled REVIEW from this similarity on.", 0.5, 1)
+    link_at: float = store_key(0.75, "A pair is labelled LINK from this similarity on.", 0.5, 1)
+    require_dry_run: bool = protected_key(
+        default=True, text="Merging needs a previous dry run with the same arguments."
+    )
+    boost: float = store_key(0.1, "Added to the importance of a memory that others are merged into.", 0, 0.5)
     exact_up_to: int = store_key(
-        50_000, "Up to this many vectors every pair is compared; above it only vectors of near cells.", 1000, 1_000_000
+        50_000,
+        "Up to this many vectors all pairs are compared; above it only vectors in nearby cells.",
+        1000,
+        1_000_000,
     )
 
 
@@ -135,21 +144,21 @@ class ExtractPolicy:
     """Taking memories out of text."""
 
     max_text: int = store_key(50_000, "Longest text, in characters.", 1000, 10_000_000)
-    max_candidates: int = store_key(20, "Most candidates of one text.", 1, 1000)
-    importance: float = store_key(0.4, "Importance of what is extracted.", 0, 1)
+    max_candidates: int = store_key(20, "Maximum number of candidates from one text.", 1, 1000)
+    importance: float = store_key(0.4, "Importance of extracted notes.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskPolicy:
     """Tasks, sessions and promotion."""
 
-    relatedness: float = store_key(0.5, "Memories are related that share this part of their hyperedges.", 0, 1)
-    redundancy: float = store_key(0.85, "Related memories this alike are merged.", 0.5, 1)
-    promotion_confidence: float = store_key(0.8, "Confidence needed for long term.", 0, 1)
+    relatedness: float = store_key(0.5, "Memories are related if they share this part of their hyperedges.", 0, 1)
+    redundancy: float = store_key(0.85, "Related memories with at least this similarity are merged.", 0.5, 1)
+    promotion_confidence: float = store_key(0.8, "Confidence needed to become long-term.", 0, 1)
     edge_gain: float = store_key(0.1, "Added to an edge's weight for each access of its members.", 0, 1)
-    crystal_members: int = store_key(3, "Connected memories from which a summary is made.", 2, 1000)
+    crystal_members: int = store_key(3, "Number of connected memories from which a summary is written.", 2, 1000)
     catch_up_hours: float = store_key(
-        12.0, "Hours without activity after which a session is ended at the next start.", 0.1, 8760
+        12.0, "Hours without activity after which the next session start ends a session.", 0.1, 8760
     )
 
 
@@ -157,15 +166,19 @@ class TaskPolicy:
 class UpkeepPolicy:
     """What runs by itself, and how often."""
 
-    background: bool = protected_key(default=True, text="The MCP server does maintenance in the background.")
+    background: bool = protected_key(default=True, text="Run maintenance in the background of the MCP server.")
     sweep_minutes: float = store_key(60.0, "Minutes between sweeps.", 1, 10_080)
     report_hours: float = store_key(24.0, "Hours between decay reports.", 1, 8760)
     backup_days: float = protected_key(7.0, "Days between backups of the vault.", 0.1, 365)
-    learn_hours: float = store_key(24.0, "Hours between summaries and lessons, where facts are learned.", 1, 8760)
-    verify_hours: float = store_key(24.0, "Hours between verifications, where authorities are named.", 1, 8760)
-    backup_folder: str = protected_key("", "Where backups go; beside the store's file if empty.", path="folder")
-    jitter: float = store_key(0.1, "Share of an interval by which runs are spread.", 0, 0.5)
-    retry_minutes: float = store_key(5.0, "Minutes until a run that failed is tried again.", 0.1, 1440)
+    learn_hours: float = store_key(
+        24.0, "Hours between writing summaries and learning rates and procedures, if facts are learned.", 1, 8760
+    )
+    verify_hours: float = store_key(24.0, "Hours between verifications, if authorities are configured.", 1, 8760)
+    backup_folder: str = protected_key(
+        "", "Folder for backups; if empty, the folder of the store's file.", path="folder"
+    )
+    jitter: float = store_key(0.1, "Share of an interval by which the start of runs varies.", 0, 0.5)
+    retry_minutes: float = store_key(5.0, "Minutes until a failed run is repeated.", 0.1, 1440)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +187,11 @@ class ModelPolicy:
 
     base_url: str = protected_key("", "The address before /chat/completions; no model is used if empty.")
     name: str = protected_key("", "The model's name.")
-    key_variable: str = protected_key("OPENAI_API_KEY", "The environment variable that holds the key.")
+    key_variable: str = protected_key("OPENAI_API_KEY", "The environment variable with the key.")
     timeout_seconds: float = protected_key(30.0, "Time limit of one request.", 0.1, 600)
-    extract: bool = protected_key(default=False, text="Let it check what was extracted from text.")
+    extract: bool = protected_key(default=False, text="Let the model check extracted notes.")
     learn: bool = protected_key(
-        default=False, text="Let it read facts in messages too, in addition to the rules, where facts are learned."
+        default=False,
+        text="Let the model read facts from messages too, in addition to the rules, if facts are learned.",
     )
-    summarise: bool = protected_key(
-        default=False, text="Let it write summaries; the deterministic ones stand in where it fails."
-    )
+    summarise: bool = protected_key(default=False, text="Let the model write summaries; if it fails, rules write them.")

@@ -72,7 +72,7 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
     return {
         "importance": f"{memory.importance:.3f}: base {state.importance:.3f}, {age:.1f} days since the last access or "
         f"creation, {state.access_count} accesses, half-life {policy.importance.half_life_days:g} days "
-        f"before they lengthen it, floor {policy.importance.floor:g}",
+        f"before accesses lengthen it, floor {policy.importance.floor:g}",
         "confidence": f"{memory.confidence:.3f}: base {state.confidence:.3f}, {_fading(state, policy)}, "
         f"{truth_age:.1f} days",
         "strength": _strength(memory, policy, now),
@@ -88,7 +88,7 @@ def _signals(memory: MemoryItem, parts: Mapping[str, float], policy: Policy, now
 def _lasting(state: State, policy: Policy) -> str:
     """What carries retention, under the curve that is chosen."""
     if policy.retention.curve == "fsrs":
-        return f"stability {state.stability:.2f} days (retention 0.9 after so many), difficulty {state.difficulty:.2f}"
+        return f"stability {state.stability:.2f} days (days until retention is 0.9), difficulty {state.difficulty:.2f}"
     return f"strength {policy.retention.strength_days:g} days x {policy.retention.growth:g}^{state.reinforcements}"
 
 
@@ -105,7 +105,7 @@ def _strength(memory: MemoryItem, policy: Policy, now: Instant) -> str:
 def _forgetting(columns: Columns, curve: StrengthCurve, policy: Policy) -> str:
     """When a memory is forgotten, or why never."""
     if policy.archive.rule != "strength":
-        return f"hides nothing, because archive.rule is {policy.archive.rule}"
+        return f"hides nothing because archive.rule is {policy.archive.rule}"
     if columns.fact[0] or columns.scope[0] == TASK:
         return f"never forgotten, because it is a {'fact' if columns.fact[0] else 'memory of a task'}"
     at = int(due_instants(columns.strength_ms, curve.forgetting())[0])
@@ -119,7 +119,7 @@ def _fading(state: State, policy: Policy) -> str:
     columns = Columns.of([state])
     rate = float(confidence_curve(columns, policy)[0].rate[0])
     if rate == 0.0:
-        return "does not fade (only long-term memories do)"
+        return "no daily loss (only long-term memories lose confidence)"
     since = "validation" if columns.fact[0] else "the last access"
     slowed = float(amplifier(state.access_count))
     return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
@@ -132,9 +132,9 @@ def _next(state: State, policy: Policy, now: Instant) -> str:
     if state.pinned:
         return "Next: nothing; it is pinned."
     if state.tier is Tier.VAULT:
-        return "Next: nothing; it leaves the vault only by hand."
+        return "Next: nothing; memories leave the vault only by hand."
     if state.held:
-        return "Next: a move is held back by a gate until the namespace changes."
+        return "Next: a safety gate holds back a move until the namespace changes."
     later = replay({"": state}, {}, now, policy)[0].after
     columns = Columns.of([later])
     moves = next_moves(columns, policy)

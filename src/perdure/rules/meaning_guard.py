@@ -263,7 +263,7 @@ def _difference(kept: list[_Sentence], loser: _Sentence) -> str:
     wanted = Counter(i.value for i in loser.items)
     nearest = max(kept, key=lambda s: (Counter(i.value for i in s.items) & wanted).total(), default=None)
     if nearest is None:
-        return "the text that is kept says nothing"
+        return "the remaining text is empty"
     for kind in _GUARDED:
         mine, theirs = ([i.value for i in s.items if i.kind == kind] for s in (loser, nearest))
         if mine != theirs and (mine or kind in {"negation", "modal"}):
@@ -277,9 +277,9 @@ def _other_difference(nearest: _Sentence, loser: _Sentence) -> str:
         return "a question is not a statement"
     words = [i for i in loser.items if not any(_same(i, k) for k in nearest.items)]
     if words:
-        return "not in what is kept: " + ", ".join(repr(i.value) for i in words[:5])
+        return "missing from the remaining text: " + ", ".join(repr(i.value) for i in words[:5])
     if len(nearest.items) > len(loser.items):
-        return "what is kept is about less, or says otherwise: " + " ".join(
+        return "the remaining text covers less, or differs: " + " ".join(
             i.value for i in nearest.items if not any(_same(i, k) for k in loser.items)
         )
     return "the same words in another order"

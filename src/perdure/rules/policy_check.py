@@ -41,7 +41,7 @@ def policy_from(data: Mapping[str, Any] | None) -> Policy:
     defaults, chosen = Policy(), {}
     known = sections()
     problems += [
-        f"there is no section [{name}]; the sections are {', '.join(known)}." for name in given if name not in known
+        f"unknown section [{name}]; the sections are {', '.join(known)}." for name in given if name not in known
     ]
     for name in known:
         own = given.get(name, {})
@@ -65,7 +65,7 @@ def _section(name: str, kind: type, given: Mapping[str, Any]) -> tuple[dict[str,
     problems: list[str] = []
     for key, given_value in given.items():
         if key not in known:
-            problems.append(f"[{name}] has no key {key!r}; its keys are {', '.join(known)}.")
+            problems.append(f"unknown key {key!r} in [{name}]; its keys are {', '.join(known)}.")
             continue
         value = given_value
         if isinstance(value, str):
@@ -87,7 +87,7 @@ def _fault(declared: Field[Any], value: Any) -> str:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}."
     low, high = declared.metadata["low"], declared.metadata["high"]
     if low is not None and not low <= value <= high:
-        return f"must lie between {low:g} and {high:g}, not {value!r}."
+        return f"must be between {low:g} and {high:g}, not {value!r}."
     return ""
 
 
@@ -100,16 +100,16 @@ def contradictions(policy: Policy) -> Iterator[str]:
     value, tiers = policy.value, policy.tiers
     total = value.frequency + value.uniqueness + value.confidence + value.recency
     if abs(total - 1.0) > _ROUNDING:
-        yield f"the four shares of [value] must sum to 1, not {total:g}."
+        yield f"the four weights of [value] must sum to 1, not {total:g}."
     if not tiers.warm_keep_value <= tiers.hot_to_warm_value <= tiers.hot_keep_value:
         yield (
             "tiers: warm_keep_value <= hot_to_warm_value <= hot_keep_value must hold, "
-            "or a memory that leaves one tier would leave the next at once."
+            "or a memory that leaves one tier would leave the next one at once."
         )
     if tiers.warm_to_hot_value < tiers.hot_keep_value:
-        yield "tiers.warm_to_hot_value must not be below tiers.hot_keep_value, or a memory would move to and fro."
+        yield "tiers.warm_to_hot_value must not be below tiers.hot_keep_value, or a memory would move back and forth."
     if policy.recall.lexical_weight + policy.recall.lexical_by_coverage > 1.0:
-        yield "recall.lexical_weight and recall.lexical_by_coverage must not exceed 1 together."
+        yield "recall.lexical_weight plus recall.lexical_by_coverage must not exceed 1."
     if policy.embedder.model == "endpoint" and not (policy.embedder.base_url and policy.embedder.name):
         yield "embedder.model = 'endpoint' needs embedder.base_url and embedder.name."
 

@@ -94,7 +94,7 @@ def remarks(hit: Hit, places: Mapping[str, int]) -> Iterator[str]:
     if hit.memory.aging:
         yield f"stale: not confirmed for a long time{': ask' if hit.question else ''}"
     elif hit.question:
-        yield "what it cites has moved or is gone: look before relying on it"
+        yield "what it cites has moved or is gone: check before relying on it"
 
 
 def fit_lines(hits: Iterable[Hit], budget: int, tokens: Callable[[str], int]) -> list[str]:

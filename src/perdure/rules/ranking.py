@@ -23,12 +23,12 @@ OWN: Final = ("meaning", "words", "neighbour")
 def why_nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
     """Return why nothing stored is related to the query; empty if something is."""
     if not pool.candidates:
-        return "no memory passes the filters and shares a word or a meaning with the query"
+        return "no memory that passes the filters shares a word or meaning with the query"
     best = max((c.cosine for c in pool.candidates if c.cosine is not None), default=None)
     weak = pool.most_words <= 1 and pool.coverage < policy.weak_coverage
-    words = f"the best memory holds {pool.most_words} of its words ({pool.coverage:.0%} by rarity)"
+    words = f"the best memory has {pool.most_words} of the query's words ({pool.coverage:.0%} by rarity)"
     if not pool.vectors or best is None:
-        return f"words only: {words}" if weak and query.words else ""
+        return f"keyword search only: {words}" if weak and query.words else ""
     if best < policy.floor_cosine and pool.coverage < policy.keyword_coverage:
         return f"best cosine {best:.2f} is below {policy.floor_cosine:g}, and {words}"
     if best < policy.weak_cosine and weak:

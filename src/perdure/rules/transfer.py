@@ -93,7 +93,7 @@ def checked_place(part: Any, namespace: Any) -> tuple[str, str]:
         InvalidInput: There is no such part, or that is no namespace.
     """
     if part not in PARTS:
-        raise InvalidInput(f"It names the part {str(part)[:40]!r}.", remedy=f"The parts are {', '.join(PARTS)}.")
+        raise InvalidInput(f"Unknown part: {str(part)[:40]!r}.", remedy=f"The parts are {', '.join(PARTS)}.")
     return checked_namespace(namespace), str(part)
 
 
@@ -116,11 +116,13 @@ def checked_row(part: str, row: Line, dimensions: Mapping[str, int]) -> Line:
         else:
             fits = _fits(column, value)
         if not (fits and _is_word(part, column, value)):
-            raise InvalidInput(f"The column {column} of a row of {part} holds {str(value)[:40]!r}.", remedy=_REMEDY)
+            raise InvalidInput(
+                f"The column {column} of a row of {part} has an invalid value: {str(value)[:40]!r}.", remedy=_REMEDY
+            )
     return row
 
 
-_REMEDY: Final = "Export again; a file that was edited by hand is not read."
+_REMEDY: Final = "Export again; files edited by hand cannot be imported."
 
 
 def _fits(column: str, value: Any) -> bool:

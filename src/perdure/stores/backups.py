@@ -42,7 +42,8 @@ class BackupFolder:
             written = _write(growing, lines)
             if _read(growing) != written:
                 raise StoreError(
-                    f"The backup {path} does not hold what was written.", remedy="Check the disk; it is tried again."
+                    f"The backup {path} differs from what was written.",
+                    remedy="Check the disk; the backup will be retried.",
                 )
             growing.replace(path)
         except OSError as error:

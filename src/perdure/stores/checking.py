@@ -8,14 +8,14 @@ from typing import Final
 RULES: Final = {
     "memories_without_content": "memories without content",
     "contents_without_memory": "contents without a memory",
-    "memories_without_words": "memories that words do not find",
+    "memories_without_words": "memories missing from the keyword index",
     "vectors_without_memory": "vectors without a memory",
     "vectors_of_wrong_size": "vectors of the wrong size",
     "lines_without_operation": "journal lines without an operation",
-    "short_journals": "operations whose journal is short",
-    "accesses_without_memory": "accesses to no memory",
-    "keys_without_memory": "idempotency keys of no memory",
-    "memories_without_namespace": "memories in no namespace",
+    "short_journals": "operations with missing journal lines",
+    "accesses_without_memory": "accesses without a memory",
+    "keys_without_memory": "idempotency keys without a memory",
+    "memories_without_namespace": "memories without a namespace",
 }
 """Statement that counts -> what it counts."""
 

@@ -72,7 +72,10 @@ class PlanWriter(ABC):
             (Target.DOCUMENT, "delete"): self._delete_documents,
         }
         if (target, action) not in handlers:
-            raise StoreError(f"A plan cannot {action} a {target.value}.", remedy="Report this; nothing was written.")
+            raise StoreError(
+                f"A plan cannot {action} a {target.value}.",
+                remedy="This is a bug in Perdure; please report it. Nothing was written.",
+            )
         handlers[target, action](changes)
 
     # --- what a store brings
@@ -102,7 +105,10 @@ class PlanWriter(ABC):
 
     def _update(self, columns: tuple[str, ...], changes: list[Change]) -> None:
         if set(columns) & FIXED:
-            raise StoreError("A plan cannot rewrite what a memory says.", remedy="Report this; nothing was written.")
+            raise StoreError(
+                "A plan cannot change the text of a memory.",
+                remedy="This is a bug in Perdure; please report it. Nothing was written.",
+            )
         hot = tuple(c for c in columns if c not in CONTENT_COLUMNS)
         checked = tuple(c for c in hot if c not in UNCHECKED)
         content = tuple(c for c in columns if c in CONTENT_COLUMNS)
@@ -116,7 +122,7 @@ class PlanWriter(ABC):
         if name not in self._spaces:
             number = self._statements.value("space_of", name=name)
             if number is None:
-                raise SpaceMismatch(f"The store knows no embedding space {name}.", remedy="Run `perdure reembed`.")
+                raise SpaceMismatch(f"The store has no embedding space {name}.", remedy="Run `perdure reembed`.")
             self._spaces[name] = int(number)
         return self._spaces[name]
 
@@ -163,9 +169,9 @@ class PlanWriter(ABC):
         ops = dict(self._statements.rows("ops_of", ids=[c.id for c in changes]))
         found = dict.fromkeys(c.id for c in changes if not _fits(c, ops.get(c.id)))
         return ConflictError(
-            "The store has moved on since the plan was made; nothing was written.",
+            "The store has changed since the plan was made; nothing was written.",
             tuple(found),
-            remedy="Read again and make a new plan.",
+            remedy="Read the memories again and make a new plan.",
         )
 
 
@@ -235,20 +241,22 @@ def journal_lines(plan: Plan) -> list[Row]:
 
 def applied_before(plan: Plan) -> ConflictError:
     """Return the error for a plan whose id is in the journal."""
-    return ConflictError(f"The plan {plan.id} was applied before.", remedy="Nothing was written.")
+    return ConflictError(f"The plan {plan.id} was already applied.", remedy="Nothing was written.")
 
 
 def stored_meanwhile(what: str, ids: Sequence[str]) -> ConflictError:
     """Return the error for what another process has stored since the plan was made."""
     return ConflictError(
-        f"The same {what} was stored by another process just now.", tuple(ids), remedy="Read again and retry."
+        f"The same {what} was stored by another process just now.",
+        tuple(ids),
+        remedy="Read the memories again and retry.",
     )
 
 
 def memory_gone(ids: Sequence[str]) -> ConflictError:
     """Return the error for memories that a plan changes and that are gone."""
     return ConflictError(
-        "A memory that the plan changes is gone; nothing was written.",
+        "A memory that the plan changes no longer exists; nothing was written.",
         tuple(ids),
-        remedy="Read again and make a new plan.",
+        remedy="Read the memories again and make a new plan.",
     )

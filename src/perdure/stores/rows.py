@@ -236,14 +236,16 @@ def lease_lost(fence: Lease) -> LeaseLost:
     """Return the error for a write under a lease that another worker has taken over."""
     return LeaseLost(
         f"Another worker has taken over the namespace {fence.namespace}; nothing was written.",
-        remedy="Nothing needs to be done: the other one goes on.",
+        remedy="Nothing to do: the other worker continues.",
     )
 
 
 def present(row: Row | None) -> Row:
     """Return the row of a change that must have one."""
     if row is None:
-        raise StoreError("A change holds no row.", remedy="Report this; nothing was written.")
+        raise StoreError(
+            "A change contains no row.", remedy="This is a bug in Perdure; please report it. Nothing was written."
+        )
     return row
 
 

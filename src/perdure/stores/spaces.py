@@ -17,8 +17,8 @@ def add_space(session: Session, space: Space, *, activate: bool) -> None:
     found = active_space(session)
     if found is not None and found[1] != space and not activate:
         raise SpaceMismatch(
-            f"The store's vectors are of {found[1].name}, these are of {space.name}.",
-            remedy="Run `perdure reembed` to bring the store into the new space.",
+            f"The store's vectors are from {found[1].name}, these are from {space.name}.",
+            remedy="Run `perdure reembed` to make new vectors for the store.",
         )
     prepare_space(session, space)
     session.run("activate_space", name=space.name)

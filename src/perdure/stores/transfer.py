@@ -127,5 +127,5 @@ def there_already(part: str, ids: tuple[str, ...] = ()) -> ConflictError:
     return ConflictError(
         f"Rows of the part {part} were written by another process just now.",
         ids,
-        remedy="Let one copy or import at a time write to the target, and run it again.",
+        remedy="Run only one copy or import to the target at a time, then run it again.",
     )

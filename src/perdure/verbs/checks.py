@@ -112,7 +112,7 @@ def _choice(parameter: Parameter, value: Any) -> str:
     if not isinstance(value, str) or value not in parameter.choices:
         raise InvalidInput(
             f"{parameter.name} must be one of {', '.join(parameter.choices)}, not {given(value)}.",
-            remedy="Pick one of them.",
+            remedy="Choose one of them.",
         )
     return str(value)
 
@@ -124,13 +124,13 @@ def _instant(parameter: Parameter, value: Any) -> Any:
 
 def _object(parameter: Parameter, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{parameter.name} must be a mapping.", remedy="Pass a dict of JSON values.")
+        raise InvalidInput(f"{parameter.name} must be a dict.", remedy="Pass a dict of JSON values.")
     return value
 
 
 def _texts(parameter: Parameter, value: Any) -> list[str]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{parameter.name} must be a list of texts.", remedy="Pass for example ['one', 'two'].")
+        raise InvalidInput(f"{parameter.name} must be a list of strings.", remedy="Pass for example ['one', 'two'].")
     longest = parameter.param.longest or _LONGEST
     texts = dict.fromkeys(checked_text(v, f"each of {parameter.name}", longest=longest) for v in value)
     if parameter.param.refers is not None:
@@ -158,7 +158,9 @@ def _counted(parameter: Parameter, values: list[str]) -> list[str]:
     least, most = parameter.param.least, parameter.param.most
     if len(values) < least or (most is not None and len(values) > most):
         span = f"at least {least}" if most is None else f"{least:,} to {most:,}"
-        raise InvalidInput(f"{parameter.name} must have {span} items, not {len(values):,}.", remedy="Split the call.")
+        raise InvalidInput(
+            f"{parameter.name} must have {span} items, not {len(values):,}.", remedy="Split it into several calls."
+        )
     return values
 
 

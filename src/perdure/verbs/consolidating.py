@@ -51,7 +51,8 @@ class ConsolidatingVerbs:
         lifecycle=True,
         command="",
         tell="Merge similar or duplicate memories to reduce redundancy. Finds memories above similarity threshold and "
-        "merges them. dry_run is TRUE by default, and needed before the real run. What goes is hidden, never deleted.",
+        "merges them. dry_run is TRUE by default, and required before the real run. Merged memories are "
+        "hidden, never deleted.",
     )
     def consolidate(
         self,
@@ -73,19 +74,19 @@ class ConsolidatingVerbs:
         *,
         pairs: Annotated[
             Literal["all", "recorded"],
-            Param("recorded: only pairs noticed when memories were stored; cheap.", tool=False),
+            Param("recorded: only pairs that were noticed when they were stored; faster.", tool=False),
         ] = "all",
-        accept_loss: Annotated[AcceptLoss, Param("Why more may be hidden than the safety gates allow.", tool=False)]
+        accept_loss: Annotated[AcceptLoss, Param("Reason for hiding more than the safety gates allow.", tool=False)]
         | None = None,
     ) -> ConsolidateResult:
-        """Merge memories that say the same; a dry run by default, and required before the first real one.
+        """Merge memories that say the same. A dry run is the default, and is required before a real run.
 
-        Similarity is 0.7 of meaning (cosine) and 0.3 of shared words (Jaccard). A merge needs every pair to be that
-        similar, and nothing said by the one that goes may be missing in the one that stays: no number, date, name,
-        negation. What goes is hidden as ``consolidated``, never deleted; ``undo`` brings it back.
+        Similarity is 0.7 x cosine of the vectors + 0.3 x shared words (Jaccard). All pairs of a merge must be that
+        similar, and the memory that stays must have every number, date, name and negation of those merged into it.
+        Merged memories are hidden as ``consolidated``, never deleted; ``undo`` brings them back.
 
         Raises:
-            InvalidInput: A value is refused, or there was no dry run that would do the same now.
+            InvalidInput: A value is refused, or there was no dry run with the same result.
             GateStopped: It would lose too much; nothing was written.
         """
         chosen = merging.MergeStrategy(strategy)
@@ -97,14 +98,15 @@ class ConsolidatingVerbs:
     def relate(
         self,
         members: Annotated[
-            Sequence[str] | Mapping[str, str], Param("Their ids, or a mapping of ids to roles.", refers="memory")
+            Sequence[str] | Mapping[str, str],
+            Param("The memories' ids, or a mapping of ids to roles.", refers="memory"),
         ],
-        kind: Annotated[str, Param("What joins them.", longest=200)] = "related",
-        weight: Annotated[float, Param("How strongly.", gt=0, le=10)] = 1.0,
-        edge: Annotated[str, Param("An edge that gets these members as well.", longest=200)] | None = None,
-        namespace: Annotated[Everywhere, Param("Where they are; found by the first if left out.")] | None = None,
+        kind: Annotated[str, Param("The kind of link.", longest=200)] = "related",
+        weight: Annotated[float, Param("Weight of the edge.", gt=0, le=10)] = 1.0,
+        edge: Annotated[str, Param("An existing edge to add the memories to.", longest=200)] | None = None,
+        namespace: Annotated[Everywhere, Param("Their namespace; if omitted, that of the first.")] | None = None,
     ) -> EdgeChange:
-        """Join two or more memories by an edge; completing their task strengthens it by use.
+        """Link two or more memories by an edge; when their task is completed, use makes it stronger.
 
         Raises:
             NotFound: One of them is not there.
@@ -127,9 +129,9 @@ class ConsolidatingVerbs:
         dry_run: DryRun = False,
         accept_loss: AcceptLoss | None = None,
     ) -> TaskResult:
-        """Bring a task's memories into its session: redundant ones merged, edges strengthened by use.
+        """Move a task's memories into its session; duplicates are merged, and used edges get stronger.
 
-        Memories without a session go to long term, because in session scope nobody would see them.
+        Memories without a session become long-term, because in session scope nobody would see them.
 
         Raises:
             NotFound: No memory belongs to such a task.
@@ -142,15 +144,15 @@ class ConsolidatingVerbs:
     def promote(
         self,
         session_id: SessionName,
-        threshold: Annotated[float, Param("Confidence needed; the policy's if left out.", ge=0, le=1)] | None = None,
-        confirm: Annotated[bool, Param("Do it; without it this is only a preview.")] = False,
+        threshold: Annotated[float, Param("Minimum confidence; the policy's if omitted.", ge=0, le=1)] | None = None,
+        confirm: Annotated[bool, Param("Apply it; without this it is only a preview.")] = False,
         *,
         namespace: Namespace = "default",
         accept_loss: AcceptLoss | None = None,
     ) -> PromotionResult:
-        """Bring the most certain and most used memories of a session to long term; a preview unless confirmed.
+        """Make the surest and most used memories of a session long-term; only a preview unless confirmed.
 
-        Their confidence reaches the threshold, their accesses the session's median; connected ones also get a summary.
+        They need the confidence threshold and the session's median of accesses. Linked memories also get a summary.
 
         Raises:
             NotFound: No memory belongs to such a session.
@@ -166,7 +168,7 @@ class ConsolidatingVerbs:
     ) -> SessionResult:
         """End a session: complete its open tasks, promote, sweep. A second call changes nothing.
 
-        What was not promoted is still seen only inside the session.
+        Memories that were not promoted are still visible only inside the session.
         """
         reason = inputs.optional_reason(accept_loss, self._context.policy)
         return sessions.end_session(self._context, session_id, namespace, accept_loss=reason)

@@ -36,12 +36,12 @@ class DecidingVerbs:
 
     @verb(_ABOUT)
     def pin(self, id: Identity) -> Outcome:
-        """Exempt a memory from every move, so that it never fades."""
+        """Keep a memory where it is: no rule moves, shortens or archives it."""
         return manual_decisions.pin(self._context, id, pinned=True)
 
     @verb(_ABOUT)
     def unpin(self, id: Identity) -> Outcome:
-        """Let the rules apply to a pinned memory again, from now on."""
+        """Unpin a memory: the policy's rules apply to it again."""
         return manual_decisions.pin(self._context, id, pinned=False)
 
     @verb(_ABOUT, hides=True)
@@ -50,7 +50,7 @@ class DecidingVerbs:
 
         Raises:
             NotFound: There is no such memory.
-            InvalidInput: It is superseded, invalidated or merged, and so is hidden already.
+            InvalidInput: It is superseded, invalidated or merged, and therefore already hidden.
         """
         why = inputs.checked_reason(reason, self._context.policy)
         return manual_decisions.archive(self._context, id, why)
@@ -61,13 +61,13 @@ class DecidingVerbs:
         id: Identity,
         level: Annotated[
             Literal["full", "summary", "keywords"],
-            Param("The form to show again of a shortened one; full is the whole text.", argument=False),
+            Param("The form to restore of a shortened memory; full is the whole text.", argument=False),
         ]
         | None = None,
     ) -> Outcome:
-        """Show an archived memory again, or more of one that was shortened. The next sweep does not take it back.
+        """Show an archived memory again, or a fuller form of a shortened one. The next sweep does not reverse this.
 
-        If another value of a fact is believed by now, both are marked as conflicting and a person is asked.
+        If a fact has another value by now, both are marked as conflicting and a person is asked.
         """
         return manual_decisions.restore(self._context, id, None if level is None else records.Form(level))
 
@@ -78,10 +78,10 @@ class DecidingVerbs:
         tier: Annotated[Literal["hot", "warm", "cold", "vault"], Param("The tier to move it to.", argument=True)],
         reason: Reason,
     ) -> Outcome:
-        """Move a memory to a tier by hand. The rules go on from there; nothing fades in the vault.
+        """Move a memory to a tier by hand. The rules continue from there; the vault is never left by rule.
 
         Raises:
-            InvalidInput: It is archived or hidden otherwise; the text says what to do.
+            InvalidInput: It is hidden; the message says what to do.
         """
         why = inputs.checked_reason(reason, self._context.policy)
         return manual_decisions.move(self._context, id, records.Tier(tier), why)
@@ -90,21 +90,19 @@ class DecidingVerbs:
         _USE,
         agent=("ids", "outcome", "recall_id"),
         empty=lambda done: not done.counted and bool(done.not_found),
-        tell="Say what became of recalled memories: helpful after you used them; wrong when they misled you, which "
+        tell="Report how recalled memories were used: helpful if they helped; wrong if they misled you, which "
         "lowers their confidence and asks a person. Being returned does not count as use.",
     )
     def used(
         self,
         ids: Identities,
-        outcome: Annotated[
-            Literal["helpful", "wrong", "unused"], Param("What became of them.", short="-o")
-        ] = "helpful",
-        recall_id: Annotated[str, Param("The recall_id of the answer; if left out, the newest of each.")] | None = None,
+        outcome: Annotated[Literal["helpful", "wrong", "unused"], Param("How they were used.", short="-o")] = "helpful",
+        recall_id: Annotated[str, Param("The recall_id of the answer; if omitted, the latest recall.")] | None = None,
     ) -> Used:
-        """Say what became of recalled memories. Being returned does not count as use; this does.
+        """Report how recalled memories were used. Being returned does not count as use; this does.
 
-        ``helpful`` reinforces and remembers the question that the memory answered; ``wrong`` lowers its confidence and
-        asks a person; ``unused`` changes nothing. The same memory and recall count once.
+        ``helpful`` reinforces the memory and keeps the question that it answered; ``wrong`` lowers its confidence and
+        asks a person; ``unused`` changes nothing. A memory counts once per recall.
         """
         return usage_feedback.used(self._context, ids, outcome, recall_id or None)
 
@@ -114,23 +112,23 @@ class DecidingVerbs:
         lifecycle=True,
         empty=lambda done: not done.reinforced,
         tell="Boost memory importance based on usage or explicit feedback. Reinforcement increases importance and can "
-        "reset decay timer. To say that a recalled memory helped use used.",
+        "reset decay timer. To report that a recalled memory helped, use used.",
     )
     def reinforce(
         self,
         memory_ids: Annotated[Identities, Param("Memory IDs to reinforce")],
         boost_type: Annotated[
             Literal["additive", "multiplicative", "set_value"],
-            Param("Add the amount, grow by this share, or set this value."),
+            Param("Add the amount, increase by this share, or set this value."),
         ] = "additive",
-        boost_amount: Annotated[float, Param("How much.", ge=0.0, le=1.0)] = 0.1,
+        boost_amount: Annotated[float, Param("The amount.", ge=0.0, le=1.0)] = 0.1,
         update_access: Annotated[bool, Param("Update last_accessed timestamp")] = True,
     ) -> ReinforceResult:
         """Raise the importance of memories, and with it their strength and stability.
 
-        The boost is added to current importance, with diminishing returns and a daily cap (policy keys). It is at most
-        ``importance.maximum``, but a cap never lowers; ``set_value`` sets, also to less. An archived memory is listed
-        in ``not_found``, and nothing of it changes.
+        The boost is added to current importance, with diminishing returns and a daily cap (policy keys). It stays
+        within ``importance.maximum``, which never lowers a value; ``set_value`` may lower it. An archived memory is
+        listed in ``not_found`` and does not change.
         """
         boost = reinforcement.boost_of(boost_type, boost_amount)
         return reinforce.reinforce(self._context, memory_ids, boost, update_access=update_access)
@@ -139,11 +137,11 @@ class DecidingVerbs:
     def weaken(
         self,
         memory_ids: Identities,
-        amount: Annotated[float, Param("Energy to take, in units of the policy.", ge=0, le=100)] = 1.0,
+        amount: Annotated[float, Param("Amount of energy to remove.", ge=0, le=100)] = 1.0,
     ) -> WeakenResult:
-        """Lower the strength of memories by hand; importance stays.
+        """Lower the strength of memories by hand; their importance does not change.
 
-        One call takes at most ``max_decay_per_cycle`` x ``manual_multiplier``, and never goes below the baseline.
+        One call removes at most ``max_decay_per_cycle`` x ``manual_multiplier``, and never goes below the baseline.
         """
         return reinforce.weaken(self._context, memory_ids, amount)
 
@@ -152,8 +150,8 @@ class DecidingVerbs:
         hides=True,
         lifecycle=True,
         tell="Apply time and access-based decay to memory importance scores. Memories not accessed recently will have "
-        "reduced importance. dry_run is TRUE by default; applied, it writes the figures down and sweeps. It never "
-        "compounds.",
+        "reduced importance. dry_run is TRUE by default; applied, it stores the values and sweeps. Repeated calls "
+        "never compound.",
     )
     def decay(
         self,
@@ -164,10 +162,10 @@ class DecidingVerbs:
         access_weight: Annotated[float, Param("Weight of access count in decay calculation", ge=0.0, le=1.0)] = 0.3,
         dry_run: Annotated[DryRun, Param("Preview changes without applying")] = True,
     ) -> DecayResult:
-        """Report what importance has decayed to; applied, write it down and sweep.
+        """Report the decayed importance; if applied, store it and sweep.
 
-        No base changes, so running it often, late or never makes no difference to what a memory is worth. Archived
-        memories are left out; pinned ones and those in the vault are reported but not written.
+        The base values do not change, so how often it runs makes no difference to a memory's value. Archived
+        memories are left out; pinned ones and those in the vault are reported but not changed.
         """
         asked = decay_rules.Decay(decay_function, half_life_days, min_importance, access_weight)
         return decay.decay(self._context, namespace, asked, dry_run=dry_run)

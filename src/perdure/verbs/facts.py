@@ -77,21 +77,21 @@ class FactVerbs:
     @verb(_FACTS, empty=lambda done: not done.messages and not done.changed)
     def learn(
         self,
-        sessions: Annotated[Sequence[str], Param("Sessions that were ingested.", argument=True)] = (),
+        sessions: Annotated[Sequence[str], Param("Names of ingested sessions.", argument=True)] = (),
         namespace: Namespace = "default",
         *,
-        claims: Annotated[Claims, Param("Facts to store, each by itself.", option="--facts")] = (),
+        claims: Annotated[Claims, Param("Facts to store that no memory contains.", option="--facts")] = (),
     ) -> Learnt:
-        """Learn facts from sessions that were ingested and not learned from yet, by rules. Twice adds nothing.
+        """Learn facts by rules from ingested sessions that were not read yet. Repeating it adds nothing.
 
-        With ``claims`` store facts that no memory says, as ``remember`` does, in one operation.
+        With ``claims``, store facts that no memory contains, as ``remember`` does, in one operation.
 
         Raises:
             NotFound: There are no messages of one of them; nothing was learned.
             InvalidInput: A claim is refused, or there are neither sessions nor claims; nothing was stored.
         """
         if bool(sessions) == bool(claims):
-            raise InvalidInput("Either sessions or claims must be given.", remedy="Name a session, or pass claims.")
+            raise InvalidInput("Either sessions or claims must be given.", remedy="Pass a session, or claims.")
         if not claims:
             return learn.learn_from(self._context, namespace, sessions)
         return given_claims.learn_claims(self._context, namespace, claims)
@@ -101,21 +101,21 @@ class FactVerbs:
         reads=True,
         items="facts",
         empty=lambda found: not found,
-        tell="List what is known as facts, of one entity or of all: value, confidence, since when, the words that said "
-        "it, what contradicts or replaced it. For a question in plain words use recall or answer_sheet.",
+        tell="List the facts about one entity or all: value, confidence, since when, the quoted source, conflicts and "
+        "replacements. For a question in plain words use recall or answer_sheet.",
     )
     def facts(
         self,
-        entity: Annotated[Entity, Param("Its id or a name; all if left out.", argument=True)] | None = None,
+        entity: Annotated[Entity, Param("Its id or a name; all if omitted.", argument=True)] | None = None,
         *,
-        predicate: Annotated[str, Param("Only this, for example delivery day.", short="-p")] | None = None,
+        predicate: Annotated[str, Param("Only this predicate, for example delivery day.", short="-p")] | None = None,
         namespace: Namespace = "default",
-        past: Annotated[bool, Param("Also what is no longer believed.")] = False,
+        past: Annotated[bool, Param("Include facts that are no longer believed.")] = False,
         limit: Limit = 100,
         as_of: AsOf | None = None,
         known_at: KnownAt | None = None,
     ) -> list[FactLine]:
-        """List facts, those that are believed first: value, confidence, since when. Does not count as an access.
+        """List facts, current ones first: value, confidence, since when. Does not count as an access.
 
         Raises:
             NotFound: Nothing is called that.
@@ -128,9 +128,9 @@ class FactVerbs:
     def timeline(
         self, entity: Entity, *, namespace: Namespace = "default", known_at: KnownAt | None = None
     ) -> Timeline:
-        """Show what was true of an entity and when it was believed, oldest first, with what replaced what.
+        """Show the facts about an entity, oldest first: when each was true, when it was believed, what replaced it.
 
-        When it was true goes by the days of the messages, when it was believed by the instants of learning.
+        True times follow the dates of the messages, believed times the moments of learning.
 
         Raises:
             NotFound: Nothing is called that.
@@ -143,22 +143,22 @@ class FactVerbs:
         _FACTS,
         reads=True,
         empty=lambda sheet: sheet.nothing_known,
-        tell="Lay out everything that is known about a question: how sure, from which words, what is conflicting, "
-        "out of date, stale, and not known. Use it before an answer that must be right; recall is quicker.",
+        tell="List everything known about a question: confidence, sources, conflicts, outdated and stale facts, and "
+        "what is not known. Use it before an answer that must be right; recall is quicker.",
     )
     def answer_sheet(
         self,
         query: Query,
         namespace: Namespace = "default",
         *,
-        budget_tokens: Annotated[Budget, Param("The sheet's budget; 1,000 if left out.", ge=50)] | None = None,
+        budget_tokens: Annotated[Budget, Param("The sheet's budget; 1,000 if omitted.", ge=50)] | None = None,
         as_of: AsOf | None = None,
         known_at: KnownAt | None = None,
     ) -> AnswerSheet:
-        """Lay out what is known about a question: how sure, from where, what is conflicting, what is out of date.
+        """List what is known about a question: confidence, sources, conflicts, and what is out of date.
 
-        Where the question names an entity, facts of others are left out, unless they name that one too. When the budget
-        is full, other memories are left out first, both sides of a conflict last; ``left_out`` counts them. Does not
+        If the question names an entity, facts about others are left out unless they mention it. When the budget is
+        full, other memories are left out first, both sides of a conflict last; ``left_out`` counts them. Does not
         count as an access.
         """
         then = queries.filters(as_of=as_of, known_at=known_at, policy=self._context.policy)
@@ -167,26 +167,25 @@ class FactVerbs:
     @verb(
         _FACTS,
         hides=True,
-        tell="Make the summaries of entities that are due. dry_run is TRUE by default and only shows them. The earlier "
-        "summary of an entity is superseded; undo brings it back.",
+        tell="Write the summaries of entities that are due. dry_run is TRUE by default and only shows them. The "
+        "earlier summary of an entity is superseded; undo brings it back.",
     )
     def summarize(self, namespace: Namespace = "default", *, dry_run: DryRun = True) -> Summaries:
-        """Make the summaries of entities that are due: enough was said about them, or a fact has changed since.
+        """Write due summaries of entities: those with enough mentions, or with facts that changed since the last one.
 
-        A summary has at most half the tokens of what it stands for, names its sources for each key fact, and supersedes
-        the earlier one. Confirmed facts gain confidence (``knowledge.summary_boost``). Maintenance does this once a
-        day.
+        A summary has at most half the tokens of its sources, gives the sources of each key fact, and supersedes the
+        earlier one. Confirmed facts gain confidence (``knowledge.summary_boost``). Maintenance does this daily.
         """
         return entity_summaries.summarize(self._context, namespace, dry_run=dry_run)
 
     @verb(_ASK, reads=True, command="entity list", items="entities")
     def entities(self, namespace: Namespace = "default", *, limit: Limit = 100) -> list[EntityView]:
-        """List who and what memories are about, without their facts; those merged into others are not listed."""
+        """List the people and things that memories are about, without their facts or merged entities."""
         return entities.entities(self._context, namespace, limit)
 
     @verb(_ASK, reads=True, command="entity show")
     def entity(self, name_or_id: Entity, *, namespace: Namespace = "default") -> EntityView:
-        """Show an entity with its names, its facts' ids, and since when it is known. Does not count as an access.
+        """Show an entity: its names, the ids of its facts, and since when it is known. Does not count as an access.
 
         Raises:
             NotFound: Nothing is called that.
@@ -201,9 +200,9 @@ class FactVerbs:
         name: Name,
         *,
         namespace: Namespace = "default",
-        remove: Annotated[bool, Param("Take the name away.")] = False,
+        remove: Annotated[bool, Param("Remove the name.")] = False,
     ) -> AliasChange:
-        """Give an entity another name, or take one away. A name that two entities share is ambiguous, and reported.
+        """Add or remove a name of an entity. A name that two entities share is reported as ambiguous.
 
         Raises:
             NotFound: There is no such entity, or it has no such name.
@@ -214,12 +213,12 @@ class FactVerbs:
     @verb(_ASK, command="entity merge")
     def merge_entities(
         self,
-        into: Annotated[Entity, Param("The one that stays: its id or a name.")],
-        other: Annotated[Entity, Param("The one that goes: its id or a name.")],
+        into: Annotated[Entity, Param("The entity to keep: its id or a name.")],
+        other: Annotated[Entity, Param("The entity to merge into it: its id or a name.")],
         *,
         namespace: Namespace = "default",
     ) -> EntityMerge:
-        """Make one entity part of another: names, mentions and facts move. ``undo`` takes it back.
+        """Merge one entity into another with its names, mentions and facts. ``undo`` reverses it.
 
         Raises:
             NotFound: One of them is not there.
@@ -231,11 +230,11 @@ class FactVerbs:
     def split_entity(
         self,
         entity: Entity,
-        alias: Annotated[str, Param("The name that becomes an entity of its own.")],
+        alias: Annotated[str, Param("The name that becomes a separate entity.")],
         *,
         namespace: Namespace = "default",
     ) -> EntitySplit:
-        """Make one name of an entity, with the mentions that used it, an entity of its own.
+        """Split one name of an entity off as a separate entity, with the mentions that used it.
 
         Raises:
             NotFound: There is no such entity, or it has no such name.
@@ -245,15 +244,15 @@ class FactVerbs:
 
     @verb(
         _LEARN,
-        tell="Show how fast facts of each sort change, with intervals, and whether that is sure enough to be used. "
-        "dry_run is TRUE by default and only reports; written down, confidence falls by these rates.",
+        tell="Show how fast each kind of fact changes, with intervals, and whether the rate is sure enough to be "
+        "used. dry_run is TRUE by default and only reports; applied, confidence falls by these rates.",
     )
     def rates(self, namespace: Namespace = "default", *, dry_run: DryRun = True) -> RatesResult:
-        """Show how fast facts of each sort change, as far as was seen, and which rates would be used.
+        """Show how fast each kind of fact has changed, and which rates would be used.
 
-        Each sort has its number of facts, changes and days watched, the rate at which confidence is lost, its 90 %
-        interval, and why it is in use or not. A rate is used from ``knowledge.rate_changes`` changes on, if the upper
-        end of its interval is at most ``knowledge.rate_width`` times the lower.
+        For each kind: the number of facts, changes and days observed, the daily loss of confidence with its 90 %
+        interval, and why it is used or not. A rate is used after ``knowledge.rate_changes`` changes if the upper end
+        of its interval is at most ``knowledge.rate_width`` times the lower.
         """
         return (
             change_rates.rates(self._context, namespace)
@@ -264,18 +263,18 @@ class FactVerbs:
     @verb(
         _LEARN,
         hides=True,
-        tell="Learn what usually follows what in conversations. dry_run is TRUE by default and only shows; applied, "
-        "each is a memory, and those that stopped holding are archived.",
+        tell="Learn which topic usually follows which in conversations. dry_run is TRUE by default and only shows "
+        "them; applied, each is a memory, and those that no longer hold are archived.",
     )
     def procedures(
         self, namespace: Namespace = "default", dry_run: DryRun = True, *, accept_loss: AcceptLoss | None = None
     ) -> ProceduresResult:
-        """Learn what follows what in conversations ("when delivery comes up, invoice follows").
+        """Learn which topic usually follows which in conversations ("when delivery comes up, invoice follows").
 
-        Considered is what people said in the last ``knowledge.procedure_days`` days. A topic must follow another within
-        two messages in at least ``knowledge.procedure_sessions`` sessions and in half of those in which the first comes
-        up, more often than by chance. Each becomes a memory of kind procedure; one that stops holding is archived, and
-        comes back when it holds again.
+        People's messages of the last ``knowledge.procedure_days`` days count. A topic must follow another within two
+        messages in at least ``knowledge.procedure_sessions`` sessions and in half of those in which the first comes
+        up, more often than by chance. Each becomes a memory of kind procedure; one that no longer holds is archived,
+        and comes back when it holds again.
 
         Raises:
             GateStopped: It would archive too much; nothing was written.
@@ -288,41 +287,43 @@ class FactVerbs:
         policy: Annotated[Mapping[str, Any], Param("The other policy's sections, as in perdure.toml.")] | Policy,
         namespace: Namespace = "default",
         *,
-        limit: Annotated[Limit, Param("How many past recalls are judged, newest first.", ge=1, le=1000)] = 1000,
+        limit: Annotated[Limit, Param("How many past recalls to test, newest first.", ge=1, le=1000)] = 1000,
     ) -> BacktestResult:
-        """Try another policy on past recalls: which hits it would have hidden, beside the policy in force.
+        """Try another policy on past recalls: which hits it would have hidden, compared with the current policy.
 
-        Every memory of the namespace lives again from its birth, under the other policy and under the one in force:
-        what people decided and what recalls returned happens as it did. Nothing is written. Slow on a large namespace.
+        Every memory of the namespace is simulated from its creation under both policies; decisions of people and past
+        recalls are replayed as they happened. Nothing is written. Slow on a large namespace.
 
         Raises:
             PolicyError: The policy has faults; all are listed.
         """
         if not policy:
-            raise InvalidInput("policy names no key to try.", remedy="Name a section and a key of the policy.")
+            raise InvalidInput("policy sets no key to compare.", remedy="Pass a section with at least one key.")
         other = policy if not isinstance(policy, Mapping) else policy_check.policy_from(policy)
         return backtest.backtest(self._context, namespace, other, limit)
 
     @verb(
         "Maintenance",
         hides=True,
-        tell="Ask the databases and working trees that the policy names about facts, and about files and commits that "
-        "memories cite. Takes effect at once: what a database contradicts is replaced by its value; undo works.",
+        tell="Check facts, and cited files and commits, against the databases and working trees in the policy. Takes "
+        "effect at once: a fact that a database contradicts is replaced by its value; undo works.",
     )
     def verify(
         self,
         namespace: Namespace = "default",
         ids: Annotated[Identities, Param("Only these memories.", least=1, most=1000)] | None = None,
         *,
-        limit: Annotated[Limit, Param("Facts, and citing memories, at most; the rest comes next time.")] = 1000,
+        limit: Annotated[
+            Limit, Param("Maximum number of facts and of citing memories; the rest is checked next time.")
+        ] = 1000,
         accept_loss: AcceptLoss | None = None,
     ) -> Verified:
-        """Ask the authorities of the knowledge file about facts and citations, and act on it.
+        """Check facts and citations against the authorities of the knowledge file, and apply the results.
 
-        An authority that agrees validates a fact, once in twelve hours. One that disagrees wins: the fact is
-        invalidated, a fact with the authority's value takes its place, and both values are in the answer. One that is
-        silent, has several values or cannot be reached changes no fact. What memories cite (``path#symbol``, a commit)
-        is looked up in the working trees, and what was seen is written down.
+        An authority that agrees validates a fact, at most once in twelve hours. One that disagrees wins: the fact is
+        invalidated, a fact with the authority's value replaces it, and both values are in the answer. One that is
+        silent, has several values or cannot be reached changes no fact. Citations (``path#symbol``, a commit) are
+        looked up in the working trees, and the result is stored.
 
         Raises:
             GateStopped: More facts disagree than the loss budget allows; nothing was written.

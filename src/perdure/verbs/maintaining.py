@@ -34,7 +34,7 @@ class MaintainingVerbs:
 
     @verb(_PANEL, hides=True, lifecycle=True)
     def sweep(self, dry_run: DryRun = False, *, namespace: Everywhere | None = None) -> Report:
-        """Move every memory that is due to the tier where it belongs, and hide what has faded.
+        """Move memories that are due to their new tier, and archive those that the policy lets go.
 
         Safe to call at any time and as often as you like. Each operation can be undone.
         """
@@ -43,34 +43,33 @@ class MaintainingVerbs:
     @verb(_PANEL, reads=True)
     def forecast(
         self,
-        days: Annotated[float, Param("How far to look ahead.", ge=0, le=36_525, argument=True)] = 30.0,
+        days: Annotated[float, Param("How many days to look ahead.", ge=0, le=36_525, argument=True)] = 30.0,
         *,
         namespace: Everywhere | None = None,
     ) -> Report:
-        """Show what would move within some days if nothing happened, without touching anything."""
+        """Show what would move within some days without further access. Changes nothing."""
         return sweep.forecast(self._context, days, namespace)
 
     @verb(
         _PANEL,
         hides=True,
-        tell="Keep what recall may return within a number of tokens: shorter forms first, hiding last. dry_run is TRUE "
-        "by default and only reports. Whole texts are kept; restore and undo bring them back.",
+        tell="Keep visible memories within a number of tokens: first by shorter forms, then by archiving. dry_run is "
+        "TRUE by default and only reports. Whole texts are kept; restore and undo bring them back.",
     )
     def fit(
         self,
         namespace: Namespace = "default",
-        tokens: Annotated[int, Param("The budget; the policy's if left out.", ge=1, le=1_000_000_000, short="-b")]
+        tokens: Annotated[int, Param("The budget; the policy's if omitted.", ge=1, le=1_000_000_000, short="-b")]
         | None = None,
         *,
         dry_run: DryRun = True,
         accept_loss: AcceptLoss | None = None,
     ) -> FitResult:
-        """Keep what recall may return within a number of tokens: shorter forms first, hiding last.
+        """Keep visible memories within a number of tokens: first by shorter forms, then by archiving.
 
-        What loses the least value for each token goes first. Whole texts are kept and still searched; ``restore``
-        brings
-        them back, and ``undo`` takes back each operation, of at most a thousand memories. Pinned, vault and hot
-        memories stay as they are. What a safety gate stops is listed in ``held``; the rest is done.
+        Memories with the least value per token are shortened first. Whole texts are kept and still searched;
+        ``restore`` brings them back, and ``undo`` reverses each operation (at most a thousand memories). Pinned,
+        vault and hot memories stay as they are. What a safety gate stops is listed in ``held``; the rest is applied.
 
         Raises:
             InvalidInput: No budget is given, and the policy has none.
@@ -84,9 +83,9 @@ class MaintainingVerbs:
     def compression(
         self,
         namespace: Namespace = "default",
-        queries: Annotated[int, Param("How many past recalls are asked again.", ge=1, le=1000)] = 50,
+        queries: Annotated[int, Param("How many past recalls to repeat.", ge=1, le=1000)] = 50,
     ) -> CompressionReport:
-        """Report what shortened memories save and keep, and whether past recalls would still find what they found.
+        """Report the tokens that shortened memories save, the meaning they keep, and what past recalls lose.
 
         Does not count as an access. Slow on a large namespace.
         """
@@ -94,18 +93,18 @@ class MaintainingVerbs:
 
     @verb(_PANEL, tool=False)
     def reembed(self, *, progress: Progress | None = None) -> Reembedded:
-        """Give every memory a vector of the policy's embedder. Can be interrupted and resumed."""
+        """Make a vector for every memory with the policy's embedder. Can be interrupted and resumed."""
         return reembed.reembed(self._context, progress=progress)
 
     @verb(_PANEL, tool=False)
     def optimize(self, namespace: Namespace = "default") -> dict[str, int]:
-        """Bring search structures of a large namespace up to date. Changes no memory."""
+        """Update the search index of a large namespace. Changes no memory."""
         now, above = self._context.clock(), self._context.policy.recall.cells_above
         return dict(self._context.store.optimize(namespace, now, above))
 
     @verb(_PANEL, reads=True, items="faults")
     def check(self) -> list[str]:
-        """Check the store; an empty list of faults means that it is sound. Slow on a large store."""
+        """Check the store; an empty list means that no problems were found. Slow on a large store."""
         return self._context.store.check()
 
     def maintain(self, owner: str, *, stop: Callable[[], bool] = lambda: False) -> Maintained:

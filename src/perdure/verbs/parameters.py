@@ -12,7 +12,7 @@ from perdure.verbs.declaration import Param
 Identity = Annotated[str, Param("The memory's id, or its short form.", longest=200, refers="memory")]
 Identities = Annotated[Sequence[str], Param("The memories' ids.", longest=200, argument=True, refers="memory")]
 Namespace = Annotated[str, Param("The namespace.", longest=200, check=checked_namespace)]
-Everywhere = Annotated[str, Param("Only this namespace; all if left out.", longest=200, check=checked_namespace)]
+Everywhere = Annotated[str, Param("Only this namespace; all if omitted.", longest=200, check=checked_namespace)]
 Query = Annotated[str, Param("A question in plain words.", longest=10_000, stdin=True)]
 
 MemoryKind = Literal["note", "episode", "fact", "procedure", "summary"]
@@ -21,30 +21,30 @@ Kinds = Annotated[Sequence[MemoryKind], Param("Only these kinds.", option="--kin
 Scopes = Annotated[Sequence[MemoryScope], Param("Only these scopes.", option="--scope")]
 Tags = Annotated[Sequence[str], Param("Only memories with all of these tags.", option="--tag", short="-t")]
 Session = Annotated[str, Param("Only this session.")]
-Inside = Annotated[str, Param("The session that asks: it also sees its own memories.")]
+Inside = Annotated[str, Param("Also search the memories of this session.")]
 Entity = Annotated[str, Param("The entity's id or one of its names.")]
 Since = Annotated[datetime, Param("Only what happened at or after this time.")]
 Until = Annotated[datetime, Param("Only what happened before this time.")]
 AsOf = Annotated[datetime, Param("What was true at this time.")]
 KnownAt = Annotated[datetime, Param("What was known at this time.")]
-MinConfidence = Annotated[float, Param("Only memories at least this likely to be true now.", ge=0, le=1)]
-IncludeArchived = Annotated[bool, Param("Also hidden memories: archived, superseded, merged.")]
-Limit = Annotated[int, Param("How many at most.", ge=1, le=1000, short="-l")]
-Threshold = Annotated[float, Param("Least similarity of duplicates.", ge=0.7, le=0.99)]
-Reason = Annotated[str, Param("Why; it is kept in the journal.", option="--reason", short="-r", argument=False)]
+MinConfidence = Annotated[float, Param("Only memories with at least this confidence.", ge=0, le=1)]
+IncludeArchived = Annotated[bool, Param("Include hidden memories: archived, superseded, merged.")]
+Limit = Annotated[int, Param("Maximum number of results.", ge=1, le=1000, short="-l")]
+Threshold = Annotated[float, Param("Minimum similarity of duplicates.", ge=0.7, le=0.99)]
+Reason = Annotated[str, Param("The reason; it is kept in the journal.", option="--reason", short="-r", argument=False)]
 Metadata = Annotated[Mapping[str, Any], Param("A JSON object, kept unchanged.")]
 Claims = Sequence[Mapping[str, Any]]
 Facts = Annotated[
     Claims,
     Param(
-        "Facts it says: {subject: Ana, predicate: home, value: Paris, replaces: Berlin}; also denied, valid_from, "
+        "Facts in it: {subject: Ana, predicate: home, value: Paris, replaces: Berlin}; also denied, valid_from, "
         "valid_to, quote."
     ),
 ]
 DryRun = Annotated[bool, Param("Only report what would change; false applies it.")]
 AcceptLoss = Annotated[
-    str, Param("Why more may be hidden than the safety gates allow; it is kept in the journal.", argument=False)
+    str, Param("Reason for hiding more than the safety gates allow; it is kept in the journal.", argument=False)
 ]
 SessionName = Annotated[str, Param("The session's name.")]
 TaskName = Annotated[str, Param("The task's name.")]
-Budget = Annotated[int, Param("Most tokens of the text.", ge=50, short="-b")]
+Budget = Annotated[int, Param("Maximum number of tokens.", ge=50, short="-b")]

@@ -43,7 +43,7 @@ else:
     (digest,) = lazy_modules("perdure.operations.lifecycle", "digest")
     (queries,) = lazy_modules("perdure.rules.validation", "queries")
 ProfileName = Literal["tokens", "claude-code", "hermes", "openclaw"]
-Profile = Annotated[ProfileName, Param("A client's budget for MEMORY.md instead of tokens.")]
+Profile = Annotated[ProfileName, Param("Use the budget of a client for MEMORY.md instead of tokens.")]
 Listed = list["MemoryItem"]  # inside the class, ``list`` is the verb
 Texts = list[str]
 Entries = list["Entry"]
@@ -62,7 +62,7 @@ class RecallingVerbs:
         empty=lambda answer: not answer.hits,
         tell="Search memory with a question in plain words; call it before answering anything that earlier "
         "conversations "
-        "may have settled. If nothing_known is true, nothing related is stored: say so instead of guessing.",
+        "may have settled. If nothing_known is true, no stored memory matches: say so instead of guessing.",
     )
     def recall(
         self,
@@ -84,10 +84,10 @@ class RecallingVerbs:
         inside: Inside | None = None,
         touch: Annotated[bool, Param("Count the hits as accessed.")] = True,
     ) -> Recall:
-        """Return the memories that answer a question, best first, each with what its score is made of.
+        """Return the memories that answer a question, best first, each with the parts of its score.
 
-        ``as_of`` is what was true then (facts that were valid, of other memories what was stored), ``known_at`` what
-        was known then.
+        ``as_of`` returns what was true at a time (valid facts, and other memories stored by then); ``known_at`` returns
+        what was known at a time.
         """
         filters = queries.filters(
             kinds=kinds,
@@ -136,7 +136,7 @@ class RecallingVerbs:
         min_confidence: MinConfidence = 0.0,
         include_archived: IncludeArchived = False,
         inside: Inside | None = None,
-        before: Annotated[str, Param("The id of the last memory of the page before.", refers="memory")] | None = None,
+        before: Annotated[str, Param("The last id of the previous page.", refers="memory")] | None = None,
     ) -> Listed:
         """List memories, newest first. Does not count as an access."""
         filters = queries.filters(
@@ -157,18 +157,17 @@ class RecallingVerbs:
         "Find and explain",
         reads=True,
         agent=("id",),
-        tell="Explain one memory: its signals, its history with the operation ids that undo takes, and what happens "
-        "next.",
+        tell="Explain one memory: its signals, its history with operation ids for undo, and what happens next.",
     )
     def why(self, id: Identity) -> Explanation:
-        """Explain why a memory is as it is: its signals taken apart, its history, what happens next and when."""
+        """Explain a memory: how its signals were calculated, its history, what happens next and when."""
         return explain.why(self._context, id)
 
     @verb("Find and explain", reads=True)
     def why_not(
         self,
         id: Identity,
-        query: Annotated[Query, Param("The question that did not find it.", longest=10_000)],
+        query: Annotated[Query, Param("The question that did not return it.", longest=10_000)],
         *,
         limit: Limit = 5,
         tags: Tags = (),
@@ -188,7 +187,7 @@ class RecallingVerbs:
 
     @verb("Maintenance", reads=True)
     def stats(self, namespace: Everywhere | None = None) -> Stats:
-        """Count memories by tier, status and kind; show what is due and which valuable memories are about to fade."""
+        """Count memories by tier, status and kind; show what is due and which valuable ones will soon be archived."""
         return explain.stats(self._context, namespace)
 
     @verb(
@@ -197,13 +196,14 @@ class RecallingVerbs:
         command="",
         reads=True,
         agent=("budget_tokens",),
-        tell="Return MEMORY.md: the memories most worth keeping in view within a token budget, as Markdown. For the "
-        "start of a session; for a question use recall.",
+        tell="Return MEMORY.md: the most valuable memories within a token budget, as Markdown. For the start of a "
+        "session; for a question use recall.",
     )
     def digest_details(
         self,
         namespace: Namespace = "default",
-        budget_tokens: Annotated[Budget, Param("Its budget; the policy's (2,000) if left out.", ge=50)] | None = None,
+        budget_tokens: Annotated[Budget, Param("The token budget; the policy's (2,000) if omitted.", ge=50)]
+        | None = None,
         *,
         profile: Profile | None = None,
         inside: Inside | None = None,
@@ -219,19 +219,22 @@ class RecallingVerbs:
         profile: ProfileName | None = None,
         inside: str | None = None,
     ) -> str:
-        """Return MEMORY.md: what is most worth keeping in view, within a budget (2,000 tokens by default)."""
+        """Return MEMORY.md: the most valuable memories within a token budget (2,000 by default)."""
         return self.digest_details(namespace, budget_tokens, profile=profile, inside=inside).text
 
     @verb("History and undo", reads=True, items="entries")
     def history(
         self,
-        id: Annotated[Identity, Param("The memory; without it, the newest operations.", argument=True, refers="memory")]
+        id: Annotated[
+            Identity,
+            Param("The memory's id; if omitted, the newest operations are shown.", argument=True, refers="memory"),
+        ]
         | None = None,
         *,
         namespace: Everywhere | None = None,
         limit: Limit = 50,
     ) -> Entries | Operations:
-        """Show a memory's journal, oldest first; without an id the newest operations, whose ids ``undo`` takes."""
+        """Show a memory's journal, oldest first; without an id the newest operations, with ids for ``undo``."""
         return journal.history(self._context, id, namespace=namespace, limit=limit)
 
     @verb(
@@ -239,13 +242,12 @@ class RecallingVerbs:
         hides=True,
         command="",
         agent=("operation_id",),
-        tell='Take back one whole operation by its id, or the last one with "last". Refused, and nothing is '
-        "written, if "
-        "a memory has changed since. Undoing a remember removes what it stored.",
+        tell='Undo one whole operation by its id, or the last one with "last". Refused, and nothing is written, if a '
+        "memory has changed since. Undoing a remember removes what it stored.",
     )
     def undo(
         self,
         operation_id: Annotated[str, Param("The operation's id, or last.", longest=200, refers="operation")],
     ) -> UndoResult:
-        """Take an operation back, or the ``last`` one. Refused, with a list, where a memory has changed since."""
+        """Undo an operation, or the ``last`` one. Refused, with a list, if a memory has changed since."""
         return journal.undo(self._context, operation_id)

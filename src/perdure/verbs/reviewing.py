@@ -30,7 +30,9 @@ else:
     inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
 _FACTS: Final = "Facts"
 Answer = Literal["confirm", "deny", "correct", "both", "same", "different", "mute", "keep", "drop"]
-Value = Annotated[str, Param("A fact's new value, or another memory's new text.", longest=1 << 20, stdin=True)]
+Value = Annotated[
+    str, Param("The new value of a fact, or the new text of another memory.", longest=1 << 20, stdin=True)
+]
 
 
 class ReviewingVerbs:
@@ -44,23 +46,23 @@ class ReviewingVerbs:
         hides=True,
         repeatable=False,
         agent=("id", "verdict", "value"),
-        tell="List today's questions to a person about memories in doubt: stale facts, conflicts, what turned out "
-        "wrong. With an id and a verdict, write down what the person said. Never answer in the person's place.",
+        tell="List today's questions to a person about doubtful memories: stale facts, conflicts, wrong answers. With "
+        "an id and a verdict, record what the person said. Never answer for the person.",
     )
     def review_details(
         self,
         namespace: Namespace = "default",
-        limit: Annotated[Limit, Param("How many; what is left of today's if left out.")] | None = None,
+        limit: Annotated[Limit, Param("Maximum number; if omitted, the questions left for today.")] | None = None,
         *,
         id: Annotated[Identity, Param("The memory that a question is about.", argument=True)] | None = None,
         verdict: Annotated[Answer, Param("What the person said.", argument=True)] | None = None,
-        value: Annotated[Value, Param("For correct: what is right now.", argument=True)] | None = None,
+        value: Annotated[Value, Param("For correct: the new value.", argument=True)] | None = None,
         reason: Reason | None = None,
     ) -> Review:
-        """List open questions to a person, the highest value at risk first; with an id and a verdict, answer one.
+        """List open questions to a person, most valuable first; with an id and a verdict, answer one.
 
-        Asked about are memories that turned out wrong, conflicts, and facts that nobody has confirmed for long. Listing
-        does not count as an access.
+        Questions are about memories reported wrong, conflicts, and facts not confirmed for a long time. Listing does
+        not count as an access.
 
         Raises:
             NotFound: There is no such memory, or no such question.
@@ -72,11 +74,11 @@ class ReviewingVerbs:
         return records.Review(tuple(review.review(self._context, namespace, limit)), answered)
 
     def review(self, namespace: str = "default", limit: int | None = None) -> list[Question]:
-        """Return open questions to a person, the highest value at risk first. Does not count as an access."""
+        """Return open questions to a person, most valuable first. Does not count as an access."""
         return list(self.review_details(namespace, limit).questions)
 
     def answer(self, id: str, verdict: Answer, value: str | None = None, reason: str | None = None) -> Outcome:
-        """Write down a person's answer to a question of ``review``: does what the verb of that name does.
+        """Record a person's answer to a question of ``review``; each verdict does what the verb of that name does.
 
         ``keep`` and ``drop`` settle a doubt, ``same`` and ``different`` a question about two predicates.
 
@@ -85,9 +87,11 @@ class ReviewingVerbs:
             InvalidInput: A value without ``correct``, or the reverse; or the verb refuses.
         """
         if (value is not None) != (verdict == "correct"):
-            raise InvalidInput("value belongs to correct, and correct needs one.", remedy="Pass what the person said.")
+            raise InvalidInput(
+                "correct needs a value, and only correct takes one.", remedy="Pass what the person said."
+            )
         if reason is not None and verdict not in {"deny", "keep", "drop"}:
-            raise InvalidInput("reason belongs to deny, keep and drop.", remedy="Leave it out.")
+            raise InvalidInput("Only deny, keep and drop take a reason.", remedy="Omit it.")
         verbs: dict[str, Callable[[], Outcome]] = {
             "confirm": lambda: self.confirm(id),
             "deny": lambda: self.deny(id, reason),
@@ -120,7 +124,7 @@ class ReviewingVerbs:
 
     @verb(_FACTS, tool=False)
     def confirm(self, id: Identity) -> Outcome:
-        """Write down that a person says that a memory is still true; what contradicts it is superseded.
+        """Record that a person says a memory is still true; memories that contradict it are superseded.
 
         Raises:
             NotFound: There is no such memory.
@@ -130,7 +134,7 @@ class ReviewingVerbs:
 
     @verb(_FACTS, hides=True, tool=False)
     def deny(self, id: Identity, reason: Reason | None = None) -> Outcome:
-        """Write down that a person says that a memory is wrong: it is invalidated. ``undo`` takes that back.
+        """Record that a person says a memory is wrong: it is invalidated. ``undo`` reverses this.
 
         Raises:
             NotFound: There is no such memory.
@@ -140,7 +144,7 @@ class ReviewingVerbs:
 
     @verb(_FACTS, hides=True, tool=False)
     def correct(self, id: Identity, value: Value) -> Outcome:
-        """Write down what a person says is true instead; what was believed is superseded, and both are linked.
+        """Record what a person says is true instead; the old value is superseded and linked to the new one.
 
         Raises:
             NotFound: There is no such memory.
@@ -152,9 +156,9 @@ class ReviewingVerbs:
 
     @verb(_FACTS, tool=False)
     def both(self, id: Identity) -> Outcome:
-        """Write down that a person says that a fact and what contradicts it both hold: the conflict is settled.
+        """Record that a person says a fact and its contradiction are both true: the conflict is settled.
 
-        After ``knowledge.lessons`` such answers, none against, the predicate is taken to have several values.
+        After ``knowledge.lessons`` such answers and none against, the predicate may have several values.
 
         Raises:
             NotFound: There is no such memory.
@@ -166,10 +170,10 @@ class ReviewingVerbs:
     def same(
         self, id: Identity, yes: Annotated[bool, Param("Whether they are the same.", option="--yes/--no")] = True
     ) -> Outcome:
-        """Write down whether the two predicates that ``review`` asked about with a fact are the same.
+        """Record whether the two predicates that ``review`` asked about are the same.
 
-        If they are, all facts of the one get the name of the other, now and later. Either way the pair is not asked
-        about again; ``rates`` shows what was learned.
+        If they are, all facts of one get the other's name, now and later. Either way the pair is not asked about
+        again; ``rates`` shows what was learned.
 
         Raises:
             NotFound: There is no such memory, or no such open question about it.
@@ -179,7 +183,7 @@ class ReviewingVerbs:
 
     @verb(_FACTS, tool=False)
     def mute(self, id: Identity) -> Outcome:
-        """Do not ask about a fact again. It is still believed, and still fades.
+        """Do not ask about a fact again. It stays believed, and its confidence still falls with time.
 
         Raises:
             NotFound: There is no such memory.

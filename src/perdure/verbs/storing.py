@@ -30,8 +30,8 @@ else:
     fact_claims, inputs, values = lazy_modules("perdure.rules.validation", "fact_claims", "inputs", "values")
 _LONGEST_TEXT = 1 << 20
 Content = Annotated[str, Param("One self-contained statement.", longest=_LONGEST_TEXT, stdin=True)]
-FactsNow = Annotated[Facts, Param("What is now so: {subject: Ana, predicate: home, value: Oslo}.")]
-Embed = Annotated[Literal["now", "later"], Param("later is fast: keywords find them at once, meaning after reembed.")]
+FactsNow = Annotated[Facts, Param("What holds now: {subject: Ana, predicate: home, value: Oslo}.")]
+Embed = Annotated[Literal["now", "later"], Param("later is faster: only keyword search finds them until reembed.")]
 
 
 class StoringVerbs:
@@ -43,35 +43,35 @@ class StoringVerbs:
         "Store",
         agent=("content", "tags", "importance", "facts", "replaces"),
         tell="Store one self-contained fact, decision, preference or event that will matter in later conversations. "
-        "Not "
-        "for secrets, passing remarks or what the repository already says. Known words are merged.",
+        "Not for secrets, passing remarks or what the repository already says. A text stored before is merged.",
     )
     def remember(
         self,
         content: Content,
         namespace: Namespace = "default",
-        kind: Annotated[MemoryKind, Param("What sort of memory it is.", short="-k")] = "note",
+        kind: Annotated[MemoryKind, Param("The kind of memory.", short="-k")] = "note",
         tags: Annotated[Sequence[str], Param("Labels for filters.", option="--tag", short="-t")] = (),
-        importance: Annotated[float, Param("How much it matters.", ge=0, le=1)] = 0.5,
-        confidence: Annotated[float, Param("How likely it is true; by kind if left out.", ge=0, le=1)] | None = None,
+        importance: Annotated[float, Param("How important it is.", ge=0, le=1)] = 0.5,
+        confidence: Annotated[float, Param("How likely it is true; depends on the kind if omitted.", ge=0, le=1)]
+        | None = None,
         source: Annotated[str, Param("Where it comes from: a path, a URL, a name.")] | None = None,
-        session: Annotated[str, Param("Its session: seen only inside it, until promoted.")] | None = None,
-        task: Annotated[str, Param("Its task: seen only inside its session, so name both.")] | None = None,
+        session: Annotated[str, Param("Its session: visible only there until promoted.")] | None = None,
+        task: Annotated[str, Param("Its task: visible only in its session, so give both.")] | None = None,
         metadata: Metadata | None = None,
-        at: Annotated[datetime, Param("When it happened; now if left out.")] | None = None,
-        pinned: Annotated[bool, Param("Exempt it from every move: it never fades.")] = False,
-        idempotency_key: Annotated[str, Param("The same key stores nothing twice.")] | None = None,
+        at: Annotated[datetime, Param("When it happened; now if omitted.")] | None = None,
+        pinned: Annotated[bool, Param("Pin it: no rule moves, shortens or archives it.")] = False,
+        idempotency_key: Annotated[str, Param("A key that prevents storing twice on a retry.")] | None = None,
         facts: Facts = (),
-        replaces: Annotated[Sequence[str], Param("Ids of memories that no longer hold.", refers="memory")] = (),
+        replaces: Annotated[Sequence[str], Param("Ids of memories that it replaces.", refers="memory")] = (),
     ) -> Remembered:
-        """Store one memory; it is durable when this returns.
+        """Store one memory; it is on disk when this returns.
 
-        Known words (upper case and white space aside) are not stored twice: tags, metadata, the higher importance and
-        the pin are merged into the memory that has them, and an archived one is shown again.
+        The same text (ignoring case and white space) is not stored twice: tags, metadata, the higher importance and the
+        pin are merged into the existing memory, and an archived one is shown again.
 
         Each of ``facts`` has a subject, a predicate and a value, and may say denied, replaces (a value or the id of a
-        memory), valid_from, valid_to and quote. It is believed, replaces or contradicts what is known as any fact does,
-        whatever the policy learns by itself. The outcome tells earlier memories that may be about the same thing.
+        memory), valid_from, valid_to and quote. It is treated like any other fact, under
+        every policy. The outcome lists earlier memories that may be about the same thing.
 
         Raises:
             InvalidInput: A value or a fact is refused; nothing was stored.
@@ -125,8 +125,8 @@ class StoringVerbs:
     @verb(
         "Store",
         command="",
-        tell="Store a conversation: each message becomes an episode linked to its neighbours. Taking the same messages "
-        "in twice adds nothing. For single facts use remember.",
+        tell="Store a conversation: each message becomes an episode linked to its neighbours. Ingesting the same "
+        "messages again adds nothing. For single facts use remember.",
     )
     def ingest(
         self,
@@ -135,11 +135,11 @@ class StoringVerbs:
         namespace: Namespace = "default",
         session: Annotated[str, Param("The conversation's name, for messages without one.")] | None = None,
         *,
-        scope: Annotated[MemoryScope, Param("session: only it sees the messages, until promoted.")] = "long_term",
+        scope: Annotated[MemoryScope, Param("session: visible only in their session until promoted.")] = "long_term",
         embed: Embed = "now",
         progress: Progress | None = None,
     ) -> Ingested:
-        """Store a conversation: messages with content, role, at. Taking it in twice adds nothing.
+        """Store a conversation: messages with content, role, at. Ingesting it again adds nothing.
 
         Replies that quote or paraphrase a recent hit mark it as used; those that only repeat hits are not stored.
 
@@ -175,16 +175,16 @@ class StoringVerbs:
         *,
         session: Annotated[str, Param("The session that the notes belong to.", tool=False)] | None = None,
         task: Annotated[str, Param("The task that the notes belong to.", tool=False)] | None = None,
-        at: Annotated[datetime, Param("When it was said; now if left out.", tool=False)] | None = None,
+        at: Annotated[datetime, Param("When it was said; now if omitted.", tool=False)] | None = None,
         role: Annotated[
             str, Param("Whose words: user, assistant, or another such as tool.", longest=200, tool=False)
         ] = "user",
     ) -> ExtractResult:
-        """Store what is worth remembering in a text as notes, in one operation.
+        """Extract what is worth remembering from a text and store it as notes, in one operation.
 
         Each note has its extraction's confidence, the importance ``extract.importance``, the tag of its pattern, the
-        source "extracted" and, in its metadata, its span. Where the policy says so, a language model checks what was
-        found and may add what stands in the text word for word; if it fails, extraction goes on without it.
+        source "extracted" and, in its metadata, its span. If the policy says so, a language model checks the notes
+        and may add verbatim quotes from the text; if it fails, extraction continues without it.
 
         Raises:
             InvalidInput: A value is refused, for example a text that is too long; nothing was stored.
@@ -202,14 +202,14 @@ class StoringVerbs:
     @verb(
         "Change one memory",
         agent=("id", "content", "facts"),
-        tell="Say what holds now instead of a memory: the new words get its tags and importance, the old memory "
-        "is superseded and linked, never lost.",
+        tell="Replace a memory with what holds now: the new text gets its tags and importance; the old memory is "
+        "superseded and linked, never lost.",
     )
     def update(self, id: Identity, content: Content, facts: FactsNow = ()) -> Remembered:
-        """Say what holds now instead of a memory: the old one is superseded and linked to the new one, never lost.
+        """Replace a memory with what holds now: the old one is superseded and linked to the new one, never lost.
 
-        Facts that rest on the old memory alone are superseded, unless ``facts`` say them again; what contradicts
-        ``facts`` is superseded too.
+        Facts with the old memory as their only source are superseded, unless ``facts`` repeats them; facts that
+        contradict ``facts`` are superseded too.
 
         Raises:
             NotFound: There is no such memory.
@@ -232,6 +232,6 @@ class StoringVerbs:
 
         Raises:
             NotFound: There is no such memory.
-            InvalidInput: It is superseded, invalidated or merged, and so is hidden already.
+            InvalidInput: It is superseded, invalidated or merged, and therefore already hidden.
         """
         return update.forget(self._context, id, reason)

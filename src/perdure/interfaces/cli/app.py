@@ -48,9 +48,15 @@ OWN: Final[Mapping[Panel, Mapping[str, Body]]] = {
 }
 """Panel of the help page -> command -> function, of commands that are no verbs."""
 GROUPS: Final[Mapping[str, tuple[Panel, str]]] = {
-    "entity": ("Find and explain", "Who and what memories are about: list, show, name, merge and split them."),
-    "plan": ("Maintenance", "Write what a command would do to a file, to look at and to apply."),
-    "policy": ("Setup", "Show or check the policy: every number that decides a memory's life."),
+    "entity": (
+        "Find and explain",
+        "The people and things that memories are about: list, show, alias, merge and split them.",
+    ),
+    "plan": ("Maintenance", "Save what a command would do as a plan file, to review and apply later."),
+    "policy": (
+        "Setup",
+        "Show or check the policy: the settings that decide how memories are ranked, moved and archived.",
+    ),
 }
 """Group of commands -> its panel and its help."""
 
@@ -126,9 +132,9 @@ def _report(error: Exception, *, as_json: bool) -> Exit:
         return Exit.STOPPED
     traceback.print_exception(error)
     if as_json:
-        _report_json(type(error).__name__, str(error), "This is a defect of Perdure; please report it.", "machine")
+        _report_json(type(error).__name__, str(error), "This is a bug in Perdure; please report it.", "machine")
     else:
-        print("This is a defect of Perdure; please report it with the lines above.", file=sys.stderr)
+        print("This is a bug in Perdure; please report it with the lines above.", file=sys.stderr)
     return Exit.FAILED
 
 
@@ -180,7 +186,7 @@ def perdure(
     namespace: Namespace = None,
     as_json: Json = None,
     version: Annotated[  # noqa: ARG001  # its callback answers
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> Exit | None:
     """A memory lifecycle engine for AI agents: it stores, recalls, ages, shortens, explains and restores memories."""
@@ -190,7 +196,7 @@ def perdure(
     if context.invoked_subcommand is not None:
         return None
     if as_json:
-        raise typer.BadParameter("Name a command.")
+        raise typer.BadParameter("Give a command, for example recall.")
     typer.echo(context.get_help())
     return Exit.USAGE
 

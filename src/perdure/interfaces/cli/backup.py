@@ -21,8 +21,8 @@ else:
 
 def backup(
     call: Call,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The backup's file.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The backup file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a verified copy of the store's file as it is at this moment; other processes may go on writing."""
     begun = time.perf_counter()
@@ -37,16 +37,16 @@ def backup(
 
 def restore_backup(
     call: Call,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What 'perdure backup' wrote.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that 'perdure backup' wrote.")],
     force: Annotated[
         bool,
-        typer.Option("--force", help="Replace the store that is there; it is kept beside it as NAME.before-restore."),
+        typer.Option("--force", help="Replace an existing store; the old one is kept as NAME.before-restore."),
     ] = False,
 ) -> None:
     """Verify a backup and put it where --store says. Stop what uses the store first."""
     done = compose.restore_backup(Path(file).expanduser(), call.prepared_store(), overwrite=force)
     kept = None if done.kept is None else str(done.kept)
-    before = () if kept is None else (" What was there before is now ", Foreign(kept), ".")
+    before = () if kept is None else (" The previous store is now ", Foreign(kept), ".")
     counts = {"memories": done.memories, "operations": done.operations}
     call.answer(
         {"store": call.shown_store, "file": file, **counts, "kept": kept},

@@ -39,9 +39,9 @@ class Exit(IntEnum):
 
 MEANINGS = {
     Exit.OK: "done",
-    Exit.FAILED: "refused or failed; the text says what to do",
-    Exit.USAGE: "wrong usage of the command line",
-    Exit.NOTHING: "nothing is found",
+    Exit.FAILED: "refused or failed; the message says what to do",
+    Exit.USAGE: "wrong usage of the command",
+    Exit.NOTHING: "nothing found",
     Exit.STALE: "digest --check: the file is stale",
     Exit.STOPPED: "stopped by Ctrl-C",
 }
@@ -88,7 +88,8 @@ class Call:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise InvalidInput(
-                    f"The folder {folder} cannot be made ({error.strerror}).", remedy="Name a store with --store."
+                    f"The folder {folder} cannot be created ({error.strerror}).",
+                    remedy="Choose another store with --store.",
                 ) from error
         return self.store
 

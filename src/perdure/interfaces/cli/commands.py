@@ -130,8 +130,8 @@ def run_verb(call: Call, declared: Verb, arguments: dict[str, Any], notes: Mappi
             result = method(**arguments)
         if result is None:
             raise NotFound(
-                f"No memory {arguments['id']!r} is shown.",
-                remedy="Hidden ones need --include-archived; see 'perdure list'.",
+                f"No visible memory has the id {arguments['id']!r}.",
+                remedy="Add --include-archived to include hidden memories; 'perdure list' shows ids.",
             )
         call.show(memory, declared, arguments, result, notes)
     return Exit.NOTHING if declared.empty is not None and declared.empty(result) else Exit.OK
@@ -162,7 +162,10 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
     if parameter.is_positional:
         shown: Any = typer.Argument(**more)
     elif is_inverted(parameter):
-        default, shown = False, typer.Option("--apply", help="Do it; without this it is only a preview.")
+        default, shown = (
+            False,
+            typer.Option("--apply", help="Apply the changes; without this option they are only previewed."),
+        )
     else:
         shown = typer.Option(*option_names(parameter), **more)
     if not parameter.required and default is None:
@@ -181,9 +184,9 @@ def annotation_of(parameter: Parameter) -> Any:
 def option_help(parameter: Parameter) -> str:
     """Return the help of a parameter, with what holds on the command line only."""
     notes = {
-        "Without a time zone it is read as local time.": parameter.kind == "instant",
-        "Repeat it for several.": parameter.kind in ("texts", "choices") and not parameter.is_positional,
-        "A file with a JSON list of them.": parameter.kind == "objects",
+        "A time without a zone is local time.": parameter.kind == "instant",
+        "Repeat the option for several values.": parameter.kind in ("texts", "choices") and not parameter.is_positional,
+        "A file with a JSON list of such objects.": parameter.kind == "objects",
         "Pass - to read standard input.": parameter.param.stdin or parameter.kind == "objects",
     }
     text = "Only report what would change." if parameter.name == "dry_run" else parameter.param.help

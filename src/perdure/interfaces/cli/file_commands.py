@@ -38,14 +38,15 @@ def ingest(
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH...", help="Files, folders (*.jsonl, *.md, *.txt), or - for input.")
     ],
-    format: Annotated[FormatName, typer.Option("--format", "-f", help="How the files are written.")] = "auto",  # noqa: A002  # the option's name
+    format: Annotated[FormatName, typer.Option("--format", "-f", help="The format of the files.")] = "auto",  # noqa: A002  # the option's name
     zone: Zone = None,
     embed_later: Annotated[
-        bool, typer.Option("--embed-later", help="Fast: keywords find them at once, meaning after 'perdure reembed'.")
+        bool,
+        typer.Option("--embed-later", help="Faster: only keyword search finds the messages until 'perdure reembed'."),
     ] = False,
     **arguments: Any,
 ) -> Exit:
-    """Store conversations and notes. The same file twice adds nothing; all is checked before any is stored."""
+    """Store conversations and notes. Storing the same file again adds nothing; all files are checked first."""
     found = conversation_files.find_files(paths)
     read = partial(
         conversation_files.read_messages,
@@ -63,7 +64,7 @@ def extract(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A text file (UTF-8); - reads standard input.")],
     **arguments: Any,
 ) -> Exit:
-    """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n names another."""
+    """Store what is worth remembering in a text as notes, in the namespace 'extracted' unless -n is given."""
     text = text_or_input("-") if file == "-" else _text_of(Path(file).expanduser())
     return run_verb(call, VERBS["extract"], {"text": text, **arguments})
 
@@ -72,16 +73,18 @@ def digest(
     call: Call,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write into this file between its markers; other lines stay."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write between the markers in this file; other lines stay unchanged."
+        ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit code 4 if --out's file is stale.")
+        bool, typer.Option("--check", help="Write nothing; exit with code 4 if the --out file is out of date.")
     ] = False,
     **arguments: Any,
 ) -> Exit:
-    """Print MEMORY.md, the memory summary of a namespace within a budget, or write it into a file."""
+    """Print MEMORY.md, the memory summary of a namespace within a token budget, or write it to a file."""
     if check and out is None:
-        raise typer.BadParameter("--check needs --out FILE, the file to look at.")
+        raise typer.BadParameter("--check needs --out FILE, the file to check.")
     arguments["namespace"] = call.place
     with call.memory() as memory:
         made = memory.digest_details(**arguments)
@@ -95,7 +98,7 @@ def digest(
 
 
 def consolidate(call: Call, **arguments: Any) -> Exit:
-    """Merge memories that say the same. What is merged into another is hidden, never deleted."""
+    """Merge memories that say the same. Merged memories are hidden, never deleted."""
     arguments["namespace"] = call.place
     if not arguments["dry_run"]:  # each command is a process of its own, and the policy may ask for a dry run before
         with call.memory() as memory:
@@ -108,11 +111,11 @@ def consolidate(call: Call, **arguments: Any) -> Exit:
 def relate(
     call: Call,
     members: Annotated[
-        list[str], typer.Argument(metavar="ID[=ROLE]...", help="Two or more memories, each with a role if you like.")
+        list[str], typer.Argument(metavar="ID[=ROLE]...", help="Two or more memories, each with an optional role.")
     ],
     **arguments: Any,
 ) -> Exit:
-    """Join memories by an edge, or bring more into one that exists."""
+    """Link memories by an edge, or add memories to an existing edge."""
     roles = {identity: role for identity, _, role in (member.partition("=") for member in members)}
     return run_verb(call, VERBS["relate"], {"members": roles, **arguments}, notes={"members": roles})
 
@@ -120,10 +123,12 @@ def relate(
 def backtest(call: Call, **arguments: Any) -> Exit:
     """Show which hits of past recalls another policy (--policy FILE) would have hidden. Nothing is written.
 
-    It is compared with the policy that applies where none is named.
+    It is compared with the policy that applies without --policy.
     """
     if call.policy is None:
-        raise InvalidInput("There is no policy to try.", remedy="Name its file: perdure backtest --policy other.toml")
+        raise InvalidInput(
+            "No policy to compare was given.", remedy="Pass its file: perdure backtest --policy other.toml"
+        )
     arguments["policy"] = compose.load_policy(call.policy)
     return run_verb(replace(call, policy=None), VERBS["backtest"], arguments)
 
@@ -133,7 +138,7 @@ def _stats(call: Call, **arguments: Any) -> Exit:
 
 
 def check(call: Call) -> Exit:
-    """Check the store. Exit code 1 if something is wrong with it."""
+    """Check the store. Exit code 1 if problems are found."""
     with call.memory() as memory:
         faults = memory.check()
         call.show(memory, VERBS["check"], {}, faults, notes={"store": call.shown_store, "sound": not faults})
@@ -153,12 +158,14 @@ def undo(
     call: Call,
     operation_id: Annotated[
         str | None,
-        typer.Argument(metavar="OPERATION", help="Its id, or last; without one, the last operation is shown."),
+        typer.Argument(
+            metavar="OPERATION", help="The operation's id, or last; if omitted, the last operation is only shown."
+        ),
     ] = None,
 ) -> Exit:
-    """Take an operation back. Refused, with a list, where a memory has changed since.
+    """Undo an operation. Refused, with a list, if a memory has changed since.
 
-    Without an id it only shows what the last operation was; 'perdure undo last' takes that back.
+    Without an id it only shows the last operation; 'perdure undo last' undoes it.
     """
     if operation_id is not None and (operation_id != "last" or call.namespace is None):
         return run_verb(call, VERBS["undo"], {"operation_id": operation_id})
@@ -200,14 +207,14 @@ def _text_of(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(LARGEST_INPUT + 1)
     except (OSError, ValueError) as error:  # some texts are no path at all
-        why = getattr(error, "strerror", None) or "it is no path"
+        why = getattr(error, "strerror", None) or "it is not a valid path"
         told = str(path)[:_LONGEST_PATH]
-        raise InvalidInput(f"{told!r} cannot be read ({why}).", remedy="Name a text file.") from error
+        raise InvalidInput(f"{told!r} cannot be read ({why}).", remedy="Pass a text file.") from error
     if len(data) > LARGEST_INPUT:
-        raise InvalidInput(f"{path} has more than 16 MiB.", remedy="Split it.")
+        raise InvalidInput(f"{path} is larger than 16 MiB.", remedy="Split it.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"{path} is no valid UTF-8 (byte {error.start}).", remedy="Convert it, for example with `iconv -t utf-8`."
+            f"{path} is not valid UTF-8 (byte {error.start}).", remedy="Convert it, for example with `iconv -t utf-8`."
         ) from None

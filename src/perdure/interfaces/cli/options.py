@@ -25,7 +25,7 @@ def moment(text: str) -> datetime:
         return read if read.tzinfo is not None else read.astimezone()
     except (ValueError, OverflowError, OSError):
         raise typer.BadParameter(
-            f"{text[:50]!r} is no date. Write for example 2026-11-21 or 2026-11-21T09:30+01:00."
+            f"{text[:50]!r} is not a date. Write for example 2026-11-21 or 2026-11-21T09:30+01:00."
         ) from None
 
 
@@ -34,7 +34,9 @@ def json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise typer.BadParameter(f'This is no JSON ({error}). Write for example \'{{"team": "red"}}\'.') from None
+        raise typer.BadParameter(
+            f'This is not valid JSON ({error}). Write for example \'{{"team": "red"}}\'.'
+        ) from None
     if not isinstance(value, dict):
         raise typer.BadParameter('This must be a JSON object. Write for example \'{"team": "red"}\'.')
     return value
@@ -48,9 +50,9 @@ def json_objects(text: str) -> list[Any]:
     except OSError as error:
         raise typer.BadParameter(f"{text} cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError) as error:
-        raise typer.BadParameter(f"{text} holds no JSON ({error}).") from None
+        raise typer.BadParameter(f"{text} is not valid JSON ({error}).") from None
     if not isinstance(value, list):
-        raise typer.BadParameter(f"{text} must hold a JSON list of objects.")
+        raise typer.BadParameter(f"{text} must contain a JSON list of objects.")
     return value
 
 
@@ -60,12 +62,12 @@ def text_or_input(text: str) -> str:
         return text
     data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
     if len(data) > LARGEST_INPUT:
-        raise InvalidInput("Standard input has more than 16 MiB.", remedy="Split it into several memories.")
+        raise InvalidInput("Standard input is larger than 16 MiB.", remedy="Split it into several memories.")
     try:
         return data.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"Standard input is no valid UTF-8 (byte {error.start}).",
+            f"Standard input is not valid UTF-8 (byte {error.start}).",
             remedy="Convert it, for example with `iconv -t utf-8`.",
         ) from None
 
@@ -80,7 +82,7 @@ def zone_of(name: str) -> SetZone:
         zone = UTC if name.upper() == "UTC" else ZoneInfo(name)
     except (LookupError, ValueError, OSError):
         raise typer.BadParameter(
-            f"There is no time zone {name[:50]!r}. Write UTC, local, or a name such as Europe/Berlin."
+            f"Unknown time zone {name[:50]!r}. Write UTC, local, or a name such as Europe/Berlin."
         ) from None
     return lambda moment: moment.replace(tzinfo=zone)
 
@@ -91,7 +93,7 @@ Zone = Annotated[
         "--zone",
         parser=zone_of,
         metavar="ZONE",
-        help="Zone of times that name none: UTC, local, Europe/Berlin. Without it such times are refused.",
+        help="Time zone of times without one: UTC, local, Europe/Berlin. Without this option such times are refused.",
     ),
 ]
 Store = Annotated[
@@ -118,8 +120,8 @@ Namespace = Annotated[
         "--namespace",
         "-n",
         metavar="NAME",
-        help="The namespace; . for the project's own (its folder's name). Default: 'default'; sweep, forecast, "
-        "decay, stats and history cover all.",
+        help="The namespace; . is the project's (its folder's name). Default: 'default'; all for sweep, forecast, "
+        "decay, stats and history.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 else:
     (plan_file,) = lazy_modules("perdure.interfaces.files", "plan_file")
 
-PlanFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the plan goes, a JSON file.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+PlanFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The plan file to write (JSON).")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 AcceptLoss = Annotated[
     str | None,
     typer.Option(
-        "--accept-loss", metavar="REASON", help="Apply what the gates would stop; the journal keeps the reason."
+        "--accept-loss",
+        metavar="REASON",
+        help="Apply the plan even if a safety gate stops it; the reason is kept in the journal.",
     ),
 ]
 
@@ -39,7 +41,7 @@ def plan_commands() -> Iterator[tuple[str, LazyCommand]]:
     """Yield the commands of the group ``perdure plan``: one for each verb that can be previewed."""
     for verb in _PREVIEWED:
         name = verb.replace("_", "-")
-        text = f"Plan what 'perdure {name}' would do."
+        text = f"Save what 'perdure {name}' would do as a plan file."
         yield "plan", LazyCommand(name, text, None, partial(_plan_command, VERBS[verb]))
 
 
@@ -61,10 +63,10 @@ def _plan_command(declared: Verb) -> Callable[..., Exit]:
 
 def apply(
     call: Call,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What `perdure plan` wrote.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A plan file that `perdure plan` wrote.")],
     accept_loss: AcceptLoss = None,
 ) -> None:
-    """Apply a plan exactly as it was shown, or refuse because the store or the policy has changed since."""
+    """Apply a plan exactly as shown; refused if the store or the policy has changed since."""
     plans = plan_file.read(file)
     with call.memory() as memory:
         done = memory.apply_all(plans, accept_loss=accept_loss)

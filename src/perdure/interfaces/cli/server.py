@@ -35,17 +35,17 @@ _LOOK_SECONDS = 30.0
 def migrate(
     call: Call,
     url: Annotated[
-        str | None, typer.Argument(metavar="URL", help="The server; default: the store that --store names.")
+        str | None, typer.Argument(metavar="URL", help="The server. Default: the store given with --store.")
     ] = None,
     distribute: Annotated[
-        bool, typer.Option("--distribute", help="Spread the tables over a Citus cluster; prints what it runs.")
+        bool, typer.Option("--distribute", help="Distribute the tables over a Citus cluster; prints the statements.")
     ] = False,
 ) -> None:
-    """Make or bring up to date the tables of a PostgreSQL server. Safe to run twice."""
+    """Create or upgrade the tables of a PostgreSQL server. Safe to run twice."""
     address = url or call.store
     if not compose.is_server(address):
-        why = "There is nothing to migrate by hand: a file is brought up to date when it is opened."
-        raise InvalidInput(why, remedy="Name a server: `perdure migrate postgresql://user@host/database`.")
+        why = "Only servers are migrated: a file is upgraded when it is opened."
+        raise InvalidInput(why, remedy="Pass a server: `perdure migrate postgresql://user@host/database`.")
     steps: list[str] = []
     done = compose.migrate(address, say=steps.append, distribute=distribute)
     lines = [Line(step) for step in steps or ["Nothing to do: the tables are up to date."]]
@@ -54,24 +54,25 @@ def migrate(
 
 def maintain(
     call: Call,
-    once: Annotated[bool, typer.Option("--once", help="Run what is due once and end; for a timer.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Run what is due once, then exit; for cron and timers.")] = False,
     every: Annotated[
         float | None,
         typer.Option(
             "--every",
             metavar="SECONDS",
-            help="Pause between rounds, each of which sweeps. Default: look every 30 s, by the policy's schedule.",
+            help="Sweep again after this pause. Default: check every 30 s what is due by the policy's schedule.",
             min=0.1,
         ),
     ] = None,
     owner: Annotated[
-        str | None, typer.Option("--owner", metavar="NAME", help="This worker's name. Default: host and process.")
+        str | None,
+        typer.Option("--owner", metavar="NAME", help="This worker's name. Default: host name and process id."),
     ] = None,
     status: Annotated[
-        bool, typer.Option("--status", help="Only show when each task last ran, how it ended, when it is next due.")
+        bool, typer.Option("--status", help="Only show when each task last ran, how it ended and when it is due next.")
     ] = False,
 ) -> Exit:
-    """Run the scheduled maintenance: sweeps, decay reports, backups of the vault. Any number of workers may do so."""
+    """Run the scheduled maintenance: sweeps, decay reports, backups of the vault. Several workers may run at once."""
     if status:
         _show_state(call)
         return Exit.OK
@@ -113,18 +114,20 @@ def postgres(
     folder: Annotated[
         str | None,
         typer.Option(
-            "--folder", metavar="FOLDER", help="Where its data stays. Default: a temporary folder, removed at the end."
+            "--folder", metavar="FOLDER", help="Folder for the data. Default: a temporary folder, removed on exit."
         ),
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", min=1024, max=65535, help="With --folder: the port. Default: a free one.")
+        int | None, typer.Option("--port", min=1024, max=65535, help="The port, with --folder. Default: any free port.")
     ] = None,
 ) -> None:
     """Run a local PostgreSQL server for trying Perdure, until Ctrl-C. Needs the extra postgres-local."""
     with _stopping() as stopped, compose.local_postgres(Path(folder) if folder else None, port=port) as url:
         call.answer(
             {"url": url},
-            PlainText(f"export PERDURE_STORE='{url}'\n\nIt has Perdure's tables. Stop it with Ctrl-C."),
+            PlainText(
+                f"export PERDURE_STORE='{url}'\n\nThe tables of Perdure are set up. Stop the server with Ctrl-C."
+            ),
         )
         sys.stdout.flush()
         stopped.wait()

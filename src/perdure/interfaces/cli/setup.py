@@ -61,21 +61,23 @@ def policy_check(
     checked = "The defaults" if path is None else Foreign(str(path))
     call.answer(
         {**found, "sound": True},
-        Line((checked, f": sound (preset {policy.preset}, version {policy.version}).")),
+        Line((checked, f": valid (preset {policy.preset}, version {policy.version}).")),
     )
 
 
 def mcp(
     call: Call,
-    transport: Annotated[Transport, typer.Option("--transport", help="How messages travel.")] = "stdio",
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="For http: where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="For http: where to listen.")] = 8765,
+    transport: Annotated[Transport, typer.Option("--transport", help="The transport.")] = "stdio",
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="For http: the address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="For http: the port to listen on.")] = 8765,
     profile: Annotated[
-        Tools, typer.Option("--profile", help="agent: ten tools; lifecycle: with maintenance; full: all.")
+        Tools, typer.Option("--profile", help="agent: ten tools; lifecycle: also maintenance; full: all tools.")
     ] = "agent",
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option("--allowed-host", metavar="NAME", help="For http: a further Host header to accept."),
+        typer.Option("--allowed-host", metavar="NAME", help="For http: another Host header to accept."),
     ] = None,
 ) -> None:
     """Run the MCP server over the store. Clients start it themselves; see 'perdure mcp-config'."""
@@ -97,7 +99,7 @@ def _extra_needed() -> Iterator[None]:
         if error.name is None or error.name.split(".")[0] == "perdure":
             raise
         raise MissingExtra(
-            f"The MCP server is not installed (there is no module {error.name}).",
+            f"The MCP server is not installed (the module {error.name} is missing).",
             remedy='Install it with `pip install "perdure[mcp]"`.',
         ) from error
 
@@ -117,7 +119,7 @@ def mcp_config(
         compose.policy_file() if call.policy is None else Path(call.policy)
     )  # the client starts it in another folder
     if call.policy is None and found is not None and not found.is_absolute():
-        print(f"Note: {found} of this folder is left out; name it with --policy to have it used.", file=sys.stderr)
+        print(f"Note: {found} in this folder is not included; pass it with --policy to include it.", file=sys.stderr)
         found = None
     text = snippet(client, store, None if found is None else str(found))
     call.answer({"client": client, "store": store, "snippet": text}, PlainText(text))
@@ -126,15 +128,16 @@ def mcp_config(
 def demo(
     call: Call,
     out_folder: Annotated[
-        str, typer.Option("--out", "-o", metavar="FOLDER", help="Where the store, MEMORY.md and the plots go.")
+        str, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the store, MEMORY.md and the plots.")
     ] = "demo-output",
     embedder: Annotated[
-        str | None, typer.Option("--embedder", metavar="NAME", help="local or none. Default: the policy's.")
+        str | None,
+        typer.Option("--embedder", metavar="NAME", help="The embedder: local or none. Default: the policy's."),
     ] = None,
 ) -> None:
     """Simulate five months of a conversation in seconds: what is kept, what fades and why, and an undo.
 
-    --store postgres tells the same story on a throw-away PostgreSQL server (extra postgres-local).
+    --store postgres runs it on a temporary PostgreSQL server (extra postgres-local).
     """
     from rich.console import Console  # noqa: PLC0415  # start-up time
 

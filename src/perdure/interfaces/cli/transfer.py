@@ -32,11 +32,13 @@ def export(
     call: Call,
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="Where to: .jsonl, .jsonl.gz or .parquet; - is standard output (JSONL)."),
+        typer.Argument(
+            metavar="FILE", help="The file to write: .jsonl, .jsonl.gz or .parquet; - is standard output (JSONL)."
+        ),
     ],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write everything that a store holds to a file, with its journal: all namespaces, or the one that -n names."""
+    """Write a store with its journal to a file: all namespaces, or the one given with -n."""
     begun, rows = time.perf_counter(), 0
     with short_warnings(), compose.store_at(call.store, existing=True) as store, terminal.progress("Exporting") as told:
 
@@ -61,12 +63,12 @@ def export(
 
 def import_(
     call: Call,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What 'perdure export' wrote; - is standard input.")],
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Import the complete part of a file that was cut short.")
-    ] = False,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file that 'perdure export' wrote; - is standard input.")
+    ],
+    partial: Annotated[bool, typer.Option("--partial", help="Import the complete part of a truncated file.")] = False,
 ) -> None:
-    """Load an export into a store, which must hold nothing else in those namespaces. Can be interrupted and resumed."""
+    """Load an export into a store; its namespaces must be empty there. Can be interrupted and resumed."""
     lines = export_files.export_reader(file, partial=partial)
     begun = time.perf_counter()
     with short_warnings(), compose.store_at(call.prepared_store()) as store, terminal.progress("Importing") as told:
@@ -85,7 +87,7 @@ def copy(
     call: Call,
     source: Annotated[str, typer.Argument(metavar="SRC", help="The store to copy: a file or postgresql://...")],
     target: Annotated[
-        str, typer.Argument(metavar="DST", help="Where to: a file, made if need be, or a migrated server.")
+        str, typer.Argument(metavar="DST", help="The target: a file (created if missing) or a migrated server.")
     ],
 ) -> None:
     """Copy a store with its journal into another, and verify every row. Can be interrupted and resumed."""
@@ -101,5 +103,5 @@ def _show(call: Call, done: Moved, verb: str, place: str, begun: float) -> None:
     what = f"{verb} {counted(done.namespaces, 'namespace')} to "
     lines = [Line((what, Foreign(place), f" in {seconds:.1f} s: {rows}.")), *view_of(done.parts, Request("copy"))]
     if not done.whole:
-        lines.append(Line("The file was cut short: only what was there of it is stored.", tone="warning"))
+        lines.append(Line("The file was truncated: only its complete part is stored.", tone="warning"))
     call.answer({"store": place, **done.to_dict(), "seconds": seconds}, *lines)

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 def trust(
     call: Call,
     file: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="The policy file. Default: the one of this folder.")
+        str | None, typer.Argument(metavar="FILE", help="The policy file. Default: ./perdure.toml.")
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the files that you trust.")] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Do not trust the file any longer.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the trusted files.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Stop trusting the file.")] = False,
 ) -> None:
     """Let a policy file of a working folder set protected keys: endpoints, environment variables, files, safeguards.
 
-    Read the file first. It is trusted as it is now, with the files that it names; after a change it is not.
+    Read the file first. Trust covers its present content and the files that it names; a changed file is not trusted.
     """
     if listed:
         if file is not None or revoke:
-            raise InvalidInput("--list takes no file and no --revoke.", remedy="Use one of them at a time.")
+            raise InvalidInput("--list cannot be combined with a file or --revoke.", remedy="Use one at a time.")
         _list(call)
     elif revoke:
         _revoke(call, _path(file))
@@ -43,7 +43,7 @@ def _path(file: str | None) -> Path:
 
     path = Path(file) if file is not None else policy_file()
     if path is None or (file is None and path.is_absolute()):
-        raise NotFound("There is no perdure.toml in this folder.", remedy="Name a file: perdure trust FILE.")
+        raise NotFound("There is no perdure.toml in this folder.", remedy="Pass a file: perdure trust FILE.")
     return path
 
 
@@ -55,17 +55,19 @@ def _add(call: Call, path: Path) -> None:
     found = folder_policy(path)
     if found is None or not found.protected:
         data: dict[str, Any] = {"file": str(path.absolute()), "trusted": False, "keys": {}}
-        _answer(call, data, "sets no protected key; it counts as it is.")
+        _answer(call, data, "sets no protected key, so it needs no trust.")
         return
     add_trust(found.path, found.digest)
-    _answer(call, {"file": str(found.path), "trusted": True, "keys": found.protected}, "is trusted as it is now.")
+    _answer(
+        call, {"file": str(found.path), "trusted": True, "keys": found.protected}, "is now trusted, until it changes."
+    )
 
 
 def _revoke(call: Call, path: Path) -> None:
     from perdure.compose_trust import revoke_trust  # noqa: PLC0415  # start-up time
 
     removed = revoke_trust(path)
-    end = "is not trusted any longer." if removed else "was not trusted."
+    end = "is no longer trusted." if removed else "was not trusted."
     _answer(call, {"file": str(path.absolute()), "trusted": False, "revoked": removed > 0}, end)
 
 
@@ -94,7 +96,7 @@ def _state(path: Path) -> str:
         found = folder_policy(path)
     except PolicyError:
         return "missing or unreadable"
-    return "trusted" if found is not None and found.trusted else "changed since, not trusted"
+    return "trusted" if found is not None and found.trusted else "changed since it was trusted; not trusted"
 
 
 def _answer(call: Call, data: dict[str, Any], end: str) -> None:

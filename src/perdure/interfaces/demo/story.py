@@ -50,7 +50,7 @@ def run(
     if store == POSTGRES:
         with compose.local_postgres() as url:
             html = _tell_story(out, url, embedder, show)
-        show.print("The server was a throw-away one. For one that stays: perdure postgres", soft_wrap=True)
+        show.print("This server was temporary. To start one that stays: perdure postgres", soft_wrap=True)
         return html
     if store is None:
         _make_room(out)
@@ -87,7 +87,7 @@ def _check_empty(memory: Memory) -> None:
     """A story that was told before on the same server would be told twice."""
     if NAMESPACE in memory.namespaces():
         raise InvalidInput(
-            f"The store has a namespace {NAMESPACE} already.", remedy="Name a store without it, or leave --store out."
+            f"The store already has a namespace {NAMESPACE}.", remedy="Use another store, or omit --store."
         )
 
 
@@ -99,9 +99,9 @@ def _make_room(out: Path) -> None:
 
 def _remembered(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     show.rule("1. What was remembered", align="left")
-    by = memory.stats(NAMESPACE).space or "words only (the extra 'local' adds meaning)"
+    by = memory.stats(NAMESPACE).space or "keywords only (install the extra 'local' for semantic search)"
     show.print(
-        f"{lived.messages} messages in {lived.sessions} sessions went in, as they were said. Searched by: {by}.",
+        f"{lived.messages} messages in {lived.sessions} sessions were stored unchanged. Embedder: {by}.",
         markup=False,
     )
     now = memory.facts(namespace=NAMESPACE, limit=100)
@@ -110,7 +110,7 @@ def _remembered(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     for fact in now:
         show.print(f"  {fact.name}: {fact.predicate.replace('_', ' ')}: {fact.value}", markup=False)
     again = memory.ingest([m for s in sessions() for m in s.messages], NAMESPACE)
-    show.print(f"Taken in a second time: {again.added} added, {again.skipped} skipped.")
+    show.print(f"Ingested a second time: {again.added} added, {again.skipped} skipped.")
 
 
 def _answered(show: Console, lived: SimulatedLife) -> None:
@@ -118,7 +118,7 @@ def _answered(show: Console, lived: SimulatedLife) -> None:
     table = Table("Asked", "Question", "Best answers", "Best score and its parts", show_lines=True)
     for question, at, answer in lived.answers.values():
         if answer.nothing_known:
-            table.add_row(f"{at:%b %d}", question.text, "[dim]nothing known[/dim]", _short(answer.note))
+            table.add_row(f"{at:%b %d}", question.text, "[dim]nothing found[/dim]", _short(answer.note))
             continue
         best, *others = answer.hits
         parts = ", ".join(f"{name} {value:.2f}" for name, value in best.parts.items())
@@ -128,8 +128,8 @@ def _answered(show: Console, lived: SimulatedLife) -> None:
 
 
 def _moved(show: Console, lived: SimulatedLife) -> None:
-    show.rule("3. What moved when time passed", align="left")
-    table = Table("Month", "Moves between tiers", "In hot, warm, cold, vault at its end")
+    show.rule("3. What moved as time passed", align="left")
+    table = Table("Month", "Moves between tiers", "In hot, warm, cold, vault at the month's end")
     months: dict[str, Counter[str]] = {}
     ends: dict[str, dict[str, int]] = {}
     for (day, report), (_, tiers) in zip(lived.sweeps, lived.tiers, strict=True):
@@ -143,7 +143,7 @@ def _moved(show: Console, lived: SimulatedLife) -> None:
     show.print(table)
     woken = [m for _, report in lived.sweeps for m in report.moved if m.move in ("cold to warm", "warm to hot")]
     if woken:
-        show.print(f"One of {len(woken)} that came back: {woken[-1].because}.")
+        show.print(f"One of {len(woken)} memories that moved back up: {woken[-1].because}.")
 
 
 def _in_view(show: Console, memory: Memory, lived: SimulatedLife, out: Path) -> None:
@@ -189,7 +189,7 @@ def _undone(show: Console, memory: Memory) -> None:
     gone = [m for m in forecast.moved if m.move.endswith("archived")]
     when = f"the first on {gone[0].at}" if gone else "none"
     show.print(
-        f"If nobody asked anything for three years, {len(gone)} would be archived (hidden, not deleted): {when}."
+        f"If nothing were recalled for three years, {len(gone)} would be archived (hidden, not deleted): {when}."
     )
 
 

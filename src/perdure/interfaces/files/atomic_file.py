@@ -14,7 +14,7 @@ from perdure.records.errors import DiskFull, InvalidInput
 def check_target(path: Path, *, force: bool) -> None:
     """Refuse a path under which a file exists, unless it may be replaced."""
     if path.exists() and not force:
-        raise InvalidInput(f"{path} already exists.", remedy="Name another file, or add --force.")
+        raise InvalidInput(f"{path} already exists.", remedy="Choose another file, or add --force.")
 
 
 @contextmanager

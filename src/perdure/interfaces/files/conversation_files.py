@@ -55,7 +55,9 @@ def find_files(paths: Sequence[str]) -> list[str]:
             continue
         inside = list(_files_in(path))
         if not inside:
-            raise NotFound(f"The folder {path} has no *.jsonl, *.md or *.txt file.", remedy="Name the files.")
+            raise NotFound(
+                f"The folder {path} has no *.jsonl, *.md or *.txt file.", remedy="Pass the files themselves."
+            )
         found += inside
     return list(dict.fromkeys(found))
 

@@ -58,7 +58,7 @@ def check(path: str | os.PathLike[str], text: str) -> bool:
 def merge(data: bytes, text: str, name: str) -> bytes:
     """Return a file's bytes with the digest in them, in the file's own line ends."""
     if b"\x00" in data or data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidInput(f"{name} is not UTF-8 text.", remedy="Name another file, or convert this one to UTF-8.")
+        raise InvalidInput(f"{name} is not UTF-8 text.", remedy="Choose another file, or convert this one to UTF-8.")
     part = text.encode("utf-8")
     lines = _lines(data)
     begins, ends = _places(lines, BEGIN), _places(lines, END)
@@ -67,7 +67,7 @@ def merge(data: bytes, text: str, name: str) -> bytes:
     if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
         raise InvalidInput(
             f"The markers in {name} are damaged: {_at(begins, BEGIN)}, {_at(ends, END)}. Nothing was written.",
-            remedy="Leave one begin line and below it one end line, or remove them all.",
+            remedy="Keep one begin line with one end line below it, or remove all of them.",
         )
     part = _with_line_ends(part, lines[begins[0]])
     if begins[0] == 0 and data.startswith(_BOM):
@@ -113,7 +113,7 @@ def _read(path: Path) -> _Before:
             return _Before(real, b"", None)
         status = real.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise InvalidInput(f"{path} is not an ordinary file.", remedy="Name a file, for example MEMORY.md.")
+            raise InvalidInput(f"{path} is not a regular file.", remedy="Pass a file, for example MEMORY.md.")
         return _Before(real, real.read_bytes(), status)
     except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError before Python 3.13
         raise _write_error(path, error) from error
@@ -122,7 +122,7 @@ def _read(path: Path) -> _Before:
 def _replace(before: _Before, after: bytes) -> None:
     path = before.path
     if before.status is not None and not os.access(path, os.W_OK):
-        raise InvalidInput(f"{path} is read-only.", remedy="Make it writable, or name another file.")
+        raise InvalidInput(f"{path} is read-only.", remedy="Make it writable, or choose another file.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         try:
@@ -174,10 +174,10 @@ def _flush_folder(folder: Path) -> None:
 def _write_error(path: Path, error: OSError | RuntimeError) -> PerdureError:
     number = getattr(error, "errno", None)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return DiskFull(f"There is no room to write {path}; it is as it was.", remedy="Free some space.")
+        return DiskFull(f"There is no space left to write {path}; the file is unchanged.", remedy="Free some space.")
     if number == errno.ENOENT:
-        return InvalidInput(f"The folder {path.parent} does not exist.", remedy="Create it, or name another place.")
+        return InvalidInput(f"The folder {path.parent} does not exist.", remedy="Create it, or choose another folder.")
     reason = getattr(error, "strerror", None) or str(error)
     return InvalidInput(
-        f"{path} cannot be written ({reason}); it is as it was.", remedy="Check the path and permissions."
+        f"{path} cannot be written ({reason}); it is unchanged.", remedy="Check the path and permissions."
     )

@@ -29,14 +29,16 @@ def write_export(path: str, lines: Iterable[Line], *, force: bool = False) -> No
     Args:
         path: ``-`` for standard output; ``.parquet`` and ``.gz`` say how.
         lines: Head, rows, tail.
-        force: Replace a file that is there.
+        force: Overwrite an existing file.
     """
     if path == STDIO:
         _write_lines(sys.stdout.buffer, lines)
         sys.stdout.buffer.flush()
         return
     if not path.endswith((".jsonl", ".json", ".jsonl.gz", ".json.gz", PARQUET)):
-        raise InvalidInput(f"The format of {path} is not known.", remedy="End it with .jsonl, .jsonl.gz or .parquet.")
+        raise InvalidInput(
+            f"Unknown export format: {path}.", remedy="Use a name that ends in .jsonl, .jsonl.gz or .parquet."
+        )
     check_target(Path(path), force=force)
     if path.endswith(PARQUET):
         from perdure.interfaces.files.parquet import write_parquet  # noqa: PLC0415  # an extra, and slow to load
@@ -100,7 +102,7 @@ def _lines(file: Any, name: str, *, partial: bool) -> Iterator[Line]:
                     f"{name}, line {number}, is not JSON.", remedy="Use a file that `perdure export` wrote."
                 ) from error
             if not partial:
-                raise InvalidInput(f"{name} was cut short in line {number}.", remedy=_AGAIN) from error
+                raise InvalidInput(f"{name} is truncated in line {number}.", remedy=_AGAIN) from error
             return
         if not isinstance(line, dict):
             raise InvalidInput(f"{name}, line {number}, is not a JSON object.", remedy="Export again.")

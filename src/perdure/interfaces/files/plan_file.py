@@ -24,7 +24,7 @@ def write(path: str, plans: Sequence[Plan], *, force: bool = False) -> None:
     Args:
         path: The file.
         plans: In the order in which they are to be applied.
-        force: Replace a file that is there.
+        force: Overwrite an existing file.
 
     Raises:
         InvalidInput: A file is there.

@@ -48,7 +48,9 @@ class _Block:
         self.lines.append(line.text if text is None else text)
         self.size += len(self.lines[-1]) + 1
         if self.size > LONGEST:
-            raise self.source.error(self.first, "begins a paragraph of more than 16 MiB.", "Divide it by blank lines.")
+            raise self.source.error(
+                self.first, "begins a paragraph that is larger than 16 MiB.", "Split it with blank lines."
+            )
 
     def take(self, path: str = "", speaker: str | None = None) -> Iterator[Message]:
         """Yield the message, if there is one, and start the next one."""

@@ -68,10 +68,10 @@ class InputSource:
         if text is None:
             return
         if "\x00" in text:
-            raise self.error(line, "holds a NUL character.", "Remove it.")
+            raise self.error(line, "contains a NUL character.", "Remove it.")
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
             raise self.error(
-                line, "holds half of a surrogate pair, which is not valid text.", "Remove that \\ud8.. escape."
+                line, "contains half of a surrogate pair, which is not valid text.", "Remove that \\ud8.. escape."
             ) from None

@@ -66,15 +66,15 @@ def _parse_line(line: InputLine, source: InputSource, *, claude: bool) -> dict[s
         if claude and not line.whole:
             return None
         if line.number == 1 and line.text.lstrip().startswith("["):
-            fault = "begins a JSON list; JSONL has one object on each line."
+            fault = "begins a JSON list, but JSONL has one object per line."
             raise source.error(line.number, fault, "Convert it, for example with `jq -c '.[]' FILE`.") from None
         reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
         raise source.error(
-            line.number, f"is not JSON ({reason}).", "Fix the line, or name the format with --format."
+            line.number, f"is not JSON ({reason}).", "Fix the line, or set the format with --format."
         ) from None
     if not isinstance(item, dict):
-        fault = f"holds {_noun(item)}; an object with 'content' is expected."
-        raise source.error(line.number, fault, "Fix the line, or name the format with --format.")
+        fault = f"contains {_noun(item)}; an object with 'content' is expected."
+        raise source.error(line.number, fault, "Fix the line, or set the format with --format.")
     return item
 
 
@@ -85,7 +85,7 @@ def _noun(value: Any) -> str:
 def _parse_plain(item: Mapping[str, Any], number: int, source: InputSource) -> Message | None:
     content = item.get("content", item.get("text"))
     if content is None and "content" not in item and "text" not in item:
-        raise source.error(number, "has no 'content' and no 'text'.", "Give each message one of the two.")
+        raise source.error(number, "has no 'content' and no 'text'.", "Add one of the two.")
     words = _content_text(content, number, source)
     if not words.strip():
         return None
@@ -174,12 +174,12 @@ def _parse_time(item: Mapping[str, Any], number: int, source: InputSource) -> da
     try:
         moment = _read_time(value)
     except (ValueError, TypeError, OverflowError, OSError):
-        fault = f"has the time {str(value)[:60]!r}."
-        raise source.error(number, fault, "Write ISO 8601 with a zone, or seconds since 1970.") from None
+        fault = f"has an invalid time: {str(value)[:60]!r}."
+        raise source.error(number, fault, "Use ISO 8601 with a time zone, or seconds since 1970.") from None
     if moment.tzinfo is None:
         if source.zone is None:
             fault = f"has a time without a zone ({str(value)[:60]!r})."
-            raise source.error(number, fault, "Say which zone it is with --zone, for example --zone UTC.")
+            raise source.error(number, fault, "Give the time zone with --zone, for example --zone UTC.")
         moment = source.zone(moment)
     return moment
 

@@ -165,7 +165,7 @@ def run(
     except PerdureError as error:
         _report(str(error))
     except Exception as error:  # noqa: BLE001  # a defect of ours must not stop the agent either
-        _report(f"{type(error).__name__}: {error} (a defect of Perdure; please report it)")
+        _report(f"{type(error).__name__}: {error} (a bug in Perdure; please report it)")
     else:
         if answer:
             print(answer)
@@ -205,13 +205,13 @@ def _report(text: str) -> None:
 
 def main(words: Sequence[str]) -> None:
     """Run a hook from a command line: the words after ``perdure hook``."""
-    parser = argparse.ArgumentParser(prog="perdure hook", description="Answer a hook of a coding agent.")
+    parser = argparse.ArgumentParser(prog="perdure hook", description="Run a hook of a coding agent.")
     parser.add_argument("event", choices=EVENTS, metavar="EVENT", help=f"one of {', '.join(EVENTS)}")
-    parser.add_argument("--store", help="the file, or postgresql://...")
+    parser.add_argument("--store", help="the store's file, or postgresql://...")
     parser.add_argument("--policy", help="the policy, a TOML file")
-    parser.add_argument("--namespace", "-n", help="default: the name of the project's folder")
+    parser.add_argument("--namespace", "-n", help="the namespace (default: the name of the project's folder)")
     parser.add_argument(
-        "--meaning", action="store_true", help="search semantically for UserPromptSubmit, not by keywords only"
+        "--meaning", action="store_true", help="for UserPromptSubmit: add semantic search to keyword search"
     )
     given = parser.parse_args(words)
     run(given.event, given.store, given.policy, given.namespace, meaning=given.meaning)

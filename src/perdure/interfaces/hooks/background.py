@@ -65,4 +65,4 @@ class Background:
                     _log.warning("Maintenance could not run: %s", error)
             except Exception:  # noqa: BLE001  # whatever it is, the server must go on
                 if not self._stopped.is_set():  # the store is being closed
-                    _log.exception("Maintenance failed unexpectedly; it is tried again.")
+                    _log.exception("Maintenance failed unexpectedly and will be retried.")

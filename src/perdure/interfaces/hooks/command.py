@@ -19,13 +19,13 @@ def hook(
     meaning: Annotated[
         bool,
         typer.Option(
-            "--meaning", help="Search semantically for UserPromptSubmit, not by keywords only; a second slower."
+            "--meaning", help="For UserPromptSubmit: add semantic search to keyword search; about a second slower."
         ),
     ] = False,
 ) -> None:
-    """Answer a hook of Claude Code, which sends JSON on standard input. The exit code is always 0, also after an error.
+    """Run a hook of Claude Code, which sends JSON on standard input. The exit code is always 0, even after an error.
 
-    The namespace is the project's (the name of its folder) unless --namespace names another.
+    The namespace is the project's (the name of its folder) unless --namespace is given.
     """
     from perdure.interfaces.hooks.agent_hooks import run  # noqa: PLC0415  # start-up time
 

@@ -34,7 +34,7 @@ LONGEST_ANSWER: Final = 10_000
 
 _UNSHOWN: Final = frozenset({"SessionEnd"})
 _CUT: Final = "\n[...]"
-_REMEDY: Final = "`perdure hook` reads what Claude Code writes to a hook's standard input."
+_REMEDY: Final = "`perdure hook` expects the JSON that Claude Code passes to a hook."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +112,17 @@ def _parse_object(text: str) -> Mapping[str, Any]:
 def _check_event(event: str, named: str | None = None) -> None:
     """Refuse an event that nobody handles, and an input of another one."""
     if named not in (None, event):
-        raise InvalidInput(f"The hook {event} got an input of {named[:40]!r}.", remedy="Fix the plugin's hooks.json.")
+        raise InvalidInput(
+            f"The hook {event} received the input of {named[:40]!r}.", remedy="Fix the plugin's hooks.json."
+        )
     if event not in EVENTS:
-        raise InvalidInput(f"There is no hook for {event[:40]!r}.", remedy=f"Name one of {', '.join(EVENTS)}.")
+        raise InvalidInput(f"Unknown hook event: {event[:40]!r}.", remedy=f"Use one of {', '.join(EVENTS)}.")
 
 
 def _text(item: Mapping[str, Any], name: str) -> str | None:
     value = item.get(name)
     if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"In the hook's input {name} is not text.", remedy=_REMEDY)
+        raise InvalidInput(f"In the hook's input, {name} is not text.", remedy=_REMEDY)
     return value
 
 
@@ -129,7 +131,7 @@ def _path(item: Mapping[str, Any], name: str) -> Path | None:
     if not text:
         return None
     if "\0" in text:
-        raise InvalidInput(f"In the hook's input {name} is not a path.", remedy=_REMEDY)
+        raise InvalidInput(f"In the hook's input, {name} is not a path.", remedy=_REMEDY)
     try:
         return Path(text).expanduser()
     except RuntimeError:  # a user without a home

@@ -95,7 +95,7 @@ def _read_from(file: BinaryIO, start: Mark, most: int, path: Path) -> tuple[list
 def _open(path: Path) -> BinaryIO:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
-            raise InvalidInput(f"{path} is not a file.", remedy="Name a transcript.")
+            raise InvalidInput(f"{path} is not a file.", remedy="Pass a transcript file.")
         return path.open("rb")
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {path}.", remedy="Check the path.") from error

@@ -49,7 +49,7 @@ def snippet(client: Client, store: str | None = None, policy: str | None = None)
 
 
 _PROFILES: Final = (
-    "# --profile agent offers ten tools; write lifecycle for those of maintenance too, or full for all.\n"
+    "# --profile agent offers ten tools; use lifecycle to add maintenance tools, or full for all tools.\n"
 )
 
 
@@ -78,8 +78,8 @@ def _text(client: Client, command: str, arguments: list[str]) -> str:
     if client == "cursor":
         return f"{_CURSOR}{config}\n"
     raise InvalidInput(
-        f"There is no client {client!r}.",
-        remedy="Name claude-code, claude-desktop or cursor; others take similar JSON.",
+        f"Unknown client: {client!r}.",
+        remedy="Use claude-code, claude-desktop or cursor; other clients take similar JSON.",
     )
 
 

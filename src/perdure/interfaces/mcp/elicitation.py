@@ -150,7 +150,7 @@ class Asker:
         try:
             kept = self._opened().answer(identity, verdict, value)
         except PerdureError as error:
-            return [{"id": identity, "verdict": verdict, "outcome": f"not written down: {error}"}]
+            return [{"id": identity, "verdict": verdict, "outcome": f"not recorded: {error}"}]
         return [{"id": identity, "verdict": verdict, "outcome": f"{kept.id} is {kept.memory.status.value}"}]
 
     async def _told(
@@ -164,7 +164,11 @@ class Asker:
         if recall_id:
             found["recall_id"] = recall_id
         heard = "".join(f"The person was asked about {t['id']}: {t['verdict']}, {t['outcome']}.\n" for t in told)
-        named = f"\nSay what became of them with used, recall_id {recall_id}." if recall_id and found["hits"] else ""
+        named = (
+            f"\nReport how they were used with the tool used, recall_id {recall_id}."
+            if recall_id and found["hits"]
+            else ""
+        )
         (text,) = (block.text for block in result.content if block.type == "text")
         return answer(found, heard + text + named)
 
@@ -191,7 +195,7 @@ def _request(ask: Ask) -> ElicitRequest:
             "answer": {"type": "string", "title": "Is it still right?", "enum": answers},
             "value": {
                 "type": "string",
-                "title": "If it changed: what is right now?",
+                "title": "If it changed: what is the new value?",
                 "description": "Only the value, for example: Thursday",
                 "maxLength": _LONGEST,
             },

@@ -163,22 +163,32 @@ def default_store() -> Path:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the server from a command line; what ``mcp_config.snippet`` writes into a client's configuration."""
     parser = argparse.ArgumentParser(prog="perdure-mcp", description="Serve a Perdure memory over MCP.")
-    parser.add_argument("--store", default=None, help="the file (default: PERDURE_STORE, else in your data folder)")
-    parser.add_argument("--policy", default=None, help="a TOML file (default: looked for as everywhere)")
     parser.add_argument(
-        "--namespace", default="default", help="where tools look when a call names none; . for the project's"
+        "--store",
+        default=None,
+        help="the store's file, or postgresql://... (default: PERDURE_STORE, else a file in your data folder)",
+    )
+    parser.add_argument(
+        "--policy",
+        default=None,
+        help="the policy, a TOML file (default: PERDURE_POLICY, ./perdure.toml, your configuration folder)",
+    )
+    parser.add_argument(
+        "--namespace", default="default", help="the namespace of calls that give none; . is the project's"
     )
     parser.add_argument(
         "--profile",
         type=lambda name: "agent" if name == "core" else name,  # its earlier name, which clients' configurations have
         choices=("agent", "lifecycle", "full"),
         default="agent",
-        help="ten tools; with those of the lifecycle; or all",
+        help="agent: ten tools; lifecycle: also maintenance; full: all tools",
     )
     parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
-    parser.add_argument("--host", default="127.0.0.1", help="for http; there is no authentication yet")
-    parser.add_argument("--port", type=int, default=8765, help="for http")
-    parser.add_argument("--allowed-host", action="append", default=[], help="a further Host header to accept")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="for http: the address to listen on; there is no authentication"
+    )
+    parser.add_argument("--port", type=int, default=8765, help="for http: the port to listen on")
+    parser.add_argument("--allowed-host", action="append", default=[], help="for http: another Host header to accept")
     given = parser.parse_args(arguments)
     run(
         given.store or default_store(),
@@ -262,6 +272,6 @@ def _announce(host: str, port: int) -> None:
     print(f"Perdure MCP server: http://{shown}:{port}/mcp", file=sys.stderr)
     if host not in LOOPBACK:
         print(
-            "Warning: there is no authentication. Whoever reaches this port can read and change the memory.",
+            "Warning: there is no authentication. Anyone who reaches this port can read and change the memory.",
             file=sys.stderr,
         )

@@ -152,10 +152,10 @@ def arguments_of(verb: Verb, given: Mapping[str, Any], profile: str) -> dict[str
     """
     parameters = {p.name: p for p in offered(verb, profile)}
     if unknown := sorted(set(given) - set(parameters)):
-        known = f"The arguments are {', '.join(parameters)}." if parameters else "It takes none."
-        raise InvalidInput(f"There is no argument {', '.join(map(repr, unknown))}.", remedy=known)
+        known = f"The arguments are {', '.join(parameters)}." if parameters else "The tool takes no arguments."
+        raise InvalidInput(f"Unknown argument: {', '.join(map(repr, unknown))}.", remedy=known)
     if missing := [name for name, p in parameters.items() if p.required and given.get(name) is None]:
-        raise InvalidInput(f"{', '.join(missing)} must be given.", remedy="The tool's input schema says what is.")
+        raise InvalidInput(f"Missing argument: {', '.join(missing)}.", remedy="See the tool's input schema.")
     return {name: _value(parameters[name], value) for name, value in given.items() if value is not None}
 
 
@@ -172,11 +172,11 @@ def _value(parameter: Parameter, value: Any) -> Any:
 
 
 def _instant(value: str, name: str) -> datetime:
-    remedy = "Write it with a zone, for example 2026-11-21T09:30:00Z."
+    remedy = "Use ISO 8601 with a time zone, for example 2026-11-21T09:30:00Z."
     try:
         read = datetime.fromisoformat(value.strip())
     except ValueError:
-        raise InvalidInput(f"{name} is no ISO 8601 date and time: {value[:50]!r}.", remedy=remedy) from None
+        raise InvalidInput(f"{name} is not an ISO 8601 date and time: {value[:50]!r}.", remedy=remedy) from None
     if read.tzinfo is None:  # a zone would be a guess
         raise InvalidInput(f"{name} has no time zone: {value[:50]!r}.", remedy=remedy)
     return read
@@ -185,7 +185,7 @@ def _instant(value: str, name: str) -> datetime:
 def _absent(memory: Memory, identity: str) -> NotFound:
     if (hidden := memory.get(identity, include_archived=True)) is not None:
         return NotFound(f"The memory {identity} is {hidden.status.value}.", remedy="Pass include_archived=true.")
-    return NotFound(f"There is no memory {identity!r}.", remedy="Recall it to learn its id.")
+    return NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall or list returned.")
 
 
 def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:

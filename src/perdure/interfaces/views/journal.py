@@ -42,7 +42,7 @@ def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
     for p in plans:
         changes = f"{counted(len(p.changes), 'change')}, hides {p.hides:,}, shortens {len(p.shortened):,}"
         if p.undoes:
-            yield Line(("Undone: ", Foreign(p.note.removeprefix("takes back ")), f"; {changes}."))
+            yield Line(("Undone: ", Foreign(p.note.removeprefix("undoes ")), f"; {changes}."))
         else:
             yield Line((f"{p.operation} in ", Foreign(p.namespace), f": {changes}. ", Foreign(p.note)))
     if not plans:

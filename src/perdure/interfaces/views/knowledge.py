@@ -54,7 +54,8 @@ def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
     """Show what messages taught."""
     if done.waiting:
         yield Line(
-            f"{counted(done.waiting, 'message')} wait for the language model: learn again later.", tone="warning"
+            f"{counted(done.waiting, 'message')} not yet read by the language model: run learn again later.",
+            tone="warning",
         )
     if done.reason:
         yield Line(done.reason)
@@ -73,7 +74,7 @@ def view_summaries(done: Summaries, request: Request) -> Iterator[Block]:
         yield Line(done.reason)
     for s in done.made:
         made = Identifier(s.id) if s.id else "not stored yet"
-        yield Quote(s.text, (made, Foreign(s.entity), f"stands for {counted(len(s.sources), 'memory')}"), whole=True)
+        yield Quote(s.text, (made, Foreign(s.entity), f"summarizes {counted(len(s.sources), 'memory')}"), whole=True)
     yield from ending(done, request)
 
 
@@ -89,12 +90,14 @@ def view_verified(done: Verified, request: Request) -> Iterator[Block]:
         yield from table(verdicts, "id key claimed authority known outcome evidence replaced_by")
     cited = [c for c in done.cited if c.sight != "fine"]
     for c in cited[:MOST]:
-        yield Line((Identifier(c.id), f" cites what is {c.sight} in ", Foreign(c.authority), ":"), tone="warning")
+        yield Line(
+            (Identifier(c.id), f" cites something that is {c.sight} in ", Foreign(c.authority), ":"), tone="warning"
+        )
         for s in c.sightings:
             yield Line((Foreign(s.citation.text), ": ", Foreign(s.evidence)), item=True)
     yield from rest(len(cited))
     if done.unasked:
-        yield Line(("No authority knows about ", cell("", done.unasked)), tone="warning")
+        yield Line(("No authority covers ", cell("", done.unasked)), tone="warning")
     if done.left:
         yield Line(f"{counted(done.left, 'memory')} left for the next run.")
     yield from ending(done, request)

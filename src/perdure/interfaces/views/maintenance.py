@@ -20,7 +20,7 @@ def view_report(report: Report, request: Request) -> Iterator[Block]:
     foreseen = request.verb == "forecast"
     if foreseen:
         days = request.arguments.get("days", 30)
-        yield Line(f"{counted(len(report.moved), 'move')} within {days:g} days if nothing happens.")
+        yield Line(f"{counted(len(report.moved), 'move')} within {days:g} days without further access.")
     yield from _moves(report, heading=not foreseen)
     yield from () if foreseen else ending(report, request)
 
@@ -61,7 +61,7 @@ def view_stats(found: Stats, request: Request) -> Iterator[Block]:
     """Show how a store is doing; where it has no facts, what may be the reason."""
     yield Pairs(tuple(_figures(found, request)))
     if found.at_risk:
-        yield Line("High value, and archived within 30 days if nothing happens:")
+        yield Line("High value, but archived within 30 days without further access:")
     yield from first([Line((Identifier(i), f"  value {v:.2f}  {at}"), item=True) for i, v, at in found.at_risk])
 
 
@@ -84,7 +84,7 @@ def _figures(found: Stats, request: Request) -> Iterator[tuple[str, Text]]:
     if found.unread:
         yield (
             "not read yet",
-            f"{counted(found.unread, 'message')} by the language model; learn with the session reads them",
+            f"{counted(found.unread, 'message')} by the language model; run learn with the session",
         )
     if (hint := request.notes.get("no_facts")) and "fact" not in found.kinds:
         yield "facts", f"none. {hint}"
@@ -101,7 +101,7 @@ def view_digest(made: Digest | str, request: Request) -> Iterator[Block]:
     if file is None:
         yield PlainText(made.text, size)
     elif "stale" in request.notes:
-        stale = "stale; without --check it is written" if request.notes["stale"] else "up to date"
+        stale = "out of date; run without --check to update it" if request.notes["stale"] else "up to date"
         yield Line((Foreign(file), f" is {stale}."))
     else:
         yield Line((Foreign(file), f" {'was written' if request.notes['written'] else 'is up to date'}: {size}."))
@@ -111,7 +111,7 @@ def view_check(faults: Sequence[str], request: Request) -> Iterator[Block]:
     """Show what is wrong with a store."""
     store = Foreign(request.notes.get("store", "The store"))
     yield from (Line(Foreign(fault), tone="warning") for fault in faults)
-    found = f" has {counted(len(faults), 'fault')}. Restore a copy of the file." if faults else " is sound."
+    found = f" has {counted(len(faults), 'fault')}. Restore a backup." if faults else " is sound."
     yield Line((store, found))
 
 
@@ -119,7 +119,7 @@ def view_namespaces(names: Sequence[str], _: Request) -> Iterator[Block]:
     """Show all namespaces."""
     yield from (Line(Foreign(name)) for name in names)
     if not names:
-        yield Line("There is no namespace yet; remember makes one.")
+        yield Line("There is no namespace yet; the first stored memory creates one.")
 
 
 def view_upkeep_state(found: Mapping[str, Mapping[str, Mapping[str, Any]]], _: Request) -> Iterator[Block]:
@@ -137,12 +137,12 @@ def view_upkeep_state(found: Mapping[str, Mapping[str, Mapping[str, Any]]], _: R
 def view_ingested(done: Ingested, request: Request) -> Iterator[Block]:
     """Show what an ingest brought in, and whether facts were looked for in it."""
     files = f" from {counted(request.notes['files'], 'file')}" if "files" in request.notes else ""
-    echoes = f", {done.echoes:,} only repeated what was recalled" if done.echoes else ""
-    known = f"; {done.skipped:,} already known{echoes}."
+    echoes = f", {done.echoes:,} only repeated recalled memories" if done.echoes else ""
+    known = f"; {done.skipped:,} already stored{echoes}."
     yield Line((f"Stored {counted(done.added, 'memory')}{files} in ", Foreign(request.namespace), known))
     if done.used:
         yield Line(f"{counted(done.used, 'recalled memory')} marked as helpful.")
     if done.operations and (no_facts := request.notes.get("no_facts")) is not None:
-        learned = "No facts were learned from it; why:" if no_facts else "Facts were looked for in it:"
+        learned = "No facts were learned; to see why:" if no_facts else "To see the facts that were learned:"
         yield Line((learned, " ", command("facts")), tone="faint", reader="person")
     yield from undo(done.operations)

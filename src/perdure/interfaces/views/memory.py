@@ -64,11 +64,11 @@ def view_memory_item(m: MemoryItem, _: Request) -> Iterator[Block]:
 def view_list(memories: Sequence[MemoryItem], request: Request) -> Iterator[Block]:
     """Show a page of memories, newest first."""
     if not memories:
-        yield Line(("No memories in ", Foreign(request.namespace), " pass the filters."))
+        yield Line(("No memories in ", Foreign(request.namespace), " match the filters."))
         return
     yield Table(("id", "when", "kind", "tier", "status", "value", "content"), tuple(_row(m) for m in memories))
     if len(memories) == request.arguments.get("limit"):
-        yield Line(("Older ones follow with before=", Identifier(memories[-1].id), "."), reader="model")
+        yield Line(("Next page: before=", Identifier(memories[-1].id), "."), reader="model")
 
 
 def _row(m: MemoryItem) -> tuple[Text, ...]:
@@ -142,7 +142,7 @@ def _fitting(text: str, room: float) -> str:
 
 def view_edge_change(done: EdgeChange, _: Request) -> Iterator[Block]:
     """Show by which edge memories were joined."""
-    yield Line(("Joined by the edge ", Foreign(done.edge), "."))
+    yield Line(("Linked by the edge ", Foreign(done.edge), "."))
     yield from undo(done.operations)
 
 

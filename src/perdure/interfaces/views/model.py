@@ -53,7 +53,7 @@ def _quote(block: Quote) -> str:
     cut = not block.whole and len(block.text) > LONGEST
     lines = [head] if block.number or marks else []
     lines.append(quote_block(block.text[:LONGEST] if cut else block.text, "   > "))
-    return "\n".join([*lines, "   (cut here; get returns the whole)"] if cut else lines)
+    return "\n".join([*lines, "   (truncated; get returns the full text)"] if cut else lines)
 
 
 def _document(block: b.PlainText) -> str:

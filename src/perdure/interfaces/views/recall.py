@@ -19,8 +19,8 @@ _OTHERS = 5
 def view_recall(found: Recall, request: Request) -> Iterator[Block]:
     """Show the hits of a recall; where there are none, say where else to look."""
     if not found.hits:
-        yield Line("Nothing known.", reader="person")
-        yield Line("Nothing known: nothing stored is related to this. Do not guess.", reader="model")
+        yield Line("No stored memory matches.", reader="person")
+        yield Line("No stored memory matches. Do not guess.", reader="model")
         yield from _elsewhere(request)
     places = {hit.memory.id: place for place, hit in enumerate(found.hits, 1)}
     for hit in found.hits:
@@ -28,16 +28,16 @@ def view_recall(found: Recall, request: Request) -> Iterator[Block]:
     if any(hit.question for hit in found.hits):
         yield from _how_to_answer()
     if found.hits and found.id:
-        yield Line(("Say what became of them: ", command("used", ids=..., recall_id=found.id)), tone="faint")
+        yield Line(("Report how they were used: ", command("used", ids=..., recall_id=found.id)), tone="faint")
     if found.note:
-        yield Line(f"Note: {found.note.removeprefix('nothing known: ')}.", tone="warning")
+        yield Line(f"Note: {found.note.removeprefix('no stored memory matches: ')}.", tone="warning")
 
 
 def _elsewhere(request: Request) -> Iterator[Block]:
     others = [name for name in request.notes.get("namespaces", ()) if name != request.namespace]
     if others:
         named = joined([*(Foreign(name) for name in others[:_OTHERS]), *(["…"] if len(others) > _OTHERS else [])])
-        yield Line(("Looked in namespace ", Foreign(request.namespace), "; this store also has ", named, "."))
+        yield Line(("Searched namespace ", Foreign(request.namespace), "; the store also has ", named, "."))
 
 
 def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
@@ -59,7 +59,7 @@ def _marks(memory: MemoryItem) -> Iterator[Text]:
     if memory.pinned:
         yield "pinned"
     if memory.form != "full":
-        yield f"shortened to {memory.form}"
+        yield f"shown as {memory.form}"
     if memory.session:
         yield ("session ", Foreign(memory.session))
     if memory.tags:
@@ -85,7 +85,7 @@ def _doubts(hit: Hit, places: Mapping[str, int]) -> Iterator[Text]:
 
 def view_absence(found: Absence, _: Request) -> Iterator[Block]:
     """Show what kept a memory out of an answer."""
-    yield Line(f"Kept out by {found.kept_out_by}: {found.explanation}.")
+    yield Line(f"Not returned ({found.kept_out_by}): {found.explanation}.")
     if found.rank is not None:
         yield Line(f"rank {found.rank}, score {sum(found.parts.values()):.3f} = {sum_of(found.parts)}", tone="faint")
 
@@ -107,4 +107,4 @@ def view_review(found: Review, request: Request) -> Iterator[Block]:
 
 def _how_to_answer() -> Iterator[Line]:
     verdicts = "; verdict is confirm, deny, correct (with a value), both or mute"
-    yield Line(("Write down the person's answer: ", command("review", id=..., verdict=...), verdicts), tone="faint")
+    yield Line(("Record the person's answer: ", command("review", id=..., verdict=...), verdicts), tone="faint")

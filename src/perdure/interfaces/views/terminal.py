@@ -90,7 +90,7 @@ def _document(console: Console, block: b.PlainText) -> None:
 
 def _undo(console: Console, block: b.Undo) -> None:
     if len(block.operations) > 1:
-        console.print("To undo all of it, keep this order:")
+        console.print("To undo all of it, run these in order:")
     for operation in reversed(block.operations):
         console.print(f"Undo: perdure undo {_span(Identifier(operation))}")
 

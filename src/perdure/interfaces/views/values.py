@@ -60,9 +60,9 @@ def ending(result: Any, request: Request) -> Iterator[Block]:
         confirm = hasattr(result, "confirmed")
         previews = VERBS[request.verb].defaults.get("dry_run", True) if request.verb in VERBS else True
         option = "with --confirm" if confirm else "with --apply" if previews else "without --dry-run"
-        yield Line(f"Nothing was written; repeat it {option} to apply it.", reader="person")
+        yield Line(f"Nothing was written; run it again {option} to apply it.", reader="person")
         argument = "confirm=true" if confirm else "dry_run=false"
-        yield Line(f"Nothing was written; repeat it with {argument} to apply it.", reader="model")
+        yield Line(f"Nothing was written; call it again with {argument} to apply it.", reader="model")
     yield from undo(getattr(result, "operations", (getattr(result, "operation", None),)))
 
 

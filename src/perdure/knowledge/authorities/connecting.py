@@ -194,7 +194,7 @@ def _fetched(
         values["aliases"] = list(aliases)
     result = connection.execute(statement, values)
     if not result.returns_rows:
-        raise ValueError("the query returns no rows at all")
+        raise ValueError("the statement does not return rows")
     rows = [tuple(row) for row in result.fetchmany(most)]
     result.close()
     return list(rows)

@@ -69,7 +69,7 @@ class SqlAuthority:
         try:
             for question in questions:
                 if failures >= _GIVE_UP:
-                    found.append(_unreachable(f"not asked after {_GIVE_UP} failures in a row: {found[-1].evidence}"))
+                    found.append(_unreachable(f"skipped after {_GIVE_UP} failures in a row: {found[-1].evidence}"))
                     continue
                 answer = self._answer(reader, question)
                 failures = failures + 1 if answer.standing is Standing.UNREACHABLE else 0
@@ -93,7 +93,7 @@ class SqlAuthority:
     def _answer(self, reader: Reader, question: AuthorityQuestion) -> AuthorityAnswer:
         query = self._config.predicates.get(question.predicate)
         if query is None:
-            return AuthorityAnswer(Standing.SILENT, evidence=f"{self.name} does not know {question.predicate}")
+            return AuthorityAnswer(Standing.SILENT, evidence=f"{self.name} has no query for {question.predicate}")
         aliases = list(dict.fromkeys((question.name, *question.aliases)))
         try:
             rows = reader.rows(query, question.name, aliases, _ROWS + 1)
@@ -161,7 +161,7 @@ def _text(value: Any) -> str:
     if len(text) > _LONGEST or "\x00" in text:
         raise ValueError(f"the query returns a text of {len(text):,} characters, or one with a NUL")
     if not text:
-        raise ValueError("the query returns an empty text; let it return NULL for nothing known")
+        raise ValueError("the query returns an empty text; return NULL if there is no value")
     return text
 
 

@@ -104,17 +104,17 @@ class _Look:
     def _path(self, citation: Citation) -> Sighting:
         path = self._root / citation.target
         if not self._inside(path):
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} leads out of {self._name}")
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} is outside of {self._name}")
         if not path.is_file():
             return self._elsewhere(citation)
         if citation.kind is CitationKind.PATH:
-            return Sighting(citation, Sight.FINE, f"{citation.target} is there")
+            return Sighting(citation, Sight.FINE, f"{citation.target} exists")
         found = self._defined(citation.target, citation.symbol)
         if found is None:
             return Sighting(citation, Sight.UNVERIFIABLE, f"{citation.target} cannot be searched for {citation.symbol}")
         if found:
             return Sighting(citation, Sight.FINE, f"{citation.target} defines {citation.symbol} (line {found})")
-        return self._moved_symbol(citation, f"{citation.target} defines no {citation.symbol}")
+        return self._moved_symbol(citation, f"{citation.target} does not define {citation.symbol}")
 
     def _inside(self, path: Path) -> bool:
         """Whether a path stays in the root once every link on its way is followed."""
@@ -123,7 +123,7 @@ class _Look:
     def _elsewhere(self, citation: Citation) -> Sighting:
         """Say what became of a file that is not where it is cited."""
         named = self._named(os.path.basename(citation.target))  # noqa: PTH119  # a name, no path of this machine
-        gone = f"{citation.target} is not there"
+        gone = f"{citation.target} does not exist"
         bare = "/" not in citation.target  # cited by its name alone, it is wherever a file of that name is
         if citation.kind is CitationKind.SYMBOL:
             having = [p for p in named if self._defined(p, citation.symbol)]
@@ -133,7 +133,7 @@ class _Look:
                 return self._moved(citation, gone, [f"{p}#{citation.symbol}" for p in having])
             return self._moved_symbol(citation, gone)
         if bare and named:
-            return Sighting(citation, Sight.FINE, f"{named[0]} is there")
+            return Sighting(citation, Sight.FINE, f"{named[0]} exists")
         return self._moved(citation, gone, named) if named else self._stale(citation, gone)
 
     def _moved_symbol(self, citation: Citation, gone: str) -> Sighting:
@@ -198,15 +198,15 @@ class _Look:
     def _commit(self, citation: Citation) -> Sighting:
         git = shutil.which("git")
         if git is None or not _COMMIT.fullmatch(citation.target):
-            return Sighting(citation, Sight.UNVERIFIABLE, "git is not installed" if git is None else "no commit's id")
+            return Sighting(citation, Sight.UNVERIFIABLE, "git is not installed" if git is None else "not a commit id")
         known = self._git(git, "cat-file", "-e", f"{citation.target}^{{commit}}")
         if known == 0:
-            return Sighting(citation, Sight.FINE, f"{self._name} knows the commit {citation.target}")
+            return Sighting(citation, Sight.FINE, f"{self._name} has the commit {citation.target}")
         if known is None or self._git(git, "rev-parse", "--git-dir") != 0:
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name} could not be asked for commits")
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name}: commits could not be read")
         if self._shallow(git):
-            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name} does not have its whole history")
-        return Sighting(citation, Sight.STALE, f"{self._name} knows no commit {citation.target}")
+            return Sighting(citation, Sight.UNVERIFIABLE, f"{self._name} is a shallow clone without its full history")
+        return Sighting(citation, Sight.STALE, f"{self._name} has no commit {citation.target}")
 
     def _git(self, git: str, *words: str) -> int | None:
         """Return how git ended; None if it did not in time. It runs no hook, asks nobody and fetches nothing."""

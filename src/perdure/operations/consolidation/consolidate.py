@@ -68,7 +68,7 @@ class _Found:
         bare, more = self.index.without_vector, len(self.groups) - decided
         told = list(self.alike.notes)
         if bare:
-            told.append(f"{bare} memories have no vector and were compared by equal words only: `perdure reembed`")
+            told.append(f"{bare} memories have no vector and were compared only by equal words; run `perdure reembed`")
         if more:
             told.append(f"{more} more groups were found: raise max_groups, or run it again after these are merged")
         return tuple(told)
@@ -136,11 +136,11 @@ def _require_preview(ctx: Context, request: ConsolidateRequest, merges: Sequence
     seen = ctx.previews.get(request)
     if seen == fingerprint(merges):
         return
-    why = "there was no dry run of the same before" if seen is None else "it would not do what the dry run showed"
+    why = "there was no dry run with the same arguments" if seen is None else "the result would differ from the dry run"
     raise InvalidInput(
         f"Nothing was merged: {why}.",
-        remedy="Call it with dry_run=True and look at the groups; then call it again, or apply one of the plans that "
-        "the dry run returned. policy.consolidate.require_dry_run switches this off.",
+        remedy="Call it with dry_run=True and check the groups; then call it again, or apply one of the plans that "
+        "the dry run returned. The policy key consolidate.require_dry_run turns this check off.",
     )
 
 

@@ -38,7 +38,7 @@ def relate(
 def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> str:
     ids = list(members)
     if not ids:
-        raise InvalidInput("An edge joins at least two memories.", remedy="Name them.")
+        raise InvalidInput("An edge needs at least two memories.", remedy="Pass the ids of both.")
     place = read_record(ctx, ids[0], namespace).namespace
     there = {record.id for record in ctx.store.get(place, ids)}
     for identity in ids:
@@ -47,7 +47,7 @@ def _place(ctx: Context, members: Mapping[str, str], namespace: str | None) -> s
             if elsewhere is not None and namespace is None:
                 raise InvalidInput(
                     f"{identity} is in the namespace {elsewhere}, {ids[0]} in {place}.",
-                    remedy="An edge joins memories of one namespace.",
+                    remedy="An edge can only link memories of the same namespace.",
                 )
             raise NotFound(
                 f"There is no memory {identity!r} in {place}.",

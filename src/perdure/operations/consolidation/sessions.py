@@ -98,7 +98,7 @@ def _read(ctx: Context, session: str, namespace: str) -> list[Record]:
     if not records:
         raise NotFound(
             f"No memory of {namespace} belongs to the session {session!r}.",
-            remedy="Name the session as `remember` did (session=...), and its namespace.",
+            remedy="Use the session name that was passed to `remember`, and its namespace.",
         )
     return records
 

@@ -99,7 +99,7 @@ def _read(ctx: Context, task: str, namespace: str) -> list[Record]:
     if not records:
         raise NotFound(
             f"No memory of {namespace} belongs to the task {task!r}.",
-            remedy="Name the task as `remember` did (task=...), and its namespace.",
+            remedy="Use the task name that was passed to `remember`, and its namespace.",
         )
     return records
 
@@ -117,7 +117,7 @@ def _decide(ctx: Context, namespace: str, left: list[Record]) -> _TaskEnd:
     for identity in end.promoted:
         session = decisions.records[identity].content.session
         after = leave_task(decisions.states[identity], session, ctx.policy, decisions.now)
-        because = f"task completed: to {after.scope}" + ("" if session else ", because it has no session")
+        because = f"task completed: to {after.scope}" + ("" if session else ", because the memory has no session")
         decisions.change(identity, after, "promoted", because)
     decisions.add(edges.changes())
     return end

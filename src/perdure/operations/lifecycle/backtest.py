@@ -23,7 +23,7 @@ NAMED: Final = 1000
 HELPFUL: Final = "helpful"
 _NOTES: Final = (
     "ranking is not replayed: a hit counts as found while its memory is in view",
-    "gates are not asked, so this is the worst that a policy allows",
+    "safety gates are ignored, so this is the worst case",
 )
 
 
@@ -51,7 +51,7 @@ def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> Backtes
     pasts = list(_pasts(ctx, namespace, _accesses(log)))
     asked = _logged_recalls(ctx, namespace, log[:limit], {p.id for p in pasts})
     ours, theirs = (_Side(relive(pasts, policy, now), policy) for policy in (ctx.policy, other))
-    cut = f"only the last {len(log)} recalls are logged: what was asked for before counts as never asked for"
+    cut = f"only the last {len(log)} recalls are logged: earlier accesses count as if they never happened"
     return BacktestResult(
         namespace,
         recalls=len(asked),

@@ -53,7 +53,9 @@ def shorten(
             done.append(trajectory)
             continue
         if record.state.form is not trajectory.before.form:
-            raise ConflictError("Another process has just shortened it.", (record.id,), remedy="Read again and retry.")
+            raise ConflictError(
+                "Another process has just shortened it.", (record.id,), remedy="Read it again and retry."
+            )
         whole = apply_forms(trajectory, forms, ctx.policy)
         done.append(whole)
         texts[record.id] = {record.state.form: record.content.shown, **{f: s.text for f, s in forms.items()}}
@@ -94,7 +96,7 @@ def weigh_forms(
     try:
         meanings = ctx.embedder.embed([made[key].text or "" for key in asked], purpose="document")
     except PerdureError as error:
-        ctx.warn(f"What shorter forms keep of the meaning was not measured: {error}")
+        ctx.warn(f"How much meaning the shorter forms keep was not measured: {error}")
         return found
     for key, meaning in zip(asked, meanings, strict=True):
         found[key] = judge_preservation(found[key], unit_cosine(vectors[key[0]], meaning), policy)

@@ -87,7 +87,9 @@ def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, 
     for place in ctx.store.namespaces() if namespace is None else (namespace,):
         result = fit_to_policy(ctx, place, dry_run=report.dry_run, lease=lease)
         if result is not None:
-            moved = (TierMove(c.id, place, now, c.move, "fit: for want of room") for c in result.refitted)
+            moved = (
+                TierMove(c.id, place, now, c.move, "fit: to stay within the token budget") for c in result.refitted
+            )
             report = replace(
                 report,
                 moved=(*report.moved, *moved),
@@ -219,7 +221,7 @@ class _Fit:
             allowed, why = self._allowed_hides(len(choice.archived))
             if allowed == len(choice.archived):
                 return choice
-            most, self.held = allowed, f"{why}; {choice.wanted - allowed} wait"
+            most, self.held = allowed, f"{why}; {choice.wanted - allowed} memories not archived yet"
 
     def _allowed_hides(self, hides: int) -> tuple[int, str]:
         """Return how many of so many the loss budget lets go today, and why no more."""
@@ -253,7 +255,7 @@ class _Fit:
         decisions = begin(self.ctx, self.place, self.now)
         decisions.admit(read_visible(self.ctx, self.place, list(forms)))
         if moved := [i for i in forms if not self._as_chosen(i, decisions.states.get(i))]:
-            raise ConflictError("Memories changed while a plan was made.", tuple(moved), remedy="Try again.")
+            raise ConflictError("Memories changed while a plan was being made.", tuple(moved), remedy="Try again.")
         for identity, form in forms.items():
             self._decide(decisions, identity, form)
         taken = [(i, self.shown[i, form]) for i, form in forms.items() if form is not None]
@@ -261,7 +263,7 @@ class _Fit:
         for identity, shown in taken:
             put_measure(edits, identity, shown, self.now)
         decisions.add(edits.changes())
-        note = f"fit: {len(forms)} {'shown shorter' if taken else 'set aside'}"
+        note = f"fit: {len(forms)} {'shortened' if taken else 'archived'}"
         return with_accepted_loss(decisions.plan("fit", note), self.accept_loss)
 
     def _as_chosen(self, identity: str, state: State | None) -> bool:
@@ -272,11 +274,11 @@ class _Fit:
         """Decide that a memory shows a shorter form, or with None that it is set aside."""
         state = replace(decisions.states[identity], held=False)
         if form is None:
-            because = "fit: set aside for want of room, the least worth for its tokens"
+            because = "fit: archived to stay within the token budget; least value per token"
             decisions.change(identity, replace(state, status=Status.ARCHIVED, status_ms=self.now), "fit", because)
             return
         shown = self.shown[identity, form]
-        because = f"fit: shows its {form.value} for want of room; {shown.told()}"
+        because = f"fit: shown as {form.value} to stay within the token budget; {shown.told()}"
         shorter = replace(state, form=form, form_ms=self.now, tokens=shown.tokens)
         decisions.change(identity, shorter, "fit", because)
         decisions.show(identity, form, shown.text)

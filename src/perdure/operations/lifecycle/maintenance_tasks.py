@@ -47,7 +47,7 @@ def upkeep(
         StoreReadOnly: Nothing can be kept up in this store.
     """
     if ctx.store.read_only:
-        raise StoreReadOnly("The store is read-only, so nothing can be kept up.", remedy="Name a store that is not.")
+        raise StoreReadOnly("The store is read-only, so maintenance cannot run.", remedy="Use a writable store.")
     turns = _Turns(ctx, owner, eager=eager)
     swept = maintain(ctx, owner=owner, ttl=ttl, stop=stop, turns=None if eager else turns)
     quiet: MutableMapping[str, Instant] = {} if known is None else known
@@ -185,7 +185,7 @@ def _backup(ctx: Context, place: str) -> TaskResult:
     if not count:
         return "nothing in the vault", {"file": None, "memories": 0}
     if ctx.backups is None:
-        return "no place for backups: name upkeep.backup_folder in the policy", {"file": None, "memories": count}
+        return "no folder for backups: set upkeep.backup_folder in the policy", {"file": None, "memories": count}
     file = ctx.backups.write(place, ctx.clock(), vault(ctx.store, place))
     return f"{count} memories in {file}", {"file": file, "memories": count}
 

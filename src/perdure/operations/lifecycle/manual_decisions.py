@@ -16,7 +16,7 @@ from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_f
 from perdure.rules.lifecycle.unarchive import refresh, restart_ages, unarchive
 
 _NEARNESS: Final = {Tier.COLD: 0, Tier.WARM: 1, Tier.HOT: 2, Tier.VAULT: 3}
-_UNDO: Final = "Use `undo` on the operation that made it so (`why` names it)."
+_UNDO: Final = "Undo the operation that did this; `why` shows its id."
 
 
 def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
@@ -29,7 +29,7 @@ def pin(ctx: Context, identity: str, *, pinned: bool) -> Outcome:
         changed = replace(state, pinned=pinned)
         return changed if pinned else replace(changed, tier_ms=now, status_ms=now)
 
-    because = "pinned: exempt from every move" if pinned else "unpinned: the rules apply again"
+    because = "pinned: exempt from every move" if pinned else "unpinned: the policy's rules apply again"
     return decide(ctx, identity, "pin" if pinned else "unpin", change, because)
 
 
@@ -43,7 +43,7 @@ def archive(ctx: Context, identity: str, reason: str) -> Outcome:
     def change(state: State) -> State:
         if state.status not in (Status.ACTIVE, Status.ARCHIVED):
             raise InvalidInput(
-                f"{identity} is {state.status} and so is hidden already.", remedy="Nothing needs to be done."
+                f"{identity} is {state.status} and therefore already hidden.", remedy="Nothing needs to be done."
             )
         hidden = replace(state, status=Status.ARCHIVED, status_ms=ctx.clock(), held=False)
         return hidden if state.status is Status.ACTIVE else state
@@ -68,7 +68,7 @@ def restore(ctx: Context, identity: str, level: Form | None = None) -> Outcome:
         back = state if state.status is Status.ACTIVE else _show_again(ctx, identity, state)
         return back if shown is None or shown.form is state.form else _lengthen(identity, back, shown, ctx.clock())
 
-    because = "restored by hand: ages start anew" if level is None else f"restored by hand: shows its {level} form"
+    because = "restored by hand: age counts from now" if level is None else f"restored by hand: shows its {level} form"
     texts = {} if shown is None else {shown.form: shown.text}
     return decide(
         ctx,
@@ -91,11 +91,11 @@ def _lengthen(identity: str, state: State, shown: FormText, now: Instant) -> Sta
     if LADDER.index(shown.form) > LADDER.index(state.form):
         raise InvalidInput(
             f"{identity} shows its {state.form}; {shown.form} would be shorter.",
-            remedy="Name a fuller form. The policy's [compression] and `fit` make memories shorter.",
+            remedy="Choose a fuller form. Memories are shortened by the policy's [compression] and by `fit`.",
         )
     if shown.refused:
         why = f"{identity} has no {shown.form} form: {shown.refused}."
-        raise InvalidInput(why, remedy="Bring back its full form.")
+        raise InvalidInput(why, remedy="Restore the full form.")
     return replace(restart_ages(state, now), form=shown.form, form_ms=now, firm=False, tokens=shown.tokens)
 
 
@@ -112,7 +112,7 @@ def move(ctx: Context, identity: str, tier: Tier, reason: str) -> Outcome:
     def change(state: State) -> State:
         if state.status is not Status.ACTIVE:
             raise InvalidInput(
-                f"{identity} is {state.status}; only memories in view have a tier to move between.",
+                f"{identity} is {state.status}; only visible memories can be moved between tiers.",
                 remedy="Use `restore` first." if state.status is Status.ARCHIVED else _UNDO,
             )
         if state.tier is tier:

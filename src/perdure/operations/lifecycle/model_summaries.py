@@ -34,7 +34,7 @@ def write_summaries(ctx: Context, texts: Mapping[Key, tuple[str, int]]) -> dict[
         try:
             said = model.ask(_INSTRUCTION.format(tokens=tokens), text, _SCHEMA).get("summary")
         except PerdureError as error:
-            ctx.warn(f"Summaries are made by rule: {error}", ModelWarning)
+            ctx.warn(f"The language model could not write summaries, so rules do: {error}", ModelWarning)
             break
         if isinstance(said, str) and said.strip():
             found[key] = said.strip()

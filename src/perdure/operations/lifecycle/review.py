@@ -109,7 +109,7 @@ def _stale_question(memory: MemoryItem, policy: KnowledgePolicy) -> Question:
         id=memory.id,
         namespace=memory.namespace,
         question=confirmation_question(memory, said),
-        why=f"nobody has said for {policy.aging_days:g} days that it is still true",
+        why=f"not confirmed for {policy.aging_days:g} days",
         since=text_of(since),
         value_at_risk=memory.value * (1.0 - memory.confidence),
     )
@@ -186,13 +186,13 @@ def _decide(decisions: Decisions, record: Record, verdict: Answer, told: str) ->
     if record.state.status is not Status.ACTIVE:
         if verdict == "keep":
             raise InvalidInput(
-                f"{record.id} is now {record.state.status} and so cannot be kept.", remedy="Restore it first."
+                f"{record.id} is now {record.state.status} so it cannot be kept.", remedy="Restore it first."
             )
         return
     if verdict == "keep":
         made = validate_state(decisions.states[record.id], decisions.now)
-        state, because = made.state, f"a person said that it is right: {made.because}"
+        state, because = made.state, f"a person said it is right: {made.because}"
     else:
         state = replace(decisions.states[record.id], status=Status.ARCHIVED, status_ms=decisions.now, held=False)
-        because = f"archived: a person said that it is not right{told}"
+        because = f"archived: a person said it is not right{told}"
     decisions.change(record.id, state, "settled", because)

@@ -159,7 +159,10 @@ class _Sweep:
                 refusals = _tighter(refusals, plan, error, alone=left > 1)
             else:
                 return trajectories, plan, refusals
-        raise StoreError("A gate stopped a plan that loses nothing.", remedy="Report this; nothing was written.")
+        raise StoreError(
+            "A safety gate stopped a plan that loses nothing. Nothing was written.",
+            remedy="This is a bug in Perdure; please report it.",
+        )
 
     def _ask_budget(self, ids: Sequence[str]) -> GateRefusals:
         """Ask the loss budget once, about the whole sweep of the namespace and not only about one page of it."""
@@ -245,7 +248,7 @@ def _note_policy(one: _Sweep, before: str) -> None:
     """Note under which policy due instants were computed; if another sweep has done so meanwhile, its word stands."""
     ctx, version = one.ctx, one.ctx.policy.version
     change = Change(Target.NAMESPACE, one.place, {"policy": before}, {"policy": version}, "the policy has changed")
-    note = f"due instants follow policy {version} from now on"
+    note = f"due times follow policy {version} from now on"
     plan = Plan(ctx.ids(one.now), "policy", one.place, one.now, (change,), version, note)
     with suppress(ConflictError):
         ctx.store.apply(plan, fence=one.lease and one.lease.extended(ctx.clock()))

@@ -132,7 +132,9 @@ def _note(edits: DocumentEdits, decisions: Decisions, outcome: WhatCame, origins
     """Remember which question each memory answered."""
     for i in decisions.records:
         asked = origins[i].query
-        because = f"{outcome}, for the question {asked!r}" if asked else f"{outcome}, for a question not logged"
+        because = (
+            f"{outcome}, for the question {asked!r}" if asked else f"{outcome}, for a question that was not logged"
+        )
         data = {"outcome": outcome, "query": asked, "at_ms": decisions.now}
         edits.put(Shelf.OUTCOME, i, origins[i].name, data, because)
 

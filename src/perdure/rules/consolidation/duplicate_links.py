@@ -43,7 +43,7 @@ class Marks:
                 pair.a,
                 None,
                 {"kind": "similar", "other": pair.b, "weight": round(pair.combined, 4)},
-                f"likeness {pair.combined:.3f}: linked, not merged",
+                f"similarity {pair.combined:.3f}: linked, not merged",
             )
             for pair in self.links
             if (pair.a, pair.b) not in linked
@@ -52,7 +52,7 @@ class Marks:
             if (pair.a, pair.b) not in asked:
                 data = {"why": why, "since_ms": now, "similarity": round(pair.combined, 4)}
                 row = {"shelf": Shelf.REVIEW, "name": f"duplicate:{pair.b}", "data": data}
-                result.append(Change(Target.DOCUMENT, pair.a, None, row, f"likeness {pair.combined:.3f}: {why}"))
+                result.append(Change(Target.DOCUMENT, pair.a, None, row, f"similarity {pair.combined:.3f}: {why}"))
         return result
 
 
@@ -82,8 +82,13 @@ def choose_marks(
         if label is Label.LINK:
             links.append(pair)
         elif label in (Label.MERGE, Label.REVIEW):
-            reviews.append((pair, reasons.get((pair.a, pair.b)) or "nearly the same; not like enough to merge unseen"))
+            reviews.append(
+                (
+                    pair,
+                    reasons.get((pair.a, pair.b)) or "nearly the same, but not similar enough to merge automatically",
+                )
+            )
     most = MOST_MARKS
     more = max(0, len(links) - most) + max(0, len(reviews) - most)
-    note = f"{more:,} more pairs would be linked or asked about; at most {most:,} of each are at once"
+    note = f"{more:,} more pairs would be linked or asked about; each run handles at most {most:,} of each"
     return Marks(tuple(links[:most]), tuple(reviews[:most])), ((note,) if more else ())

@@ -23,10 +23,14 @@ def checked_members(members: Any) -> dict[str, str]:
         InvalidInput: It is neither, or too long.
     """
     if isinstance(members, str) or not isinstance(members, Iterable):
-        raise InvalidInput("members must be a list of ids, or a mapping id -> role.", remedy="Name two memories.")
+        raise InvalidInput(
+            "members must be a list of ids, or a mapping of ids to roles.", remedy="Pass at least two ids."
+        )
     given = dict(members) if isinstance(members, Mapping) else dict.fromkeys(members, "")
     if len(given) > MOST_MEMBERS:
-        raise InvalidInput(f"{len(given):,} members were given; {MOST_MEMBERS} are allowed.", remedy="Use several.")
+        raise InvalidInput(
+            f"{len(given):,} members were given; {MOST_MEMBERS} are allowed.", remedy="Use several edges."
+        )
     return {
         checked_id(i, "a member's id"): role and checked_text(role, "a role", longest=200) for i, role in given.items()
     }
@@ -60,12 +64,12 @@ def join_edge(
         InvalidInput: The edge would have fewer than two members.
     """
     if len({*members, *(d.id for d in there)}) < 2:  # noqa: PLR2004  # an edge joins
-        raise InvalidInput("An edge joins at least two memories.", remedy="Name another member.")
+        raise InvalidInput("An edge needs at least two memories.", remedy="Pass another member.")
     base = {**(there[0].data if there else {"kind": kind, "weight": weight, "counted": 0}), "role": ""}
     edits = DocumentEdits(there)
     for identity, role in members.items():
         before = edits.get(Shelf.EDGE, identity, edge) or base
-        because = f"joined {edge} ({before['kind']}, weight {before['weight']:g})"
+        because = f"added to the edge {edge} ({before['kind']}, weight {before['weight']:g})"
         edits.put(Shelf.EDGE, identity, edge, {**before, "role": role or before.get("role", "")}, because)
     return edits.changes()
 
@@ -104,9 +108,11 @@ class EdgeUse:
             heir = next((identity for identity in members if identity in losers), None)
             if heir is None or keeper in members:
                 continue
-            self._put(edge, keeper, f"joined {edge}, where it stands for {heir}", **self._get(edge, heir))
+            self._put(edge, keeper, f"added to the edge {edge} in place of {heir}", **self._get(edge, heir))
             for member in [*members, keeper] if accesses else ():
-                because = self._because.get((edge, member), f"{accesses} accesses of {keeper} are no use of {edge}")
+                because = self._because.get(
+                    (edge, member), f"{accesses} accesses of {keeper} do not count as use of {edge}"
+                )
                 self._put(edge, member, because, counted=int(self._get(edge, member).get("counted", 0)) + accesses)
 
     def strengthen(self, accesses: Mapping[str, int], gain: float) -> int:

@@ -106,7 +106,7 @@ def decide_merge(decisions: Decisions, merge: Merge, keeper: str, likeness: Mapp
 
     All must be before the decisions; ``likeness`` has the combined likeness of pairs of ids, in order.
     """
-    told = f"likeness {merge.similarity:.3f}, {merge.label}"
+    told = f"similarity {merge.similarity:.3f}, {merge.label}"
     if merge.keeper is not None:
         before = decisions.states[keeper]
         state = merge_states(before, [decisions.states[i] for i in merge.losers], decisions.policy, decisions.now)
@@ -158,7 +158,7 @@ def draft_from_merge(merge: Merge, members: Sequence[Record], policy: Policy) ->
     size, most = len(merge.content.encode("utf-8", "surrogatepass")), policy.limits.content_bytes
     if size > most:
         raise InvalidInput(
-            f"Merged, {len(members)} memories have {size:,} bytes; {most:,} are allowed.",
+            f"{len(members)} memories would have {size:,} bytes when merged; {most:,} are allowed.",
             remedy="Use another strategy, or a higher threshold.",
         )
     states, contents = [m.state for m in members], [m.content for m in members]

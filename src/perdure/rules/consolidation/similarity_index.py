@@ -143,7 +143,7 @@ def _nearest(found: SimilarPairs, strict: float) -> tuple[SimilarPairs, tuple[st
         kept = np.ones(len(found), np.bool_)
         kept[order[LOOSE:]] = False
         notes.append(
-            f"{len(loose) - LOOSE:,} pairs below the threshold were not labelled: only the {LOOSE:,} nearest were"
+            f"{len(loose) - LOOSE:,} pairs below the threshold were not labelled; only the {LOOSE:,} most similar were"
         )
         found = replace(found, i=found.i[kept], j=found.j[kept], cosine=found.cosine[kept])
     return found, tuple(notes)

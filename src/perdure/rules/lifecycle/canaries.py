@@ -30,7 +30,7 @@ def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
     tables = data.get("query", [])
     if set(data) - {"query"} or not isinstance(tables, list) or len(tables) > _MOST:
         raise PolicyError(
-            (f"{name} must hold at most {_MOST} [[query]] tables and nothing else.",),
+            (f"{name} must contain at most {_MOST} [[query]] tables and nothing else.",),
             remedy='Write [[query]], then text = "...", then expect = ["id"] or contains = "...".',
         )
     found, problems = [], []
@@ -47,7 +47,7 @@ def parse_golden(data: Mapping[str, Any], name: str) -> tuple[Canary, ...]:
 
 def _golden(table: Any, number: int) -> Canary:
     if not isinstance(table, Mapping):
-        raise TypeError("it is no table.")
+        raise TypeError("it is not a table.")
     if unknown := sorted(set(table) - _KEYS):
         raise TypeError(f"there is no key {unknown[0]!r}; the keys are {', '.join(sorted(_KEYS))}.")
     expect, contains = table.get("expect", []), table.get("contains", "")
@@ -118,4 +118,4 @@ def recall_refusal(found: Sequence[Lost]) -> str:
         return ""
     told = [f"{lost.answer} for {lost.canary.text!r} ({lost.canary.source})" for lost in found[:_NAMED]]
     more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return f"recall gate: it would lose the {'answer' if len(found) == 1 else 'answers'} {', '.join(told)}{more}"
+    return f"recall gate: the plan would lose the {'answer' if len(found) == 1 else 'answers'} {', '.join(told)}{more}"

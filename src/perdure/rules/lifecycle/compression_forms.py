@@ -106,7 +106,7 @@ def judge_preservation(shown: FormText, cosine: float | None, policy: Compressio
     """Return a form with what was measured of its meaning; refused where too little of it is kept."""
     if cosine is None or shown.refused or shown.form in (Form.FULL, Form.EMBEDDING):
         return replace(shown, preservation=cosine)
-    low = f"its meaning is too little like the whole text's ({cosine:.3f} < {policy.preservation:g})"
+    low = f"its meaning differs too much from the whole text's ({cosine:.3f} < {policy.preservation:g})"
     return replace(shown, preservation=cosine, refused=low if cosine < policy.preservation else "")
 
 

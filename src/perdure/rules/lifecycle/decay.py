@@ -122,10 +122,10 @@ def decay_plan(page: Page, decay: Decay, *, plan_id: str, namespace: str, policy
             g.id,
             {"decayed": g.decayed, "decayed_ms": g.decayed_ms, "op": g.op},
             {"decayed": worth, "decayed_ms": now, "op": plan_id},
-            f"importance is worth {worth:.3f} by now, its base is {g.importance:.3f} ({how}; "
+            f"importance has decayed to {worth:.3f} from a base of {g.importance:.3f} ({how}; "
             f"{max(0, now - g.anchor_ms) / DAY_MS:.1f} days since the last access, {g.access_count} accesses)",
         )
         for g, worth in page.unwritten
     )
-    note = f"decay: {len(changes)} written down"
+    note = f"decay: {len(changes)} values stored"
     return Plan(plan_id, "decay", namespace, now, changes, policy.version, note)

@@ -37,14 +37,14 @@ class Budget:
         share = hides / max(1, self.visible)
         if share > gates.loss_share:
             return (
-                f"loss budget: it would hide {hides} of {self.visible} memories ({share:.1%}); one plan may hide "
-                f"{gates.loss_share:.0%}"
+                f"loss budget: the plan would hide {hides} of {self.visible} memories ({share:.1%}); a plan may hide "
+                f"at most {gates.loss_share:.0%}"
             )
         day = (self.hidden_today + hides) / max(1, self.visible + self.hidden_today)
         if day > gates.loss_share_day:
             return (
-                f"loss budget: with {self.hidden_today} hidden earlier today it would hide {day:.1%} of the namespace; "
-                f"one day may hide {gates.loss_share_day:.0%}"
+                f"loss budget: with {self.hidden_today} hidden earlier today the plan would hide {day:.1%} of the "
+                f"namespace; the daily limit is {gates.loss_share_day:.0%}"
             )
         return ""
 
@@ -58,8 +58,8 @@ class Budget:
         if shortens <= gates.loss_free_count or share <= gates.compress_share:
             return ""
         return (
-            f"loss budget: it would shorten {shortens} of {self.visible} memories ({share:.1%}); one plan may shorten "
-            f"{gates.compress_share:.0%}"
+            f"loss budget: the plan would shorten {shortens} of {self.visible} memories ({share:.1%}); "
+            f"a plan may shorten at most {gates.compress_share:.0%}"
         )
 
 
@@ -196,7 +196,7 @@ def _reason_besides_moves(trajectory: Trajectory, last: State, refusal: str) -> 
         return f"keeps its form: {trajectory.refused}"
     if trajectory.counted:
         return access_reason(trajectory.counted)
-    return "next due instant computed again under the policy"
+    return "next due time recalculated under the policy"
 
 
 def list_moves(trajectories: Sequence[Trajectory], namespace: str) -> list[TierMove]:

@@ -172,7 +172,7 @@ def _through(past: Past, start: State, policy: Policy, now: Instant) -> Replayed
     """Replay a memory from decision to decision."""
     transitions: list[Transition] = []
     state, since = start, 0
-    because = "decided by a person, or because it was no longer true"
+    because = "decided by a person, or no longer true"
     for at, wrote in (*past.events, (now, MappingProxyType({}))):
         due = sorted(a for a in past.accesses if since < a[0] <= at)
         (trajectory,) = _replay_forms({past.id: state}, {past.id: due}, {past.id: past.text}, policy, at)

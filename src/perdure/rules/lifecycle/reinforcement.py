@@ -193,8 +193,8 @@ def doubt_states(states: Sequence[State], policy: Policy, now: Instant) -> list[
             ),
             s.confidence,
             s.confidence * factor,
-            f"was wrong: confidence x {factor:g}, base {s.confidence:.3f} to {s.confidence * factor:.3f}; a person is "
-            "asked about it",
+            f"reported wrong: confidence x {factor:g}, base {s.confidence:.3f} to {s.confidence * factor:.3f}; "
+            "a person is asked about it",
         )
         for i, s in enumerate(states)
     ]

@@ -263,7 +263,7 @@ RULES: tuple[Rule, ...] = (
         "unanswered",
         _IN_VIEW,
         Status.ARCHIVED,
-        "nobody has said for {aging_days:g} + {unanswered_days:g} days that it is still true, and it was confirmed "
+        "not confirmed for {aging_days:g} + {unanswered_days:g} days, and confirmed "
         "fewer than {aging_reinforcements} times (confidence {confidence:.3f})",
         _unanswered,
         bounds=(

@@ -75,7 +75,7 @@ class _Reader:
         self.faults: list[str] = []
         self.item: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
         if not isinstance(item, Mapping):
-            self.fault(f"it is no object, but {given(item)}")
+            self.fault(f"it must be an object, not {given(item)}")
 
     def fault(self, text: str) -> None:
         """Write down what is wrong."""
@@ -87,7 +87,7 @@ class _Reader:
             return GivenClaim(self.number, "", "", "")
         for key in self.item:
             if key not in _KEYS:
-                self.fault(f"there is no key {given(key)}")
+                self.fault(f"unknown key {given(key)}")
         texts = dict(self._texts())
         self._check_quote(texts.get("quote", ""))
         denied = self.item.get("denied")
@@ -95,9 +95,9 @@ class _Reader:
             self.fault(f"denied must be true or false, not {given(denied)}")
         begin, end = self._instant("valid_from"), self._instant("valid_to")
         if begin is not None and begin > self.now:
-            self.fault("valid_from lies in the future: a fact is of what holds already")
+            self.fault("valid_from is in the future, but a fact must hold already")
         if begin is not None and end is not None and end < begin:
-            self.fault("valid_to lies before valid_from")
+            self.fault("valid_to is before valid_from")
         safe = {key: redact_by_policy(text, policy) for key, text in texts.items()}
         return GivenClaim(
             self.number,
@@ -130,9 +130,9 @@ class _Reader:
         if not quote:
             return
         if self.words is None:
-            self.fault("a quote needs the content that it stands in")
+            self.fault("a quote needs content that contains it")
         elif quote not in self.words:
-            self.fault(f"the quote {given(quote)} does not stand in the content")
+            self.fault(f"the quote {given(quote)} is not in the content")
 
     def _instant(self, key: str) -> Instant | None:
         value = self.item.get(key)
@@ -143,7 +143,7 @@ class _Reader:
         except InvalidInput as error:
             self.fault(error.message.removesuffix("."))
         except (TypeError, ValueError):
-            self.fault(f"{key} is no date, and no time with a zone: {given(value)}; write 2026-11-21")
+            self.fault(f"{key} is neither a date nor a time with a zone: {given(value)}; write for example 2026-11-21")
         return None
 
 

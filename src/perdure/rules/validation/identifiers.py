@@ -79,7 +79,7 @@ def _parsed(text: str | None) -> Any:
     try:
         return json.loads(text) if text else None
     except (ValueError, RecursionError):
-        raise InvalidInput("A row of the journal holds no JSON.", remedy="Export again.") from None
+        raise InvalidInput("A row of the journal is not valid JSON.", remedy="Export again.") from None
 
 
 def check_plan_ids(plan: Plan) -> None:

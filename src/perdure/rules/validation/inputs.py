@@ -28,11 +28,12 @@ SaidFacts = tuple[tuple[GivenClaim, ...], float | None]
 def checked_tags(tags: Any, policy: Policy) -> tuple[str, ...]:
     """Return tags, each once, in order."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
-        raise InvalidInput("tags must be a list of texts.", remedy="Pass for example ['project', 'decision'].")
+        raise InvalidInput("tags must be a list of strings.", remedy="For example ['project', 'decision'].")
     unique = tuple(dict.fromkeys(checked_text(t, "a tag", longest=policy.limits.tag_length) for t in tags))
     if len(unique) > policy.limits.tags:
         raise InvalidInput(
-            f"{len(unique):,} tags were given; {policy.limits.tags} are allowed.", remedy="Put the rest into metadata."
+            f"{len(unique):,} tags were given; {policy.limits.tags} are allowed.",
+            remedy="Put the others into metadata.",
         )
     return unique
 
@@ -44,8 +45,8 @@ def checked_at(at: datetime | None, policy: Policy, now: Instant) -> Instant:
     instant = to_instant(at)
     if instant > now + policy.limits.future_seconds * 1000:
         raise InvalidInput(
-            f"at lies in the future ({text_of(instant)}; it is {text_of(now)}).",
-            remedy="Check the time zone and the clock; a memory is of something that has happened.",
+            f"at is in the future ({text_of(instant)}; it is {text_of(now)}).",
+            remedy="Check the time zone and the clock; only past events can be stored.",
         )
     return min(instant, now)
 
@@ -55,14 +56,14 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):
-        raise InvalidInput("metadata must be a mapping.", remedy="Pass a dict of JSON values.")
+        raise InvalidInput("metadata must be a dict.", remedy="Pass a dict of JSON values.")
     try:
         _check_json(metadata)
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
-            f"metadata is no plain JSON data ({error}).", remedy="Use text, finite numbers, lists and dicts."
+            f"metadata is not valid JSON data ({error}).", remedy="Use text, finite numbers, lists and dicts."
         ) from None
     if size > policy.limits.metadata_bytes:
         raise InvalidInput(
@@ -76,11 +77,11 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
 def _check_json(value: Any) -> None:
     """Refuse what JSON would change without a word: keys that are no text, and what no store can hold."""
     if isinstance(value, str) and "\x00" in value:
-        raise ValueError("a text holds a NUL character")
+        raise ValueError("a text contains a NUL character")
     if isinstance(value, Mapping):
         for key, item in value.items():
             if not isinstance(key, str):
-                raise TypeError(f"the key {key!r} is no text")
+                raise TypeError(f"the key {key!r} is not a string")
             _check_json(key)
             _check_json(item)
     elif isinstance(value, list | tuple):
@@ -180,7 +181,7 @@ def _scope(session: Any, task: Any) -> Scope:
 def _check_arguments(given: Mapping[str, Any]) -> None:
     if unknown := set(given) - _ARGUMENTS:
         raise InvalidInput(
-            f"There is no argument {', '.join(sorted(map(repr, unknown)))}.",
+            f"Unknown argument: {', '.join(sorted(map(repr, unknown)))}.",
             remedy=f"The arguments are {', '.join(sorted(_ARGUMENTS))}.",
         )
 
@@ -195,7 +196,7 @@ def drafts_with_facts(items: Any, *, policy: Policy, now: Instant) -> tuple[list
         InvalidInput: An item is refused; the text says which one.
     """
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
-        raise InvalidInput("items must be a list.", remedy="Pass a list of texts or dicts.")
+        raise InvalidInput("items must be a list.", remedy="Pass a list of strings or dicts.")
     found: list[Draft] = []
     said: dict[int, SaidFacts] = {}
     for position, item in enumerate(items, 1):
@@ -223,7 +224,7 @@ def _words(content: Any) -> str:
 
 def _check_says_facts(claims: tuple[GivenClaim, ...]) -> None:
     if not claims:
-        raise InvalidInput("A fact needs to say what it is about.", remedy=f"Pass {EXAMPLE}.")
+        raise InvalidInput("A memory of kind fact needs facts that say what it is about.", remedy=f"Pass {EXAMPLE}.")
 
 
 _ARGUMENTS: Final = frozenset(

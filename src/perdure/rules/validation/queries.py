@@ -85,7 +85,9 @@ def profile(value: Any) -> str | None:
         return None
     if isinstance(value, str) and value in PROFILES:
         return value
-    raise InvalidInput(f"profile must be one of {', '.join(PROFILES)}, not {given(value)}.", remedy="Pick one of them.")
+    raise InvalidInput(
+        f"profile must be one of {', '.join(PROFILES)}, not {given(value)}.", remedy="Choose one of them."
+    )
 
 
 def when(value: Any) -> Literal["now", "later"]:
@@ -94,14 +96,14 @@ def when(value: Any) -> Literal["now", "later"]:
         return "now"
     if value == "later":
         return "later"
-    raise InvalidInput(f"embed must be 'now' or 'later', not {given(value)}.", remedy="Pick one of them.")
+    raise InvalidInput(f"embed must be 'now' or 'later', not {given(value)}.", remedy="Choose one of them.")
 
 
 def page(value: Any) -> MemoryItem | None:
     """Return the last memory of the page before."""
     if value is None or isinstance(value, MemoryItem):
         return value
-    raise InvalidInput("before must be a memory.", remedy="Pass the last memory that list returned.")
+    raise InvalidInput("before must be a memory item.", remedy="Pass the last memory that list returned.")
 
 
 def plan(value: Any) -> Plan:

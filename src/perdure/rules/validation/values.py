@@ -21,7 +21,7 @@ def checked_namespace(namespace: Any) -> str:
     if not NAMESPACE.fullmatch(text):
         raise InvalidInput(
             f"The namespace {text!r} is not allowed.",
-            remedy="Use letters, digits, . _ - @ : + in parts divided by /; each part starts with a letter or digit.",
+            remedy="Use letters, digits, . _ - @ : + and / between parts; each part starts with a letter or digit.",
         )
     return text
 
@@ -34,13 +34,13 @@ def checked_text(value: Any, name: str, *, longest: int) -> str:
         raise InvalidInput(f"{name} is empty.", remedy="Give it some text.")
     if "\x00" in value:
         raise InvalidInput(
-            f"{name} holds a NUL character.", remedy="Remove it, for example with text.replace('\\0', '')."
+            f"{name} contains a NUL character.", remedy="Remove it, for example with text.replace('\\0', '')."
         )
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"{name} holds a lone surrogate at position {error.start}: it is no valid Unicode.",
+            f"{name} is not valid Unicode: it has a lone surrogate at position {error.start}.",
             remedy="Decode the source with errors='replace'.",
         ) from None
     if len(value) > longest:
@@ -68,7 +68,9 @@ def checked_choice(value: Any, choices: type[_Choice], name: str) -> _Choice:
         return choices(value)
     except ValueError:
         listed = ", ".join(c.value for c in choices)
-        raise InvalidInput(f"{name} must be one of {listed}, not {given(value)}.", remedy="Pick one of them.") from None
+        raise InvalidInput(
+            f"{name} must be one of {listed}, not {given(value)}.", remedy="Choose one of them."
+        ) from None
 
 
 def checked_id(value: Any, name: str = "id") -> str:

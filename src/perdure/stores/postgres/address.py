@@ -50,11 +50,11 @@ class Address:
         rest = url[:start] + head + mark + "&".join(part for name, part in given if name not in _OURS)
         prefix, size = ours.get("namespace_prefix"), ours.get("pool_size", "10")
         if sum(name in _OURS for name, _ in given) > len(ours):
-            raise InvalidInput("namespace_prefix or pool_size is given twice.", remedy="Give it once.")
+            raise InvalidInput("namespace_prefix or pool_size is given twice.", remedy="Give each once.")
         if prefix is not None and not _PREFIX.fullmatch(prefix):
             raise InvalidInput(
                 "namespace_prefix must be plain text that ends with /, of at most 200 characters.",
-                remedy="Write for example namespace_prefix=acme/ : without the / it would also stand for acmecorp.",
+                remedy="For example namespace_prefix=acme/ ; without the / it would also match acmecorp.",
             )
         if not re.fullmatch(r"[0-9]{1,4}", size) or not 1 <= int(size) <= MOST:
             raise InvalidInput(f"pool_size must be a number from 1 to {MOST}.", remedy="10 is the default.")
@@ -74,7 +74,7 @@ def _check_parameters(names: list[str]) -> None:
     known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()} | {"ssl"}
     for name in names:
         if name not in known and _NAME.fullmatch(name):
-            raise InvalidInput(f"The URL's parameter {name} is not known.", remedy="Leave it out, or correct its name.")
+            raise InvalidInput(f"Unknown URL parameter: {name}.", remedy="Omit it, or correct its name.")
 
 
 def _check(dsn: str) -> None:
@@ -82,7 +82,7 @@ def _check(dsn: str) -> None:
     try:
         parts = psycopg.conninfo.conninfo_to_dict(dsn)
     except (psycopg.Error, ValueError):
-        raise InvalidInput("The server's URL cannot be read.", remedy=_REMEDY) from None  # the cause quotes it
+        raise InvalidInput("The server's URL cannot be parsed.", remedy=_REMEDY) from None  # the cause quotes it
     astray = any("@" in str(parts.get(key, "")) for key in ("host", "dbname"))
     if astray or any(ord(c) < ord(" ") for c in dsn) or not _PORTS.fullmatch(str(parts.get("port", ""))):
-        raise InvalidInput("The server's URL is not as it should be.", remedy=_REMEDY)
+        raise InvalidInput("The server's URL is not valid.", remedy=_REMEDY)

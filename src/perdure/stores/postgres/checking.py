@@ -8,14 +8,14 @@ from perdure.stores.checking import broken_rules
 from perdure.stores.postgres.schema import SchemaStatus
 from perdure.stores.postgres.server import Server
 
-OWN_RULES: Final = {"wrong_word_counts": "namespaces whose counts of words are wrong"}
+OWN_RULES: Final = {"wrong_word_counts": "namespaces with wrong word counts"}
 
 
 def find_faults(server: Server, schema: SchemaStatus) -> list[str]:
     """Return what is wrong, one sentence each."""
     found = []
     if schema.unfenced:
-        found.append("The role bypasses row-level security: use one that is no superuser and has no BYPASSRLS.")
+        found.append("The role bypasses row-level security: use one that is not a superuser and has no BYPASSRLS.")
 
     def count(name: str) -> int:
         return sum(int(n) for (n,) in server.everywhere(lambda s: s.rows(name)))

@@ -31,18 +31,18 @@ _POOL_LESS: Final = "Raise max_connections, or lower pool_size in the URL."
 _AGAIN: Final = "Try again; nothing was written."
 _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...]] = (
     (("57014", "25P04"), StoreBusy, "A statement took longer than the server's statement_timeout.", _AGAIN),
-    (("55P03",), StoreBusy, "A lock was not free within the server's lock_timeout.", _AGAIN),
-    (("40001", "40P01"), StoreBusy, "Other transactions were in the way many times in a row.", _AGAIN),
+    (("55P03",), StoreBusy, "A lock was not available within the server's lock_timeout.", _AGAIN),
+    (("40001", "40P01"), StoreBusy, "The transaction conflicted with others too many times in a row.", _AGAIN),
     (
         ("25006",),
         StoreReadOnly,
         "The server is read-only (a replica, or default_transaction_read_only).",
-        "Name the primary in the URL.",
+        "Use the primary's URL.",
     ),
     (
         ("53100",),
         DiskFull,
-        "The server has no room left ({text}); the transaction was rolled back.",
+        "The server has no disk space left ({text}); the transaction was rolled back.",
         "Free some space on the server, then try again.",
     ),
     (("53200",), StoreBusy, "The server has no memory left ({text}).", "Give it more memory; nothing was written."),
@@ -52,16 +52,21 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
     (
         ("42501",),
         StoreDenied,
-        "The role may not do that ({text}).",
-        "Do its tables belong to another role? Connect as that one, or have it run `REASSIGN OWNED BY it TO role`.",
+        "The role lacks a permission ({text}).",
+        "If another role owns the tables, connect as that role, or have it run `REASSIGN OWNED BY it TO role`.",
     ),
     (
         ("42P01", "42703"),
         StoreTooOld,
-        "The server's tables are not those of this version ({text}).",
+        "The server's tables are from another version ({text}).",
         "Run `perdure migrate URL`.",
     ),
-    (("42883", "42704"), StoreError, "The server lacks something ({text}).", "Is the extension vector installed?"),
+    (
+        ("42883", "42704"),
+        StoreError,
+        "The server lacks a type or function ({text}).",
+        "Check that the extension vector is installed.",
+    ),
     (
         ("54000",),
         InvalidInput,
@@ -73,12 +78,17 @@ _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[PerdureError], str, str], ...
 
 _BY_TEXT: Final[tuple[tuple[str, type[PerdureError], str, str], ...]] = (
     ("password authentication failed", StoreDenied, "The server refuses the password.", "Check the URL."),
-    ("no password supplied", StoreDenied, "The server wants a password.", "Put it into the URL, or use PGPASSWORD."),
-    ("no pg_hba.conf entry", StoreDenied, "The server does not let this role in from here.", "Ask its operator."),
+    ("no password supplied", StoreDenied, "The server requires a password.", "Put it into the URL, or use PGPASSWORD."),
+    (
+        "no pg_hba.conf entry",
+        StoreDenied,
+        "The server does not accept this role from this address.",
+        "Ask the server's administrator.",
+    ),
     ("too many clients", StoreBusy, "The server has no connection left.", _POOL_LESS),
-    ("too many connections", StoreBusy, "The server gives no more connections ({text}).", _POOL_LESS),
+    ("too many connections", StoreBusy, "The server accepts no more connections ({text}).", _POOL_LESS),
     ("connection slots are reserved", StoreBusy, "The server has no connection left.", _POOL_LESS),
-    ("role", StoreDenied, "The server knows no such role ({text}).", "Check the URL, or create the role."),
+    ("role", StoreDenied, "The server has no such role ({text}).", "Check the URL, or create the role."),
     ("database", StoreError, "The database does not exist ({text}).", "Create it, for example with `createdb`."),
 )
 """What a refused connection says: libpq gives no code for it. The last two need ``does not exist`` besides."""
@@ -100,7 +110,9 @@ def _unreachable(text: str) -> PerdureError:
         needed = "does not exist" if words in {"role", "database"} else ""
         if f'{words} "' in text and needed in text if needed else words in text:
             return ours(message.format(text=text), remedy=remedy)
-    return StoreUnavailable(f"The server cannot be reached ({text}).", remedy="Is it running? Check the URL.")
+    return StoreUnavailable(
+        f"The server cannot be reached ({text}).", remedy="Check that it is running, and check the URL."
+    )
 
 
 def is_lost(error: psycopg.Error, connection: psycopg.Connection[tuple[object, ...]] | None) -> bool:

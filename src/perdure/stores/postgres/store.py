@@ -79,7 +79,7 @@ class PostgresStore(SqlStore):
             StoreReadOnly, StoreBusy, StoreUnavailable: The server could not be written; nothing was.
         """
         if self.read_only:
-            raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Name the primary in the URL.")
+            raise StoreReadOnly(f"{self.address.shown} is read-only.", remedy="Use the primary's URL.")
 
         def work(session: PostgresSession, again: bool) -> None:  # the server calls it by position
             apply_plan(session, plan, self._stemmer, fence, again=again)

@@ -89,7 +89,7 @@ def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, ov
 def _backed_up(source: apsw.Connection, name: str, target: Path, *, overwrite: bool) -> Copied:
     like = Path(name) if name else None
     if like is not None and target.exists() and target.samefile(like):
-        raise InvalidInput(f"{target} is the store itself.", remedy="Name another file.")
+        raise InvalidInput(f"{target} is the store itself.", remedy="Choose another file.")
     with translate_errors(name or "The store"):
         _check_identity(source, name)
     with _appearing(target) as growing:
@@ -118,7 +118,7 @@ def restore_backup(source: Path, target: Path, *, overwrite: bool = False) -> Co
     """
     _check_target(target, overwrite=overwrite, stale=True)
     if target.exists() and source.exists() and target.samefile(source):
-        raise InvalidInput(f"{target} is the backup itself.", remedy="Name the store's file.")
+        raise InvalidInput(f"{target} is the backup itself.", remedy="Pass the store's file.")
     with _appearing(target) as growing:
         with _opened(source, apsw.SQLITE_OPEN_READONLY) as connection:
             done = _copied(connection, str(source), growing, target)
@@ -146,11 +146,12 @@ def _opened(path: Path, flags: int) -> Iterator[apsw.Connection]:
 
 def _check_identity(connection: apsw.Connection, path: str) -> None:
     if connection.pragma("application_id") != APPLICATION_ID:
-        raise NotAStore(f"{path} is no Perdure store.", remedy="Name another file; this one is left as it is.")
+        raise NotAStore(f"{path} is not a Perdure store.", remedy="Choose another file; this one is unchanged.")
     found, newest = connection.pragma("user_version"), migrations("sqlite")[-1][0]
     if found > newest:
         raise StoreTooNew(
-            f"{path} has schema {found}; this Perdure knows {newest}.", remedy="Upgrade with `pip install -U perdure`."
+            f"{path} has schema {found}; this Perdure supports up to {newest}.",
+            remedy="Upgrade with `pip install -U perdure`.",
         )
 
 
@@ -216,13 +217,13 @@ def _check_target(target: Path, *, overwrite: bool, stale: bool) -> None:
         stale: Whether files that SQLite keeps beside a store may be there: they are set aside with it.
     """
     if target.is_dir():
-        raise InvalidInput(f"{target} is a folder.", remedy="Name a file.")
+        raise InvalidInput(f"{target} is a folder.", remedy="Pass a file.")
     if not target.parent.is_dir():
-        raise InvalidInput(f"The folder {target.parent} does not exist.", remedy="Create it, or name another place.")
+        raise InvalidInput(f"The folder {target.parent} does not exist.", remedy="Create it, or choose another folder.")
     if target.exists() and not overwrite:
-        raise InvalidInput(f"{target} is there already.", remedy="Name another file, or add --force (overwrite=True).")
+        raise InvalidInput(f"{target} already exists.", remedy="Choose another file, or add --force (overwrite=True).")
     if not stale and any(Path(f"{target}{end}").exists() for end in _BESIDE):
-        raise InvalidInput(f"{target} looks like a store in use.", remedy="Name another file for the backup.")
+        raise InvalidInput(f"{target} looks like a store in use.", remedy="Choose another file for the backup.")
 
 
 @contextmanager
@@ -282,8 +283,8 @@ def _leave_alone(target: Path) -> None:
             connection.execute("PRAGMA journal_mode = DELETE")
         except apsw.BusyError as error:
             raise StoreBusy(
-                f"Another process uses {target}; nothing was changed.",
-                remedy="Stop what uses it (MCP servers, workers), then restore again.",
+                f"Another process is using {target}; nothing was changed.",
+                remedy="Stop the processes that use it (MCP servers, workers), then restore again.",
             ) from error
         # Any other error: the store is damaged, which may be why a backup is wanted. It is kept as it is.
 

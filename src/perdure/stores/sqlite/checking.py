@@ -9,7 +9,7 @@ import apsw
 from perdure.stores.checking import broken_rules
 from perdure.stores.sqlite.session import fetch_value, run
 
-OWN_RULES: Final = {"words_without_memory": "indexed words without a memory"}
+OWN_RULES: Final = {"words_without_memory": "index entries without a memory"}
 
 
 def find_faults(connection: apsw.Connection) -> list[str]:
@@ -20,5 +20,5 @@ def find_faults(connection: apsw.Connection) -> list[str]:
     except apsw.ReadOnlyError:
         pass  # the words can only be checked where the file may be written
     except apsw.Error as error:
-        found.append(f"The index of words is damaged ({error}).")
+        found.append(f"The keyword index is damaged ({error}).")
     return found + broken_rules(lambda name: int(fetch_value(connection, name)), OWN_RULES)

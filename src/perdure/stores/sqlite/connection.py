@@ -63,15 +63,15 @@ def _check_place(path: Path, *, create: bool) -> None:
     try:
         folder, empty = path.is_dir(), not path.exists() or path.stat().st_size == 0
     except OSError as error:
-        raise StoreError(f"{str(path)[:80]} is no path ({error.strerror}).", remedy="Name a file.") from error
+        raise StoreError(f"{str(path)[:80]} is not a valid path ({error.strerror}).", remedy="Pass a file.") from error
     if folder:
-        raise StoreError(f"{path} is a folder.", remedy="Name a file, for example agent.db.")
+        raise StoreError(f"{path} is a folder.", remedy="Pass a file, for example agent.db.")
     if empty and not create:
-        raise NotFound(f"There is no store at {path}.", remedy="Check the path; remembering something makes a store.")
+        raise NotFound(f"There is no store at {path}.", remedy="Check the path; storing a memory creates the store.")
     if path.is_file() and path.stat().st_size == 1:  # SQLite takes a file of one byte for an empty one
-        raise NotAStore(f"{path} is not a SQLite file.", remedy="Name another file; this one is left as it is.")
+        raise NotAStore(f"{path} is not a SQLite file.", remedy="Choose another file; this one is unchanged.")
     if not path.parent.is_dir():
-        raise StoreError(f"The folder {path.parent} does not exist.", remedy="Create it, or name another place.")
+        raise StoreError(f"The folder {path.parent} does not exist.", remedy="Create it, or choose another folder.")
 
 
 def _check_identity(connection: apsw.Connection, path: str) -> None:
@@ -80,9 +80,7 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
         empty = connection.execute(registry("sqlite")["schema_size"].sql).get == 0
         found = connection.pragma("user_version")
     if identity != APPLICATION_ID and not empty:
-        raise NotAStore(
-            f"{path} is a database of another program.", remedy="Name another file; this one is left as it is."
-        )
+        raise NotAStore(f"{path} is another program's database.", remedy="Choose another file; this one is unchanged.")
     if empty and connection.readonly("main"):
         raise StoreReadOnly(
             f"{path} is empty and cannot be written.", remedy="Check the file's and the folder's permissions."
@@ -90,8 +88,8 @@ def _check_identity(connection: apsw.Connection, path: str) -> None:
     newest = migrations("sqlite")[-1][0]
     if found > newest:
         raise StoreTooNew(
-            f"{path} has schema {found}; this Perdure knows {newest}.",
-            remedy="Upgrade with `pip install -U perdure`; the file is left as it is.",
+            f"{path} has schema {found}; this Perdure supports up to {newest}.",
+            remedy="Upgrade with `pip install -U perdure`; the file is unchanged.",
         )
     if found < newest and connection.readonly("main"):
         raise StoreReadOnly(
@@ -190,13 +188,13 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         (apsw.NotADBError,),
         NotAStore,
         "{path} is not a SQLite file.",
-        "Name another file; this one is left as it is.",
+        "Choose another file; this one is unchanged.",
     ),
     (
         (apsw.CorruptError,),
         StoreDamaged,
         "{path} is damaged ({text}).",
-        "Stop writing, copy the file away, and restore a backup; `perdure check` says more.",
+        "Stop writing, copy the file away, and restore a backup; `perdure check` shows details.",
     ),
     (
         (apsw.FullError, apsw.IOError),
@@ -211,7 +209,12 @@ _OURS: Final[tuple[tuple[tuple[type[apsw.Error], ...], type[PerdureError], str, 
         _NO_ACCESS,
     ),
     ((apsw.CantOpenError,), StoreError, "{path} cannot be opened ({text}).", _NO_ACCESS),
-    ((apsw.Error,), StoreError, "SQLite refused a statement on {path}: {text}.", "Report this; nothing was written."),
+    (
+        (apsw.Error,),
+        StoreError,
+        "SQLite refused a statement on {path}: {text}.",
+        "This is a bug in Perdure; please report it. Nothing was written.",
+    ),
 )
 """SQLite's errors -> ours, the message, what to do. The first row that fits applies."""
 
