@@ -23,17 +23,17 @@ def told(names):
     )
 
 
-def anew(memory, namespace="default"):
-    ctx = memory._context
+def anew(ctx, namespace="default"):
     return Names(all_documents(ctx, namespace, Shelf.ENTITY), all_documents(ctx, namespace, Shelf.ALIAS))
 
 
 def right(memory):
     """Whether what is kept is what is stored; what is handed out may be changed without harm."""
-    kept = names_of(memory._context, "default")
-    assert told(kept) == told(anew(memory))
+    ctx = memory._context
+    kept = names_of(ctx, "default")
+    assert told(kept) == told(anew(ctx))
     kept.add("nobody", "Changed By The Caller")
-    assert told(names_of(memory._context, "default")) == told(anew(memory))
+    assert told(names_of(ctx, "default")) == told(anew(ctx))
     return kept
 
 
@@ -88,7 +88,7 @@ def test_a_name_that_another_has_just_learned_is_not_made_twice(two):
     say(other, "Remember that Ursa Kraftwerk prefers Monday deliveries.")
     say(one, "Remember that Ursa Krafwerk prefers Monday deliveries.", "s2")  # a slip
     assert [e.id for e in one.entities()] == ["gai-media", "ursa-kraftwerk"]
-    found = names_of(other._context, "default").resolve("Ursa Kraftwrk", 0.85)
+    found = right(other).resolve("Ursa Kraftwrk", 0.85)
     assert isinstance(found, Resolved)
     assert found.id == "ursa-kraftwerk"
 

@@ -164,16 +164,18 @@ def test_taking_back_a_memory_leaves_no_link_to_it(meaning, path):
     assert logical(path)["link"] == []
 
 
-def test_a_recall_while_another_process_takes_it_back_leaves_no_access_to_nothing(opening, path):
+def test_a_recall_while_another_process_takes_it_back_leaves_no_access_to_nothing(
+    opening, path, monkeypatch, raw_store
+):
     memory, other = opening(), opening()
     memory.remember("hello world")
     operation = last(memory).id
-    store, counted = memory._context.store, []
-    real, store.count = store.count, counted.append  # the recall is slow to count
+    counted = []
+    monkeypatch.setattr(type(raw_store), "count", lambda _, waiting: counted.append(waiting))  # it is slow to count
     assert memory.recall("hello").hits
     other.undo(operation)
-    store.count = real
-    store.count(counted[0])
+    monkeypatch.undo()
+    raw_store.count(counted[0])
     assert memory.check() == []
     assert logical(path)["access"] == []
 
