@@ -24,7 +24,7 @@ import numpy as np
 from corpus import conversations
 from perdure.models.local import LocalEmbedder
 from perdure.records.policy import RecallPolicy
-from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known
+from perdure.rules.ranking import drop_unrelated, rank_candidates
 from pools import Searched, data_file, evaluation_chats, search_all
 
 if TYPE_CHECKING:
@@ -132,51 +132,6 @@ def report(table: Table) -> None:
     print(json.dumps(table.tried[chosen]))
 
 
-FLOORS = {
-    "floor_cosine": tuple(np.arange(0.1, 0.62, 0.02).round(2).tolist()),
-    "keyword_coverage": (0.3, 0.4, 0.5, 0.6, 0.7),
-    "weak_cosine": tuple(np.arange(0.1, 0.72, 0.04).round(2).tolist()),
-    "weak_coverage": (0.2, 0.3, 0.4, 0.5),
-}
-MOST_REFUSED = 0.01
-"""Largest share of a set's answerable questions that may be called unknown."""
-
-
-def floors(chats: Sequence[Searched]) -> None:
-    """Print which floors refuse most of other conversations' questions and hardly any that is answered here."""
-    today = {name: getattr(RecallPolicy(), name) for name in FLOORS}
-    best, tried = today, {}
-    for _ in range(3):
-        for name, values in FLOORS.items():
-            for setting in ({**best, name: value} for value in values):
-                key = tuple(setting.values())
-                if key not in tried and setting["floor_cosine"] <= setting["weak_cosine"]:
-                    tried[key] = (setting, refused(chats, setting))
-        best = max(tried.values(), key=lambda entry: _worth(entry[1]))[0]
-    print("| floors | " + " | ".join(f"{name}: strangers, own" for name in sorted({c.set for c in chats})) + " |")
-    for label, setting in (("today", today), ("chosen", best)):
-        shares = refused(chats, setting)
-        print(f"| {label} {setting} | " + " | ".join(f"{100 * s:.1f} %, {100 * o:.1f} %" for s, o in shares.values()))
-
-
-def refused(chats: Sequence[Searched], setting: dict[str, float]) -> dict[str, tuple[float, float]]:
-    """Return for each set the shares called unknown: of other conversations' questions, of those answered here."""
-    policy, shares = replace(RecallPolicy(), **setting), {}
-    for name in sorted({chat.set for chat in chats}):
-        strangers = [a for chat in chats if chat.set == name for a in chat.foreign]
-        own = [a for chat in chats if chat.set == name for a in chat.asked if a.evidence]
-        parts = [
-            float(np.mean([bool(why_nothing_known(a.pool, a.query, policy)) for a in p])) for p in (strangers, own)
-        ]
-        shares[name] = (parts[0], parts[1])
-    return shares
-
-
-def _worth(shares: dict[str, tuple[float, float]]) -> float:
-    excess = sum(max(0.0, own - MOST_REFUSED) for _, own in shares.values())
-    return float(np.mean([strangers for strangers, _ in shares.values()])) - 50 * excess
-
-
 THRESHOLDS = (0.85, 0.92, 0.97)
 
 
@@ -242,7 +197,6 @@ def main() -> None:
     given = parser.parse_args()
     model = LocalEmbedder(weights=given.weights)
     searched = search_all(evaluation_chats(), model)
-    floors(searched)
     if given.base is not None:
         thresholds(LocalEmbedder(weights=given.base), model)
     table = Table(searched)

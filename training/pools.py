@@ -110,12 +110,13 @@ def search_all(chats: dict[str, list[Chat]], embedder: Embedder | str) -> list[S
                 memory.ingest(chat.messages, chat.name)
                 strangers = [question for question in others if question not in chat.questions]
                 foreign = random.Random(chat.name).sample(strangers, min(FOREIGN, len(strangers)))
-                found.append(_searched(memory, name, chat, foreign))
+                found.append(searched_in(memory, name, chat, foreign))
         print(f"  {name}: {len(listed)} conversations", file=sys.stderr, flush=True)
     return found
 
 
-def _searched(memory: perdure.Memory, name: str, chat: Chat, foreign: Sequence[Question]) -> Searched:
+def searched_in(memory: perdure.Memory, name: str, chat: Chat, foreign: Sequence[Question]) -> Searched:
+    """Return the questions of an ingested conversation, and foreign ones, with what its searches bring up."""
     context = memory._context  # noqa: SLF001  # ranking is tried on what the searches bring up, which no verb returns
     searched = []
     for question in (*chat.questions, *foreign):

@@ -113,13 +113,13 @@ def test_where_nothing_was_known_then_recall_says_so_and_since_when_something_is
     assert told["nothing_known"]
     assert told["note"].startswith("no related memory was true at 2020-01-01 00:00 UTC; the earliest is from ")
     assert f"{since:%Y-%m-%d %H:%M} UTC" in told["note"]
-    assert "confidence of every" not in told["note"]
+    assert "none reaches" not in told["note"]
     known = data("recall", question, "--known-at", f"{since + timedelta(days=1):%Y-%m-%dT%H:%MZ}", code=3)["note"]
     assert known.startswith(f"no related memory was known at {since + timedelta(days=1):%Y-%m-%d}")
     assert f"the earliest is from {NOW:%Y-%m-%d}" in known  # taken in today, although it was said a month ago
     assert data("recall", question, "--as-of", f"{since + timedelta(days=1):%Y-%m-%dT%H:%MZ}")["hits"]
     unsure = data("recall", question, "--as-of", f"{NOW:%Y-%m-%dT%H:%MZ}", "--min-confidence", "0.6", code=3)["note"]
-    assert "less sure than 0.6" in unsure
+    assert "none reaches confidence 0.6" in unsure
     other = data("recall", "What is the boiling point of tungsten?", "--as-of", "2020-01-01T00:00Z", code=3)["note"]
     assert other.startswith("no stored memory matches: ")
 

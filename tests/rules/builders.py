@@ -76,8 +76,10 @@ def candidate(identity: str, cosine: float | None = None, bm25: float = 0.0, **f
     return Candidate(identity, cosine, bm25, **{**values, **fixed})  # type: ignore[arg-type]
 
 
-def pool(*candidates: Candidate, coverage: float = 0.0, most_words: int = 0, vectors: bool = True) -> Pool:
-    return Pool(candidates, coverage, most_words, vectors)
+def pool(
+    *candidates: Candidate, coverage: float = 0.0, most_words: int = 0, vectors: bool = True, **more: float
+) -> Pool:
+    return Pool(candidates, coverage, most_words, vectors, **more)  # type: ignore[arg-type]
 
 
 def direction(*numbers: float) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,8 +12,15 @@ from hypothesis import strategies as st
 from perdure.formulas.fusion import fuse, idf
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Hit, Query
-from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, people_named, query_words
-from perdure.rules.ranking import diversify, rank_candidates, why_nothing_known, with_signals
+from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, names_in, people_named, query_words
+from perdure.rules.ranking import (
+    diversify,
+    pool_chance,
+    rank_candidates,
+    why_nothing_known,
+    with_relevance,
+    with_signals,
+)
 from rules.builders import candidate, direction, memory, pool
 
 POLICY = RecallPolicy()
@@ -68,6 +77,20 @@ def test_who_is_named(text, names):
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("When did Melanie paint with Rita Brown?", {"melanie", "rita", "brown"}),
+        ("Postgres runs where? On Helios's host, is it?", {"helios"}),
+        ("which port does the API use", {"api"}),
+        ("Why did I move?", set()),
+        ("", set()),
+    ],
+)
+def test_names_are_capitalised_words_that_open_no_sentence(text, names):
+    assert names_in(text) == names
+
+
+@pytest.mark.parametrize(
     ("speaker", "names", "expected"),
     [
         ("Caroline", {"caroline"}, True),
@@ -91,48 +114,72 @@ def test_whose_turns_count_as_answers(speaker, expected):
 
 
 @pytest.mark.behaviour("Q2")
+def test_nothing_is_known_below_the_policys_chance_that_a_memory_answers():
+    found = pool(candidate("m", 0.3, 1.0), coverage=0.3, most_words=2, unknown=0.3, compared=1000)
+    chance = pool_chance(found)
+    assert 0.0 < chance < 1.0
+    assert why_nothing_known(found, replace(POLICY, answer_chance=chance)) == ""
+    assert why_nothing_known(found, replace(POLICY, answer_chance=min(1.0, chance + 1e-6))) != ""
+
+
 @pytest.mark.parametrize(
-    ("cosine", "coverage", "most_words", "known"),
+    ("better", "worse"),
     [
-        (0.24, 0.30, 2, True),  # the floor is inclusive
-        (0.239, 0.30, 2, False),
-        (0.239, 0.50, 2, True),  # half of the rare words make up for it, inclusively
-        (0.239, 0.499, 5, False),
-        (-0.2, 0.5, 1, True),
-        (0.34, 0.0, 0, True),  # from here on meaning alone is enough
-        (0.339, 0.0, 0, False),
-        (0.339, 0.29, 1, False),  # one weak word is not
-        (0.339, 0.30, 1, True),
-        (0.339, 0.0, 2, True),
+        ({"cosine": 0.4}, {"cosine": 0.3}),
+        ({"coverage": 0.5}, {"coverage": 0.2}),
+        ({"unknown": 0.1}, {"unknown": 0.8}),
+        ({"unknown_names": 0.0}, {"unknown_names": 1.0}),
+        ({"compared": 20}, {"compared": 20_000}),
     ],
 )
-def test_when_nothing_is_known(cosine, coverage, most_words, known):
-    found = pool(candidate("m", cosine, 1.0), coverage=coverage, most_words=most_words)
-    assert (why_nothing_known(found, query(), POLICY) == "") is known
+def test_each_signal_moves_the_chance_that_a_memory_answers(better, worse):
+    def chance(cosine=0.35, coverage=0.3, unknown=0.3, unknown_names=0.0, compared=500):
+        return pool_chance(
+            pool(
+                candidate("m", cosine, 1.0),
+                coverage=coverage,
+                unknown=unknown,
+                unknown_names=unknown_names,
+                compared=compared,
+            )
+        )
+
+    assert chance(**better) > chance(**worse)
 
 
-@pytest.mark.parametrize(
-    ("coverage", "most_words", "known"), [(0.3, 1, True), (0.29, 1, False), (0.29, 2, True), (0.0, 0, False)]
-)
-def test_when_nothing_is_known_by_words_alone(coverage, most_words, known):
-    found = pool(candidate("m", None, 1.0), coverage=coverage, most_words=most_words, vectors=False)
-    assert (why_nothing_known(found, query(), POLICY) == "") is known
+def test_relevance_falls_with_the_rank_and_is_a_share_of_the_chance_that_a_memory_answers():
+    found = pool(*(candidate(name, 0.7 - 0.1 * at, 3.0 - at) for at, name in enumerate("abc")), coverage=0.8)
+    order = with_relevance(rank_candidates(found, query("dog"), POLICY), found)
+    chances = [entry.relevance for entry in order]
+    assert chances == sorted(chances, reverse=True)
+    assert all(0.0 < chance < pool_chance(found) for chance in chances)
+
+
+def test_without_vectors_the_words_alone_decide():
+    def known(coverage, unknown):
+        found = pool(candidate("m", None, 1.0), coverage=coverage, unknown=unknown, compared=100, vectors=False)
+        return why_nothing_known(found, POLICY) == ""
+
+    assert known(0.5, 0.3)
+    assert not known(0.0, 1.0)
 
 
 def test_without_candidates_nothing_is_known_and_the_reason_says_so():
-    assert "no memory" in why_nothing_known(pool(), query(), POLICY)
+    assert "no memory" in why_nothing_known(pool(), POLICY)
 
 
 def test_the_reason_holds_the_numbers():
-    why = why_nothing_known(pool(candidate("m", 0.21), coverage=0.1, most_words=1), query(), POLICY)
+    found = pool(candidate("m", 0.21), coverage=0.1, most_words=1, unknown=0.9, unknown_names=1.0, compared=2000)
+    why = why_nothing_known(found, POLICY)
     assert "0.21" in why
-    assert "0.24" in why
+    assert "2,000" in why
     assert "10%" in why
+    assert "100% of its names" in why
 
 
 def test_the_best_candidate_decides_not_the_first():
     found = pool(candidate("a", 0.1), candidate("b", 0.9), candidate("c", None, 3.0))
-    assert why_nothing_known(found, query(), POLICY) == ""
+    assert why_nothing_known(found, POLICY) == ""
 
 
 # --- order

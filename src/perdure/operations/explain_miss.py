@@ -26,15 +26,15 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
     if rank is None:
         by, explanation = _unfound(ctx, memory, query, filters)
         return Absence(identity, text, by, explanation)
-    by, explanation = _floor(ctx, memory, pool, query, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
+    by, explanation = _floor(ctx, memory, pool, filters) or _rank(ctx, memory, text, order, rank, limit, filters)
     told = f"{explanation}; {note}" if note else explanation
     return Absence(identity, text, by, told, rank, dict(order[rank - 1].parts))
 
 
-def _floor(ctx: Context, memory: MemoryItem, pool: Pool, query: Query, filters: Filters) -> tuple[str, str] | None:
+def _floor(ctx: Context, memory: MemoryItem, pool: Pool, filters: Filters) -> tuple[str, str] | None:
     if memory.confidence < filters.min_confidence:
         return "min_confidence", f"its confidence {memory.confidence:.3f} is below {filters.min_confidence:g}"
-    if why := why_nothing_known(pool, query, ctx.policy.recall):
+    if why := why_nothing_known(pool, ctx.policy.recall):
         return "relevance floor", f"no memory passed the relevance floor: {why}"
     return None
 

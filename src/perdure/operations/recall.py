@@ -11,11 +11,18 @@ from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters, Hit, Query, Ranked, Recall
-from perdure.rules.language.words import query_words
+from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
 from perdure.rules.presentation import newest_first
-from perdure.rules.ranking import diversify, drop_unrelated, rank_candidates, why_nothing_known, with_signals
+from perdure.rules.ranking import (
+    diversify,
+    drop_unrelated,
+    rank_candidates,
+    why_nothing_known,
+    with_relevance,
+    with_signals,
+)
 from perdure.rules.redaction import redact_by_policy
 
 _ROOM: Final = 3
@@ -48,18 +55,25 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     query, note = embed_query(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
-    if why := why_nothing_known(pool, query, ctx.policy.recall):
+    if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     order = rank_candidates(pool, query, ctx.policy.recall)
     order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
-    hits = best_hits(ctx, drop_unrelated(order, ctx.policy.recall), text, namespace, limit, filters, now)
+    order = drop_unrelated(with_relevance(order, pool), ctx.policy.recall)
+    hits = best_hits(ctx, order, text, namespace, limit, filters, now)
     if not hits:
         why = of_another_time(ctx, query, namespace, limit, filters)
-        why = why or f"the confidence of every related memory is below {filters.min_confidence:g}"
+        why = why or _below(filters)
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     return Recall(text, tuple(ctx.extension.mark(ctx, namespace, hits)), nothing_known=False, note=note)
+
+
+def _below(filters: Filters) -> str:
+    """Return which bound the related memories do not reach."""
+    bounds = {"confidence": filters.min_confidence, "relevance": filters.min_relevance}
+    return "related memories exist, but none reaches " + " and ".join(f"{n} {b:g}" for n, b in bounds.items() if b)
 
 
 def _joined(*notes: str) -> str:
@@ -76,7 +90,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     policy = ctx.policy.recall
     wide = replace(filters, include_archived=True, as_of=None, known_at=None, min_confidence=0.0)
     pool = ctx.store.search(namespace, query, wide, policy.for_limit(limit))
-    if why_nothing_known(pool, query, policy):
+    if why_nothing_known(pool, policy):
         return ""
     order = drop_unrelated(rank_candidates(pool, query, policy), policy)[: limit + SPARE]
     records = ctx.store.get(namespace, [r.id for r in order])
@@ -113,24 +127,24 @@ def widened(
 
 def embed_query(ctx: Context, text: str) -> tuple[Query, str]:
     """Return the query as the searches take it, and what the caller should know about it."""
-    words = query_words(text)
+    query = Query(text, query_words(text), names=names_in(text))
     if ctx.embedder is None:
-        return Query(text, words), "keyword search only: there is no embedder"
+        return query, "keyword search only: there is no embedder"
     space = ctx.store.space()
     if space is None:
-        return Query(text, words), "keyword search only: no memory has a vector yet"
+        return query, "keyword search only: no memory has a vector yet"
     try:
         vector = ctx.embedder.embed([text], purpose="query")[0]
     except EmbedderError as error:
         ctx.warn(f"Keyword search only: {error}")
-        return Query(text, words), f"keyword search only: {error.message}"
+        return query, f"keyword search only: {error.message}"
     own = ctx.embedder.space  # some embedders know their space only after their first vector
     if space != own:
-        return Query(text, words), (
+        return query, (
             f"keyword search only: the store's vectors are from {space.name}, the embedder is {own.name}; "
             "run `perdure reembed`"
         )
-    return Query(text, words, vector), ""
+    return replace(query, vector=vector), ""
 
 
 def best_hits(
@@ -157,7 +171,7 @@ def _read(ctx: Context, page: list[Ranked], namespace: str, filters: Filters, no
     return [
         with_signals(r, by_id[r.id], ctx.policy.recall)
         for r in page
-        if r.id in by_id and by_id[r.id].confidence >= filters.min_confidence
+        if r.id in by_id and by_id[r.id].confidence >= filters.min_confidence and r.relevance >= filters.min_relevance
     ]
 
 

@@ -184,7 +184,7 @@ class RecallPolicy:
         0.02, "Maximum that importance and confidence may add; only enough to break ties.", 0, 0.3
     )
     hit_share: float = store_key(
-        0.1,
+        0.2,
         "A hit's own similarity (semantic, keyword, neighbours) must be at least this share of the best one's.",
         0,
         1,
@@ -192,17 +192,8 @@ class RecallPolicy:
     duplicate_cosine: float = store_key(
         0.96, "A hit with at least this cosine to a better one is placed after the others.", 0.5, 1
     )
-    floor_cosine: float = store_key(
-        0.24, "No memory matches if the best cosine is below this and keyword_coverage is not reached.", 0, 1
-    )
-    keyword_coverage: float = store_key(
-        0.5, "Share of the query's rare words that the best memory must then contain.", 0, 1
-    )
-    weak_cosine: float = store_key(
-        0.34, "No memory matches if the best cosine is below this and the keyword match is weak.", 0, 1
-    )
-    weak_coverage: float = store_key(
-        0.3, "A keyword match is weak if it is at most one word and less than this share.", 0, 1
+    answer_chance: float = store_key(
+        0.1, "No memory matches if the estimated chance that one answers is below this; 0 always answers.", 0, 1
     )
     words_of: str = store_key(
         "whole",
@@ -410,3 +401,9 @@ PRESET_ALIASES: Final[Mapping[str, str]] = {
 
 VALUE_ALIASES: Final[Mapping[tuple[str, str, str], str]] = {("embedder", "model", "minilm"): "local"}
 """(section, key, deprecated value, which may stand in a policy file) -> value."""
+
+REPLACED_KEYS: Final[Mapping[tuple[str, str], str]] = dict.fromkeys(
+    [("recall", key) for key in ("floor_cosine", "weak_cosine", "keyword_coverage", "weak_coverage")],
+    "recall.answer_chance",
+)
+"""(section, key that a policy file may still have) -> the key that took its place."""

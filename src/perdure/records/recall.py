@@ -27,6 +27,7 @@ class Filters:
         as_of: What was true then: facts that were valid, whenever they were learned; of all else what was stored.
         known_at: What was known then: stored by then, and not hidden before.
         min_confidence: Current confidence at least this.
+        min_relevance: Chance that it answers at least this; only a question has one.
         include_archived: Also memories whose status is not active.
         isolated: Memories of task and session scope are seen only inside their session.
         inside: The session that asks; where it is None, the one that ``session`` names.
@@ -42,6 +43,7 @@ class Filters:
     as_of: Instant | None = None
     known_at: Instant | None = None
     min_confidence: float = 0.0
+    min_relevance: float = 0.0
     include_archived: bool = False
     isolated: bool = False
     inside: str | None = None
@@ -69,11 +71,13 @@ class Query:
         text: As asked.
         words: Its discriminating words, lower case, each once, in order (rules/language/words.py).
         vector: Its embedding in the store's space, or None for words only.
+        names: Those of its words that are probably names.
     """
 
     text: str
     words: tuple[str, ...]
     vector: Vector | None = None
+    names: frozenset[str] = frozenset()
 
 
 class Candidate(NamedTuple):
@@ -99,6 +103,8 @@ class Ranked(NamedTuple):
     """The sum of the parts."""
     parts: Mapping[str, float]
     cosine: float | None
+    relevance: float = 0.0
+    """The chance that it answers the question, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +116,24 @@ class Pool:
         coverage: The largest share of the query's words, weighted by rarity, that one memory holds, 0 to 1.
         most_words: The most words of the query that one memory holds.
         vectors: Whether the vector search took part.
+        unknown: The share of the query's words, weighted by rarity, that no memory holds, 0 to 1.
+        unknown_names: The share of its names that no memory holds, 0 to 1.
+        compared: How many memories were compared with the query.
     """
 
     candidates: tuple[Candidate, ...]
     coverage: float
     most_words: int
     vectors: bool
+    unknown: float = 0.0
+    unknown_names: float = 0.0
+    compared: int = 1
+
+    @property
+    def best_cosine(self) -> float | None:
+        """The cosine of the nearest memory; None where only words were searched."""
+        found = [c.cosine for c in self.candidates if c.cosine is not None] if self.vectors else []
+        return max(found, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +145,7 @@ class Hit(JsonRecord):
         score: The sum of ``parts``.
         parts: Score part -> what it adds.
         cosine: Cosine with the query, or None without a vector.
+        relevance: The chance that it answers the query, 0 to 1, estimated from the whole answer.
         question: What to ask a person about it: it is a stale fact, or a working tree no longer has what
             it cites; else empty.
         updated_by: The later memory that took the place of what this one says, as its facts were decided.
@@ -140,6 +159,7 @@ class Hit(JsonRecord):
     score: float
     parts: Mapping[str, float]
     cosine: float | None = None
+    relevance: float = 0.0
     question: str = ""
     updated_by: str | None = None
     contested_with: tuple[str, ...] = ()

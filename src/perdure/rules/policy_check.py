@@ -16,7 +16,7 @@ from perdure.formulas.retention import RetentionCurve
 from perdure.formulas.strength import StrengthCurve, reinforce_strength
 from perdure.formulas.value import ValueCurve
 from perdure.records.errors import PolicyError
-from perdure.records.policy import PRESET_ALIASES, PRESETS, VALUE_ALIASES, Policy, sections
+from perdure.records.policy import PRESET_ALIASES, PRESETS, REPLACED_KEYS, VALUE_ALIASES, Policy, sections
 from perdure.rules.lifecycle.state_arrays import LONG_TERM, SESSION, strength_parameters, value_weights
 
 _ROUNDING: Final = 1e-9
@@ -64,6 +64,9 @@ def _section(name: str, kind: type, given: Mapping[str, Any]) -> tuple[dict[str,
     values: dict[str, Any] = {}
     problems: list[str] = []
     for key, given_value in given.items():
+        if by := REPLACED_KEYS.get((name, key)):
+            problems.append(f"{name}.{key} was replaced by {by}: remove it, or set {by}.")
+            continue
         if key not in known:
             problems.append(f"unknown key {key!r} in [{name}]; its keys are {', '.join(known)}.")
             continue

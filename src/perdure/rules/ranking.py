@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import Ints, context_parts, fuse
+from perdure.formulas.relevance import answer_chance, hit_chances
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
@@ -20,20 +21,34 @@ from perdure.rules.meaning_guard import anchors
 OWN: Final = ("meaning", "words", "neighbour")
 
 
-def why_nothing_known(pool: Pool, query: Query, policy: RecallPolicy) -> str:
+def why_nothing_known(pool: Pool, policy: RecallPolicy) -> str:
     """Return why nothing stored is related to the query; empty if something is."""
     if not pool.candidates:
         return "no memory that passes the filters shares a word or meaning with the query"
-    best = max((c.cosine for c in pool.candidates if c.cosine is not None), default=None)
-    weak = pool.most_words <= 1 and pool.coverage < policy.weak_coverage
     words = f"the best memory has {pool.most_words} of the query's words ({pool.coverage:.0%} by rarity)"
-    if not pool.vectors or best is None:
-        return f"keyword search only: {words}" if weak and query.words else ""
-    if best < policy.floor_cosine and pool.coverage < policy.keyword_coverage:
-        return f"best cosine {best:.2f} is below {policy.floor_cosine:g}, and {words}"
-    if best < policy.weak_cosine and weak:
-        return f"best cosine {best:.2f} is below {policy.weak_cosine:g}, and {words}"
-    return ""
+    chance = pool_chance(pool)
+    # In a small store nearly every word is common, so the weights by rarity say little: two words are enough there.
+    if chance >= policy.answer_chance or (pool.best_cosine is None and pool.most_words > 1):
+        return ""
+    unknown = f", {pool.unknown_names:.0%} of its names are in no memory" if pool.unknown_names else ""
+    best = "only words were searched" if pool.best_cosine is None else f"the best cosine is {pool.best_cosine:.2f}"
+    return (
+        f"the chance that one of {pool.compared:,} memories answers is {chance:.0%}, below {policy.answer_chance:.0%}: "
+        f"{best}, {words}{unknown}"
+    )
+
+
+def pool_chance(pool: Pool) -> float:
+    """Return the chance that what a search brought up answers the query, 0 to 1."""
+    return answer_chance(pool.best_cosine, pool.coverage, pool.unknown, pool.unknown_names, pool.compared)
+
+
+def with_relevance(order: Sequence[Ranked], pool: Pool) -> list[Ranked]:
+    """Return ranked candidates, best first, each with the chance that it answers the query."""
+    cosines = None if pool.best_cosine is None else np.array([entry.cosine or 0.0 for entry in order])
+    words = np.array([entry.parts.get("words", 0.0) for entry in order])
+    chances = pool_chance(pool) * hit_chances(np.array([e.score for e in order]), cosines, words, pool.coverage)
+    return [entry._replace(relevance=chance) for entry, chance in zip(order, chances.tolist(), strict=True)]
 
 
 def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
@@ -103,7 +118,7 @@ def with_signals(entry: Ranked, memory: MemoryItem, policy: RecallPolicy) -> Hit
     """Return a hit: relevance plus the small, bounded part of importance and confidence."""
     extra = policy.signals * (memory.importance + memory.confidence) / 2.0
     parts = {**entry.parts, "signals": extra} if extra else dict(entry.parts)
-    return Hit(memory, sum(parts.values()), parts, entry.cosine)
+    return Hit(memory, sum(parts.values()), parts, entry.cosine, entry.relevance)
 
 
 def diversify(

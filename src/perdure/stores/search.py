@@ -18,7 +18,7 @@ from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.session import Session
-from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds
+from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, unknown_shares
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
@@ -68,7 +68,10 @@ class Search(ABC):
         if vector is not None:
             cosine |= self.cosines(vector, [r for r in kept if r not in cosine])
         found = tuple(_candidate(narrow[r], cosine.get(r), bm25.get(r, 0.0)) for r in sorted(kept))
-        return Pool(found, share, most, vector is not None)
+        unknown, unknown_names = unknown_shares(terms, self.held(terms), query.names, total)
+        # A search by meaning that brought up fewer than it may has compared all that pass the filters.
+        compared = self.size() if vector is None or len(near) >= self.policy.candidates else len(near)
+        return Pool(found, share, most, vector is not None, unknown, unknown_names, compared)
 
     # --- what a store brings
 
@@ -79,6 +82,14 @@ class Search(ABC):
     @abstractmethod
     def terms(self, words: Sequence[str]) -> tuple[list[Term], int]:
         """Return the query's words, rarest first, and how many memories the counts are of."""
+
+    @abstractmethod
+    def held(self, terms: Sequence[Term]) -> frozenset[str]:
+        """Return the stems of those words that a memory of the namespace holds."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Return how many memories of the namespace are searched."""
 
     @abstractmethod
     def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:

@@ -79,6 +79,26 @@ def coverage(stemmer: Stemmer, terms: Sequence[Term], texts: Sequence[str], tota
     return best, most
 
 
+def unknown_shares(
+    terms: Sequence[Term], held: frozenset[str], names: frozenset[str], total: int
+) -> tuple[float, float]:
+    """Return which share of a query's words no memory holds, weighted by rarity, and which share of its names.
+
+    Args:
+        terms: All words of the query.
+        held: The stems of those that a memory holds.
+        names: Those of them that are names.
+        total: How many memories there are.
+    """
+    if not terms:
+        return 0.0, 0.0
+    weights = idf(np.array([t.documents for t in terms], dtype=np.float64), total)
+    absent = np.array([t.stem not in held for t in terms])
+    named = np.array([t.word in names for t in terms])
+    share = float(absent[named].mean()) if named.any() else 0.0
+    return float(weights[absent].sum() / weights.sum()), share
+
+
 def holds(stems: Sequence[str], name: Sequence[str]) -> bool:
     """Whether a text holds a name's stems side by side."""
     size = len(name)

@@ -17,6 +17,7 @@ from perdure.verbs.parameters import (
     KnownAt,
     Limit,
     MinConfidence,
+    MinRelevance,
     Namespace,
     Query,
     Scopes,
@@ -80,12 +81,14 @@ class RecallingVerbs:
         as_of: AsOf | None = None,
         known_at: KnownAt | None = None,
         min_confidence: MinConfidence = 0.0,
+        min_relevance: MinRelevance = 0.0,
         include_archived: IncludeArchived = False,
         inside: Inside | None = None,
         touch: Annotated[bool, Param("Count the hits as accessed.")] = True,
     ) -> Recall:
-        """Return the memories that answer a question, best first, each with the parts of its score.
+        """Return the memories that answer a question, best first, each with the chance that it answers it.
 
+        The limit is an upper bound: what is far less related than the best hit is left out.
         ``as_of`` returns what was true at a time (valid facts, and other memories stored by then); ``known_at`` returns
         what was known at a time.
         """
@@ -100,6 +103,7 @@ class RecallingVerbs:
             as_of=as_of,
             known_at=known_at,
             min_confidence=min_confidence,
+            min_relevance=min_relevance,
             include_archived=include_archived,
             inside=inside,
             policy=self._context.policy,

@@ -5,7 +5,7 @@ from pathlib import Path
 MODEL = "perdure-embedder"
 """The name of the model; vectors of two models are never compared."""
 
-SHA256 = "ec6be6f6be546f32905af0566143bd69d97d27c9f1247ffe0e5533e139e26c0d"
+SHA256 = "f1e83768a3346ce301191cb788826e99b388069611c497c215369c72618e9e2a"
 """The digest of the file at :func:`model_path`."""
 
 DIMENSIONS = 384

@@ -42,9 +42,9 @@ def _elsewhere(request: Request) -> Iterator[Block]:
 
 def _hit(hit: Hit, places: Mapping[str, int]) -> Iterator[Block]:
     memory = hit.memory
-    facts = (Identifier(memory.id), *_marks(memory), f"score {hit.score:.2f}")
+    facts = (Identifier(memory.id), *_marks(memory), f"relevance {hit.relevance:.0%}")
     yield Quote(memory.content, facts, tuple(_doubts(hit, places)), places[memory.id], memory.speaker)
-    yield Line(f"score = {sum_of(hit.parts)}", tone="faint", item=True, reader="person")
+    yield Line(f"score {hit.score:.2f} = {sum_of(hit.parts)}", tone="faint", item=True, reader="person")
     if hit.question:
         yield Line(("Ask the person: ", Foreign(hit.question)), tone="warning", item=True)
 

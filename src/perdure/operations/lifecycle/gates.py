@@ -175,7 +175,7 @@ def _answers(ctx: Context, look: TransactionView, query: Query, now: Instant) ->
     """Return a canary's hits, best first, as a recall finds them; twins are not put behind: each may be the answer."""
     policy, limit = ctx.policy.recall, ctx.policy.gates.canary_limit
     pool = look.search(query, Filters(), policy.for_limit(limit))
-    if why_nothing_known(pool, query, policy):
+    if why_nothing_known(pool, policy):
         return ()
     order = drop_unrelated(rank_candidates(pool, query, policy), policy)[: limit + SPARE]
     memories = {m.id: m for m in memory_items(look.get([r.id for r in order]), ctx.policy, now)}

@@ -28,6 +28,7 @@ STOP_WORDS: Final = word_set(_LISTED)
 _ANSWERING: Final = ROLES - {"user", "human"}
 _WORD: Final = re.compile(r"[^\W_]+")  # letters and digits of any script, as the index of words splits them
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")  # noqa: RUF001  # the typographic apostrophe is meant
+_WITHIN: Final = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w'’-]*")  # noqa: RUF001  # as above
 _POSSESSIVE: Final = re.compile(r"['’]s?$")  # noqa: RUF001  # as above
 _CONTENT: Final = 4
 _IDEOGRAPHS: Final = "\u2e80"
@@ -65,6 +66,12 @@ def people_named(text: str) -> frozenset[str]:
     if _FIRST_PERSON & set(_WORD.findall(text.lower())):
         found.add("user")
     return frozenset(found)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the words of a query that are probably names, lower case: capitalised, and not the first of a sentence."""
+    found = (_WORD.findall(word.lower()) for word in _WITHIN.findall(text))
+    return frozenset(words[0] for words in found if words) - STOP_WORDS
 
 
 def is_named(speaker: str | None, names: frozenset[str]) -> bool:

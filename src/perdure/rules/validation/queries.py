@@ -127,6 +127,7 @@ def filters(
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     min_confidence: float = 0.0,
+    min_relevance: float = 0.0,
     include_archived: bool = False,
     inside: str | None = None,
 ) -> Filters:
@@ -148,6 +149,7 @@ def filters(
         as_of=None if as_of is None else to_instant(as_of, name="as_of"),
         known_at=None if known_at is None else to_instant(known_at, name="known_at"),
         min_confidence=checked_share(min_confidence, "min_confidence"),
+        min_relevance=checked_share(min_relevance, "min_relevance"),
         include_archived=bool(include_archived),
         isolated=True,
         inside=optional_text(inside, "inside"),

@@ -67,6 +67,14 @@ class PostgresSearch(Search):
         listed = [Term(word, stem, int(counts.get(term_of(stem), 0))) for stem, word in stems.items()]
         return sorted(listed, key=lambda t: t.documents), self.statistics.documents
 
+    def held(self, terms: Sequence[Term]) -> frozenset[str]:
+        """Return the stems of those words that a memory of the namespace holds."""
+        return frozenset(t.stem for t in terms if t.documents)
+
+    def size(self) -> int:
+        """Return how many memories of the namespace are searched."""
+        return self.statistics.documents
+
     def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
         """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters."""
         searched = worth_searching(terms)

@@ -109,6 +109,20 @@ class SqliteSearch(Search):
         """Return the query's words, rarest first, and how many memories the counts are of: those of the file."""
         return self.vocabulary.terms(words), self.vocabulary.total
 
+    def held(self, terms: Sequence[Term]) -> frozenset[str]:
+        """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
+        known = [t for t in terms if t.documents]
+        if self.size() >= self.vocabulary.total:
+            return frozenset(t.stem for t in known)
+        return frozenset(t.stem for t in known if self._holds(t))
+
+    def _holds(self, term: Term) -> bool:
+        return bool(self.session.rows("holding", query=match_text([term], self.namespace), limit=1))
+
+    def size(self) -> int:
+        """Return how many memories of the namespace are searched, those of the file where there are no vectors."""
+        return len(self.index) if self.index is not None and len(self.index) else self.vocabulary.total
+
     def by_words(self, terms: Sequence[Term], filters: Filters) -> tuple[dict[int, float], dict[int, Narrow]]:
         """Return row -> BM25 score of the best matches, and the narrow columns of those that pass the filters.
 

@@ -1,0 +1,98 @@
+"""What a recall returns: hits that are likely to answer, fewer than asked for where fewer do, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+NOTES = (
+    "The staging database is PostgreSQL 16 on port 5433.",
+    "We deploy on Tuesdays after the stand-up.",
+    "Mara prefers short answers without emojis.",
+    "The nightly backup runs at 02:30 and takes eleven minutes.",
+    "Invoices go out on the last working day of the month.",
+    "The API gateway times out after 30 seconds.",
+    "Jonas is on parental leave until September.",
+    "Feature flags live in settings/flags.toml.",
+    "The office in Lyon closes at six.",
+    "Unit tests must run in under two minutes.",
+    "The logo's blue is #1f4e9c.",
+    "Customer calls are recorded only with consent.",
+)
+
+
+@pytest.fixture
+def memory(opening):
+    pytest.importorskip("perdure_embedder")
+    memory = opening({"embedder": {"model": "local"}})
+    for note in NOTES:
+        memory.remember(note)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "beginning"),
+    [
+        ("When do we ship to production?", "We deploy on Tuesdays"),
+        ("which database server does staging use", "The staging database"),
+        ("Who is on leave right now?", "Jonas"),
+        ("How long may a request take?", "The API gateway"),
+    ],
+)
+def test_the_best_hit_answers_and_has_the_highest_relevance(memory, question, beginning):
+    hits = memory.recall(question, touch=False).hits
+    assert hits[0].memory.content.startswith(beginning)
+    assert hits[0].relevance == max(hit.relevance for hit in hits) > 0.2
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did Caroline paint at the pottery workshop?",
+        "How many goals did Ronaldo score for Juventus?",
+        "Which violin strings does Beatrice recommend?",
+    ],
+)
+def test_a_question_about_something_else_finds_nothing_and_the_note_gives_the_chance(memory, question):
+    answer = memory.recall(question, touch=False)
+    assert answer.nothing_known
+    assert not answer.hits
+    assert "chance that one of 12 memories answers" in answer.note
+
+
+def test_a_policy_of_no_least_chance_always_answers(opening):
+    pytest.importorskip("perdure_embedder")
+    memory = opening({"embedder": {"model": "local"}, "recall": {"answer_chance": 0.0}})
+    memory.remember(NOTES[0])
+    assert memory.recall("How many goals did Ronaldo score for Juventus?", touch=False).hits
+
+
+def test_the_limit_is_an_upper_bound(memory):
+    hits = memory.recall("When do we ship to production?", limit=10, touch=False).hits
+    assert 0 < len(hits) < 10
+
+
+def test_hits_below_the_asked_relevance_are_left_out(memory):
+    question = "When do we ship to production?"
+    every = memory.recall(question, touch=False).hits
+    bound = (every[0].relevance + every[1].relevance) / 2
+    assert [h.memory.id for h in memory.recall(question, min_relevance=bound, touch=False).hits] == [every[0].memory.id]
+    refused = memory.recall(question, min_relevance=1.0, touch=False)
+    assert refused.nothing_known
+    assert "none reaches relevance 1" in refused.note
+
+
+def test_a_tag_that_few_memories_have_is_judged_by_those_few(opening):
+    pytest.importorskip("perdure_embedder")
+    memory = opening({"embedder": {"model": "local"}})
+    memory.remember_many(
+        [{"content": f"Ticket {n} was closed by the night shift.", "tags": ["log"]} for n in range(300)]
+    )
+    memory.remember("Backups are kept for ninety days.", tags=["rule"])
+    assert memory.recall("How long are snapshots retained?", tags=["rule"], touch=False).hits
+
+
+def test_what_another_namespace_knows_does_not_count(memory):
+    question = "What did Caroline paint at the pottery workshop?"
+    memory.remember("Caroline painted a sunset at the pottery workshop.", namespace="friends")
+    assert memory.recall(question, namespace="friends", touch=False).hits
+    assert memory.recall(question, touch=False).nothing_known
