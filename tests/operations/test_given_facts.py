@@ -313,7 +313,10 @@ def test_rows_that_cannot_be_facts_are_named_and_nothing_is_stored(memory):
     memory.alias("jon-kay", "Jonny")
     before = memory.history()
     for row, told in (
-        ({"content": "Ana lives in Berlin.", "kind": "fact"}, "Item 2: A fact needs to say what it is about"),
+        (
+            {"content": "Ana lives in Berlin.", "kind": "fact"},
+            "Item 2: A memory of kind fact needs facts that say what it is about",
+        ),
         ({"content": "Ana lives in Berlin.", "facts": [{**HOME, "quote": "Bonn"}]}, "Item 2: Claim 1: the quote"),
         ({"content": "Jonny lives here.", "facts": [{**HOME, "subject": "Jonny"}]}, "Item 2: Claim 1: .* may be any"),
     ):

@@ -39,7 +39,7 @@ class ImportancePolicy:
     shape: str = store_key("exponential", "Shape of the decay.", choices=("exponential", "linear", "step"))
     maximum: float = store_key(1.0, "Reinforcement does not raise importance above this; higher values stay.", 0.5, 1)
     on_access: float = store_key(
-        0.02, "Added to the base importance when a recall returns the memory; 0 turns this off.", 0, 0.1
+        0.02, "Added to importance when a recall returns the memory; 0 turns this off.", 0, 0.1
     )
     diminishing: float = store_key(
         0.9, "Factor on a boost for every 0.1 already added on the same day; 1 turns this off.", 0.1, 1
@@ -99,18 +99,14 @@ class TierPolicy:
     )
     hot_hours: float = store_key(24.0, "Hours in hot before a memory may leave.", 0.1, 8760)
     hot_keep_value: float = store_key(0.6, "A memory leaves hot when its value is below this.", 0, 1)
-    hot_to_warm_value: float = store_key(
-        0.5, "A memory that leaves hot goes to warm if its value is at least this, else to cold.", 0, 1
-    )
+    hot_to_warm_value: float = store_key(0.5, "From hot to warm if the value is at least this, else to cold.", 0, 1)
     warm_to_hot_value: float = store_key(
         0.75, "An access moves a memory from warm to hot if its value is at least this.", 0, 1
     )
-    burst_accesses: int = store_key(3, "This many accesses within burst_hours move a memory from warm to hot.", 2, 3)
+    burst_accesses: int = store_key(3, "This many accesses in burst_hours move it to hot.", 2, 3)
     burst_hours: float = store_key(4.0, "The window for burst_accesses.", 0.1, 168)
     warm_keep_value: float = store_key(0.3, "A memory moves from warm to cold when its value is below this.", 0, 1)
-    warm_quiet_days: float = store_key(
-        7.0, "Days in warm without access after which a memory moves to cold.", 0.1, 3650
-    )
+    warm_quiet_days: float = store_key(7.0, "Days in warm without access until a memory moves to cold.", 0.1, 3650)
     vault_value: float = store_key(
         0.8, "An access moves a memory to the vault if its value is at least this and vault_accesses is reached.", 0, 1
     )
@@ -128,9 +124,7 @@ class ArchivePolicy:
         "low value together, or nothing.",
         choices=("confidence", "strength", "value", "both", "never"),
     )
-    confidence_below: float = store_key(
-        0.3, "Confidence below which it counts as low (long-term memories that are not facts).", 0, 1
-    )
+    confidence_below: float = store_key(0.3, "Low confidence (for long-term memories except facts).", 0, 1)
     value_below: float = store_key(0.2, "Value below which it counts as low.", 0, 1)
     cold_days: float = store_key(30.0, "Days in cold before low value counts.", 0.1, 3650)
 
@@ -166,7 +160,7 @@ class RecallPolicy:
     """How memories are found and ranked."""
 
     rescored: int = store_key(200, "Number of nearest memories by 1-bit code whose exact cosine is computed.", 20, 5000)
-    candidates: int = store_key(50, "Number of best memories from each of the two searches that are ranked.", 20, 2000)
+    candidates: int = store_key(50, "Best memories of each search that are ranked.", 20, 2000)
     lexical_weight: float = store_key(
         0.1, "Weight of keyword search against semantic search if no memory has the query's rare words.", 0, 1
     )
@@ -189,9 +183,7 @@ class RecallPolicy:
         0,
         1,
     )
-    duplicate_cosine: float = store_key(
-        0.96, "A hit with at least this cosine to a better one is placed after the others.", 0.5, 1
-    )
+    duplicate_cosine: float = store_key(0.96, "A hit with this cosine to a better one is placed last.", 0.5, 1)
     answer_chance: float = store_key(
         0.1, "No memory matches if the estimated chance that one answers is below this; 0 always answers.", 0, 1
     )
@@ -227,7 +219,7 @@ class DigestPolicy:
 
     profile: str = store_key("tokens", "Which budget applies.", choices=("tokens", "claude-code", "hermes", "openclaw"))
     budget_tokens: int = store_key(2000, "Budget of the profile 'tokens'.", 50, 1_000_000)
-    diversity: float = store_key(0.5, "Penalty for memories that are similar to one already chosen, 0 to 1.", 0, 1)
+    diversity: float = store_key(0.5, "Penalty for memories similar to one chosen, 0 to 1.", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +230,7 @@ class LimitPolicy:
     tags: int = store_key(64, "Most tags of one memory.", 0, 1000)
     tag_length: int = store_key(100, "Longest tag, in characters.", 1, 1000)
     metadata_bytes: int = store_key(65_536, "Largest metadata of one memory, in bytes of JSON.", 2, 10_000_000)
-    future_seconds: float = store_key(
-        300.0, "Seconds that a timestamp may be ahead of the clock (clocks differ a little).", 0, 86_400
-    )
+    future_seconds: float = store_key(300.0, "Seconds that a timestamp may be ahead of the clock.", 0, 86_400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +249,7 @@ class EmbedderPolicy:
     name: str = protected_key("", "Endpoint: the model's name.")
     key_variable: str = protected_key("OPENAI_API_KEY", "Endpoint: the environment variable with the key.")
     timeout_seconds: float = protected_key(30.0, "Endpoint: time limit of one request.", 0.1, 600)
-    near_duplicate: float = store_key(
-        0.9, "A new memory with at least this cosine to an older one is linked to it; both are kept.", 0.5, 1
-    )
+    near_duplicate: float = store_key(0.9, "A new memory this close to an older one is linked to it.", 0.5, 1)
 
 
 @dataclass(frozen=True, slots=True)

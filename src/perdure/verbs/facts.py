@@ -313,9 +313,7 @@ class FactVerbs:
         namespace: Namespace = "default",
         ids: Annotated[Identities, Param("Only these memories.", least=1, most=1000)] | None = None,
         *,
-        limit: Annotated[
-            Limit, Param("Maximum number of facts and of citing memories; the rest is checked next time.")
-        ] = 1000,
+        limit: Annotated[Limit, Param("Maximum of facts and citing memories; the rest is next.")] = 1000,
         accept_loss: AcceptLoss | None = None,
     ) -> Verified:
         """Check facts and citations against the authorities of the knowledge file, and apply the results.

@@ -164,7 +164,7 @@ def option_of(parameter: Parameter) -> inspect.Parameter:
     elif is_inverted(parameter):
         default, shown = (
             False,
-            typer.Option("--apply", help="Apply the changes; without this option they are only previewed."),
+            typer.Option("--apply", help="Apply it; without this it is only a preview."),
         )
     else:
         shown = typer.Option(*option_names(parameter), **more)

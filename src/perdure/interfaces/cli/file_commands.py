@@ -158,9 +158,7 @@ def undo(
     call: Call,
     operation_id: Annotated[
         str | None,
-        typer.Argument(
-            metavar="OPERATION", help="The operation's id, or last; if omitted, the last operation is only shown."
-        ),
+        typer.Argument(metavar="OPERATION", help="Its id, or last; if omitted, the last one is shown."),
     ] = None,
 ) -> Exit:
     """Undo an operation. Refused, with a list, if a memory has changed since.

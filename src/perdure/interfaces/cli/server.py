@@ -113,9 +113,7 @@ def postgres(
     call: Call,
     folder: Annotated[
         str | None,
-        typer.Option(
-            "--folder", metavar="FOLDER", help="Folder for the data. Default: a temporary folder, removed on exit."
-        ),
+        typer.Option("--folder", metavar="FOLDER", help="Data folder. Default: a temporary one."),
     ] = None,
     port: Annotated[
         int | None, typer.Option("--port", min=1024, max=65535, help="The port, with --folder. Default: any free port.")

@@ -68,12 +68,10 @@ def policy_check(
 def mcp(
     call: Call,
     transport: Annotated[Transport, typer.Option("--transport", help="The transport.")] = "stdio",
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="For http: the address to listen on.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="For http: the port to listen on.")] = 8765,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="For http: the address.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="For http: the port.")] = 8765,
     profile: Annotated[
-        Tools, typer.Option("--profile", help="agent: ten tools; lifecycle: also maintenance; full: all tools.")
+        Tools, typer.Option("--profile", help="agent: ten tools; lifecycle: also maintenance; full: all.")
     ] = "agent",
     allowed_host: Annotated[
         list[str] | None,

@@ -87,9 +87,7 @@ def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, 
     for place in ctx.store.namespaces() if namespace is None else (namespace,):
         result = fit_to_policy(ctx, place, dry_run=report.dry_run, lease=lease)
         if result is not None:
-            moved = (
-                TierMove(c.id, place, now, c.move, "fit: to stay within the token budget") for c in result.refitted
-            )
+            moved = (TierMove(c.id, place, now, c.move, "fit: token budget") for c in result.refitted)
             report = replace(
                 report,
                 moved=(*report.moved, *moved),

@@ -160,8 +160,8 @@ class _Sweep:
             else:
                 return trajectories, plan, refusals
         raise StoreError(
-            "A safety gate stopped a plan that loses nothing. Nothing was written.",
-            remedy="This is a bug in Perdure; please report it.",
+            "A gate stopped a plan that loses nothing.",
+            remedy="Report this; nothing was written.",
         )
 
     def _ask_budget(self, ids: Sequence[str]) -> GateRefusals:
