@@ -187,7 +187,7 @@ def test_an_outcome_offers_undo_only_if_something_changed(memory):
     short, operation = done.id[-8:], done.operation[-8:]
     person, model = both(done, "remember")
     assert person == f"Remembered {short} (note, active, warm) in my space.\nUndo: perdure undo {operation}\n"
-    assert model.endswith(f'in my space.\nUndo: undo(operation_id="{operation}")')
+    assert model == f'Remembered {short}.\nUndo: undo(operation_id="{operation}")'
     person, model = both(memory.unpin(done.id), "unpin")
     assert person.strip() == model == f"Nothing changed: {short} (note, active, warm)."
     assert both(memory.archive(done.id, "x"), "answer", verdict="deny")[1].startswith("Denied ")
