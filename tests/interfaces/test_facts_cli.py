@@ -200,7 +200,7 @@ def test_a_summary_is_previewed_planned_and_applied(place):
     (kept,) = data("list", "--kind", "summary")
     assert kept["id"] == done["made"][0]["id"]
     assert kept["content"].startswith(f"Gai Media, as of {NOW.date().isoformat()}: ")
-    assert "make a new plan" in ran("apply", "plan.json", code=1)
+    assert "Read the memories again" in ran("apply", "plan.json", code=1)
     ran("undo", done["operations"][0])
     assert data("list", "--kind", "summary") == []
     assert "summarize in default" in ran("plan", "summarize", "-o", "again.json")

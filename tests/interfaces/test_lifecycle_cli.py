@@ -149,7 +149,7 @@ def test_fit_previews_unless_applied_and_restore_brings_the_text_back():
     applied = data("fit", "--tokens", "200", "--apply")
     assert applied["after"] <= 200 < applied["before"]
     assert (shown(identity)["form"], len(applied["operations"])) == ("summary", 1)
-    assert "shortened to summary" in done("recall", "quarterly report")
+    assert "shown as summary" in done("recall", "quarterly report")
     assert "summary" in done("compression")
     assert data("compression")["forms"]["summary"]["memories"] == 1
     back = data("restore", identity, "--level", "full")

@@ -314,7 +314,7 @@ def test_a_budget_shortens_and_restore_brings_the_whole_text_back(memory, clock)
         assert done["after"] <= 200 < done["before"]
         answer = await client.call_tool("recall", {"query": "quarterly report"})
         assert answer.structured_content["hits"][0]["memory"]["form"] == "summary"
-        assert "shortened to summary" in answer.content[0].text
+        assert "shown as summary" in answer.content[0].text
         figures = await call(client, "compression")
         assert figures["forms"]["summary"]["ratio"] > 1.5
         assert (await call(client, "restore", id=kept["id"], level="full"))["status"] == "active"

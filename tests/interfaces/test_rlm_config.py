@@ -113,9 +113,9 @@ def test_keys_that_are_not_known_are_named(home):
         ({"memory": {"decay_factor": "fast"}}, "decay_factor: confidence.daily_factor must be a number"),
         ({"memory": {"decay_factor": True}}, "decay_factor: confidence.daily_factor must be a number"),
         ({"memory": {"decay_factor": 1.5}}, "decay_factor: confidence.daily_factor must be between 0.5 and 1"),
-        ({"memory": {"decay_interval_hours": 0}}, "decay_interval_hours: upkeep.report_hours must lie"),
+        ({"memory": {"decay_interval_hours": 0}}, "decay_interval_hours: upkeep.report_hours must be between"),
         ({"memory": {"promotion_threshold": None}}, "promotion_threshold: tasks.promotion_confidence must be a number"),
-        ('{"memory": {"decay_factor": NaN}}', "decay_factor: confidence.daily_factor must lie"),
+        ('{"memory": {"decay_factor": NaN}}', "decay_factor: confidence.daily_factor must be between"),
     ],
 )
 def test_faults_name_the_file(home, data, problem):

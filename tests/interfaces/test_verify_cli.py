@@ -28,7 +28,7 @@ def run(tmp_path, monkeypatch):
 
 def test_verify_tells_what_became_of_what_is_cited(run):
     run("remember", "The tea is green.")
-    assert "Nothing to verify" in run("verify")
+    assert "Nothing to ask about" in run("verify")
     run("remember", "The entry is app.py#main.")
     run("remember", "The settings are in settings.py.")
     told = run("verify")

@@ -35,7 +35,7 @@ PUMP = "The pump in the cellar must not be opened by anyone but Alice while it i
 
 
 def records(raw_store, ids):
-    """Everything that a raw_store holds of some memories, but for what the journal says."""
+    """Everything that a store holds of some memories, but for what the journal says."""
     found = raw_store.get("default", ids)
     return found, raw_store.documents.find("default", Shelf.FORM, ids), raw_store.vectors("default", ids)
 

@@ -233,7 +233,7 @@ def test_what_was_archived_unanswered_comes_back_when_it_is_said_again(memory, s
 def test_a_message_is_not_taken_back_before_what_was_learned_from_it(memory, clock, path):
     before = logical(path)
     stored, learned = memory.ingest([{"content": FRIDAY, "at": clock().isoformat()}], session="s1").operations
-    with pytest.raises(ConflictError, match="1 fact rests on") as refused:
+    with pytest.raises(ConflictError, match="1 fact depends on") as refused:
         memory.undo(stored)
     assert "learn" in refused.value.remedy
     memory.undo(learned)

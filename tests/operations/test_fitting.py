@@ -35,8 +35,8 @@ def filled(memory, count=30):
     return [m.id for m in stored]
 
 
-def whole(memory, ids):
-    found, documents, vectors = records(memory, ids)
+def whole(raw_store, ids):
+    found, documents, vectors = records(raw_store, ids)
     return found, documents, vectors
 
 
@@ -135,19 +135,19 @@ def test_the_same_namespace_is_fitted_the_same_way(opening, elsewhere, clock):
 
 
 @pytest.mark.behaviour("FIT9")
-def test_undo_of_every_plan_restores_the_store(opening, clock):
+def test_undo_of_every_plan_restores_the_store(opening, clock, raw_store):
     memory = opening({**FREE, "compression": {"rule": "never", "preservation": 0.0}}, HashEmbedder())
     ids = filled(memory)
     ids.append(memory.remember("The pump is at 30 bar, not at 40.").id)
     clock.passes(days=2)
     memory.recall("mill smith")
-    before = whole(memory, ids)
+    before = whole(raw_store, ids)
     result = memory.fit(tokens=5, dry_run=False)
     assert len(result.operations) == 2
-    assert whole(memory, ids) != before
+    assert whole(raw_store, ids) != before
     for operation in reversed(result.operations):
         memory.undo(operation)
-    assert whole(memory, ids) == before
+    assert whole(raw_store, ids) == before
 
 
 @pytest.mark.behaviour("FIT10")
@@ -241,7 +241,7 @@ def test_the_loss_budget_lets_some_be_set_aside_each_day(opening, clock, raw_sto
     first = memory.fit(tokens=1, dry_run=False)
     assert first.tally["full to archived"] + first.tally.get("summary to archived", 0) == 4
     assert "loss budget" in first.held
-    assert "36 wait" in first.held
+    assert "36 memories not archived yet" in first.held
     assert first.after == visible(memory) > 1
     again = memory.fit(tokens=1, dry_run=False)
     assert len([c for c in again.refitted if c.move.endswith("archived")]) <= 4

@@ -28,7 +28,7 @@ def talk(memory, clock):
 
 
 def believed(memory):
-    return {(f.name, f.predicate, f.value) for f in memory.facts()}
+    return {(f.name, f.predicate, f"not {f.value}" if f.denied else f.value) for f in memory.facts()}
 
 
 @pytest.mark.behaviour("RD1")

@@ -113,7 +113,7 @@ def test_comparing_writes_nothing(told, path):
 
 def test_why_not_knows_the_place_that_an_answer_gave(told):
     old = next(m for m in told.list() if m.content == TOLD[0]["content"])
-    assert "place 2" in told.why_not(old.id, BUDGET).explanation
+    assert "rank 2" in told.why_not(old.id, BUDGET).explanation
 
 
 def test_an_answer_as_json_names_the_newer_one(told):

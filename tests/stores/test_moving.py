@@ -538,7 +538,7 @@ def at_part(lines, part):
 
 
 DAMAGE = {
-    "no head": ("no export", lambda ls: ls.pop(0)),
+    "no head": ("not an export", lambda ls: ls.pop(0)),
     "a newer format": ("format 2", lambda ls: ls[0].update(perdure_export=2)),
     "a head without spaces": ("header is damaged", lambda ls: ls[0].pop("spaces")),
     "a space without dimensions": ("header is damaged", lambda ls: ls[0]["spaces"][0].pop("dimensions")),
@@ -564,9 +564,12 @@ DAMAGE = {
     ),
     "a document that is no object": ("has an invalid value", lambda ls: ls[at_part(ls, "document")].update(data=[1])),
     "a document without a name": ("has an invalid value", lambda ls: ls[at_part(ls, "document")].update(name=None)),
-    "a document with a NUL": ("holds|damaged", lambda ls: ls[at_part(ls, "document")].update(data={"x": "\ud800"})),
+    "a document with a NUL": (
+        "invalid value|damaged",
+        lambda ls: ls[at_part(ls, "document")].update(data={"x": "\ud800"}),
+    ),
     "a document less": ("damaged", lambda ls: ls.pop(at_part(ls, "document"))),
-    "a number as text": ("holds '1'", lambda ls: ls[at_part(ls, "access")].update(times="1")),
+    "a number as text": ("invalid value: '1'", lambda ls: ls[at_part(ls, "access")].update(times="1")),
     "a number too large": ("has an invalid value", lambda ls: ls[at_part(ls, "access")].update(times=2**63)),
     "a word of another language": (
         "has an invalid value",
