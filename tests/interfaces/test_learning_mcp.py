@@ -148,7 +148,7 @@ def test_a_database_decides_over_mcp_and_both_values_are_told(place, mode):
         database.execute("INSERT INTO customer VALUES ('Gai Media', 'Monday')")
     database.close()
     with (place / "policy.toml").open("a", encoding="utf-8") as file:
-        file.write('[knowledge]\nfile = "knowledge.toml"\n')
+        file.write('[knowledge]\nfile = "knowledge.toml"\nauthority_seconds = 0\n')
     (place / "knowledge.toml").write_text(
         '[authorities.crm]\nurl = "sqlite:///domain.db"\n[authorities.crm.predicates]\n'
         'delivery_day_preference = "SELECT day FROM customer WHERE name = :subject"\n'
