@@ -108,7 +108,7 @@ def _remembered(show: Console, memory: Memory, lived: SimulatedLife) -> None:
     told = f"The agent handed {len(notes())} decisions over as facts, and Maya pinned them."
     show.print(f"{told} Later ones replaced {lived.replaced} notes and messages. Believed:")
     for fact in now:
-        show.print(f"  {fact.name}: {fact.predicate.replace('_', ' ')}: {fact.value}", markup=False)
+        show.print(f"  {fact.name}: {fact.predicate.replace('_', ' ')}: {fact.shown_value}", markup=False)
     again = memory.ingest([m for s in sessions() for m in s.messages], NAMESPACE)
     show.print(f"Ingested a second time: {again.added} added, {again.skipped} skipped.")
 
@@ -165,7 +165,7 @@ def _explained(show: Console, memory: Memory, lived: SimulatedLife) -> None:
         if fact.predicate == DEPLOY_DAY:
             until = f" until {fact.valid_to[:10]}" if fact.valid_to else ""
             said = "; ".join(_short(quote, 70) for _, quote in fact.sources)
-            show.print(f"  {fact.value} from {fact.valid_from[:10]}{until}, {fact.state}: {said}", markup=False)
+            show.print(f"  {fact.shown_value} from {fact.valid_from[:10]}{until}, {fact.state}: {said}", markup=False)
     label = next(iter(FOLLOWED))
     identity = lived.followed[label]
     explained = memory.why(identity)
@@ -200,7 +200,7 @@ def _deploy_day(memory: Memory) -> FactLine:
 def _deploy_lines(show: Console, memory: Memory, subject: str, title: str) -> None:
     """Show what MEMORY.md and the facts say of the deploy day."""
     lines = [line.split(" <!--")[0] for line in memory.digest(NAMESPACE, BUDGET).splitlines() if "eploy day" in line]
-    facts = [f"  fact: {f.predicate.replace('_', ' ')}: {f.value}" for f in memory.facts(subject, namespace=NAMESPACE)]
+    facts = [f"  fact: {f.predicate.replace('_', ' ')}: {f.shown_value}" for f in memory.facts(subject, namespace=NAMESPACE)]
     show.print(
         "\n".join([f"{title}:", *(f"  {line}" for line in lines), *(f for f in facts if "deploy" in f)]), markup=False
     )
