@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 from conftest import bare_memories
@@ -12,13 +11,12 @@ from perdure.records.instant import to_instant
 from perdure.records.memory import Form, Status
 from perdure.records.plan import Change, Plan, Target
 
-_NUMBERS = count(1)
-
 
 def applied(memory: Any, *changes: Change, namespace: str = "default", check: Any = None) -> Plan:
     """Write changes as one operation; ``op`` is put where a change of a memory needs it."""
-    store, now = memory._context.store, memory._context.clock()
-    identity = f"by-the-test-{next(_NUMBERS)}"
+    context = memory._context
+    store, now = context.store, context.clock()
+    identity = context.ids(now)  # in the order of all other operations
     ops = {r.id: r.op for r in store.get(namespace, [c.id for c in changes if c.target is Target.MEMORY])}
     signed = tuple(
         Change(c.target, c.id, {**(c.before or {}), "op": ops[c.id]}, {**(c.after or {}), "op": identity}, c.because)
