@@ -200,7 +200,9 @@ def _deploy_day(memory: Memory) -> FactLine:
 def _deploy_lines(show: Console, memory: Memory, subject: str, title: str) -> None:
     """Show what MEMORY.md and the facts say of the deploy day."""
     lines = [line.split(" <!--")[0] for line in memory.digest(NAMESPACE, BUDGET).splitlines() if "eploy day" in line]
-    facts = [f"  fact: {f.predicate.replace('_', ' ')}: {f.shown_value}" for f in memory.facts(subject, namespace=NAMESPACE)]
+    facts = [
+        f"  fact: {f.predicate.replace('_', ' ')}: {f.shown_value}" for f in memory.facts(subject, namespace=NAMESPACE)
+    ]
     show.print(
         "\n".join([f"{title}:", *(f"  {line}" for line in lines), *(f for f in facts if "deploy" in f)]), markup=False
     )
