@@ -89,10 +89,14 @@ def test_a_tag_that_few_memories_have_is_judged_by_those_few(opening):
     )
     memory.remember("Backups are kept for ninety days.", tags=["rule"])
     assert memory.recall("How long are snapshots retained?", tags=["rule"], touch=False).hits
+    unrelated = memory.recall("What did Caroline paint at the pottery workshop?", tags=["rule"], touch=False)
+    assert "one of 1 memories" in unrelated.note
 
 
 def test_what_another_namespace_knows_does_not_count(memory):
     question = "What did Caroline paint at the pottery workshop?"
     memory.remember("Caroline painted a sunset at the pottery workshop.", namespace="friends")
     assert memory.recall(question, namespace="friends", touch=False).hits
-    assert memory.recall(question, touch=False).nothing_known
+    answer = memory.recall(question, touch=False)
+    assert answer.nothing_known
+    assert "100% of its names are in no memory" in answer.note

@@ -153,6 +153,11 @@ def test_relevance_falls_with_the_rank_and_is_a_share_of_the_chance_that_a_memor
     chances = [entry.relevance for entry in order]
     assert chances == sorted(chances, reverse=True)
     assert all(0.0 < chance < pool_chance(found) for chance in chances)
+    unlikely = replace(found, compared=1_000_000_000, unknown_names=1.0)
+    less = [entry.relevance for entry in with_relevance(rank_candidates(unlikely, query("dog"), POLICY), unlikely)]
+    share = pool_chance(unlikely) / pool_chance(found)
+    assert share < 0.9
+    assert less == pytest.approx([chance * share for chance in chances])
 
 
 def test_without_vectors_the_words_alone_decide():
