@@ -26,12 +26,16 @@ from unittest import mock
 import apsw
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import perdure
 from perdure.compose import is_server, store_at
 from perdure.operations.remember import remember
 from perdure.records.vector import Space
 from perdure.rules.validation.inputs import draft
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no fault
+settings.load_profile("untimed")
 
 STORES = [
     "sqlite",

@@ -421,6 +421,14 @@ def test_what_was_not_summed_up_or_learned_has_a_reason(memory, clock):
     assert memory.learn(["s1"]).reason == "These messages have been learned from before."
 
 
+def test_what_is_too_short_to_be_summed_up_has_a_reason(memory, clock):
+    for n in range(5):
+        said(memory, clock, f"I met Gai Media, {n}.", session=f"w{n}")
+    found = memory.summarize()
+    assert found.made == ()
+    assert "at most half as long" in found.reason
+
+
 def test_messages_that_teach_nothing_say_so(opening, clock):
     memory = opening({**WORDS_ONLY, "knowledge": {"learn": "off"}})
     memory.ingest([{"content": "Hm, well.", "at": clock().isoformat()}], session="s1")

@@ -58,6 +58,8 @@ def _why_none(ctx: Context, namespace: str, names: Names) -> str:
         for some in (_episodes(ctx, namespace, names, entity) for entity in entities)
     ]
     sessions, messages = max(counts, default=(0, 0))
+    if any(s >= policy.summary_sessions or m >= policy.summary_episodes for s, m in counts):
+        return "The entities named often enough were said too little of: a summary must be at most half as long."
     return (
         f"No entity was named in {policy.summary_sessions} sessions or {policy.summary_episodes} messages; "
         f"the one named most was in {sessions} sessions and {messages} messages. Notes do not count."
