@@ -26,6 +26,7 @@ from perdure.rules.source_trust import trust_of, with_trust
 from perdure.rules.usage_detection import REPLYING
 from perdure.rules.validation import inputs as intake
 from perdure.rules.validation import values
+from perdure.rules.worth import asks, sort_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
     repeats: dict[str, int] = {}
     drafts: list[Draft] = []
     replies: set[str | None] = set()
+    before: dict[str | None, bool] = {}  # whether the last message of a session asks
     for position, message in enumerate(messages, 1):
         content: Any = message.content  # what a caller gave is checked below
         if ctx.policy.use.skip_echoes and isinstance(content, str) and content.strip():
@@ -146,7 +148,10 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
             raise InvalidInput(
                 f"Message {position} was refused: {error.message} Nothing was stored.", remedy=error.remedy
             ) from error
-        drafts.append(ctx.extension.weigh(ctx, replace(checked, key=_key(checked, message, repeats)), message.role))
+        sort, _ = sort_of(checked.text, message.role, answers=before.get(checked.session, False))
+        before[checked.session] = asks(checked.text)
+        made = replace(checked, key=_key(checked, message, repeats), sort=sort)
+        drafts.append(ctx.extension.weigh(ctx, made, message.role))
         if message.role.lower() in REPLYING:
             replies.add(drafts[-1].key)
     marked_hot = _last_ones(unique_in_batch(drafts), ctx.policy.tiers.hot_messages)

@@ -145,7 +145,7 @@ class State:
     decayed_ms: Instant | None = None
     """When that was."""
     sort: Sort = Sort.ATTRIBUTE
-    """What a fact is about in general; it decides how fast the fact fades."""
+    """What a fact is about in general, which decides how fast the fact fades, or what a message does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ class Draft:
         message: It is a message of a conversation: it enters hot while it is among the last ones of its session.
         key: An idempotency key: the same key stores nothing twice.
         redacted: What was replaced in it before storing, secret by secret: ``aws access key``.
-        sort: Of a fact.
+        sort: What a fact is about, or what a message does.
     """
 
     text: str

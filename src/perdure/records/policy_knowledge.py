@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perdure.records.policy_key import protected_key, store_key
-from perdure.records.sort import Sort
+from perdure.records.sort import FACT_SORTS, Sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,5 +104,5 @@ class FadingPolicy:
 
     @property
     def factors(self) -> tuple[float, ...]:
-        """The multiples, in the order of the sorts."""
-        return tuple(getattr(self, sort) for sort in Sort)
+        """The multiples, in the order of the sorts; what is no fact does not fade by its sort."""
+        return tuple(getattr(self, sort) if sort in FACT_SORTS else 0.0 for sort in Sort)

@@ -51,6 +51,12 @@ def trust_of(role: str | None, source: str | None = None) -> Trust:
     return least_trust((said, found))
 
 
+def is_person(role: str) -> bool:
+    """Return whether a role is a person's: not an assistant's, a tool's or the system's."""
+    name = role.strip().lower()
+    return _ROLES.get(name) is not Trust.ASSISTANT and name not in _TOOLS
+
+
 def takes_over(text: str) -> bool:
     """Whether a text tells its reader to ignore what it was told before. Linear in its length."""
     return _TAKEN_OVER.search(remove_invisible(text)) is not None

@@ -11,7 +11,7 @@ from typing import Any, Final
 from perdure.knowledge.extraction.lemmas import base_verb, singular
 from perdure.knowledge.records.predicates import UNNAMED, Predicate
 from perdure.records.errors import PolicyError
-from perdure.records.sort import Sort
+from perdure.records.sort import FACT_SORTS, Sort
 
 _LONGEST: Final = 100
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -80,7 +80,7 @@ class Registry:
         if self.has(name):
             return self.row(name).sort
         told = _TOLD.get(told, told)
-        return Sort(told) if told in set(Sort) - {Sort.ATTRIBUTE} else self.row(name).sort
+        return Sort(told) if told in FACT_SORTS and told != Sort.ATTRIBUTE else self.row(name).sort
 
     def _found(self, name: str) -> Predicate | None:
         parts = name.split("_")
@@ -214,8 +214,8 @@ def _row(row: Any, before: Predicate) -> Predicate:
     if unknown := sorted(set(row) - {"sort", "many"}):
         raise TypeError(f"there is no key {unknown[0]!r}; the keys are many, sort.")
     sort, many = row.get("sort", before.sort), row.get("many", before.many)
-    if sort not in set(Sort):
-        raise TypeError(f"sort must be one of {', '.join(Sort)}.")
+    if sort not in FACT_SORTS:
+        raise TypeError(f"sort must be one of {', '.join(FACT_SORTS)}.")
     if not isinstance(many, bool):
         raise TypeError("many must be true or false.")
     return Predicate(Sort(sort), many)

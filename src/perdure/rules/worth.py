@@ -1,0 +1,106 @@
+"""What a message is worth keeping: its sort, by who says it and how.
+
+Features that hold in every language come first: role, length, question marks, digits, names and identifiers, whether it
+answers a question. Lists of words only help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from perdure.records.sort import Sort
+from perdure.rules.language.sentences import sentences
+from perdure.rules.language.worth_words import DECIDES, REMEMBER, SMALL_TALK
+from perdure.rules.remember_requests import find_requests
+from perdure.rules.source_trust import is_person
+
+_ASKING: Final = re.compile(r"[?\uff1f\u061f\u037e\u055e\u1367\u2047\u2048\u2049][\s\W]*\Z")
+"""A sentence's question mark: Latin, full-width, Arabic, Greek, Armenian, Ethiopic."""
+_WORD: Final = re.compile(r"[^\W_]+")
+_TELLING: Final = re.compile(r"[0-9]|[^\W\d_][_/.@:\\][^\W\d_]|[a-z][A-Z]|`")
+"""Digits, identifiers, paths, addresses and code: whatever is short and has one says something."""
+_NAME: Final = re.compile(r"(?<![.!?。！？\s])\s+[A-Z][^\W\d_]+")  # noqa: RUF001  # full-width marks are meant
+_IDEOGRAPHS: Final = "\u2e80"
+"""Scripts from here on are written without spaces; two letters count as a word."""
+_HEAD: Final = 2000
+"""Characters that are looked at: what a message does shows in its beginning."""
+_BRIEF: Final = 2
+"""Words that say nothing by themselves, unless they answer a question."""
+_SAID_BESIDE: Final = 4
+"""So many words besides a question make a statement that also asks."""
+
+
+def _phrases(lists: Iterable[str]) -> re.Pattern[str]:
+    """Return an expression of the phrases of some lists, each as whole words."""
+    listed = {phrase.strip() for text in lists for line in text.splitlines() for phrase in line.split("|")} - {""}
+    found = (_whole(phrase) for phrase in sorted(listed, key=lambda p: (-len(p), p)))
+    return re.compile("|".join(found), re.IGNORECASE)
+
+
+def _whole(phrase: str) -> str:
+    """Return an expression of a phrase that does not stand within a word, where its script has spaces."""
+    first, last = (r"\b" if c.isalnum() and c < _IDEOGRAPHS else "" for c in (phrase[0], phrase[-1]))
+    return first + re.escape(phrase) + last
+
+
+_SMALL_TALK: Final = frozenset(word for words in SMALL_TALK.values() for word in words.split())
+_DECIDES: Final = _phrases(DECIDES.values())
+_REMEMBER: Final = _phrases(REMEMBER.values())
+
+
+def sort_of(text: str, role: str, *, answers: bool = False) -> tuple[Sort, str]:
+    """Return what a message does, and by what that shows.
+
+    Args:
+        text: The message; of a long one the first 2,000 characters count.
+        role: Who says it: user, assistant, tool ...
+        answers: The message before it asks something.
+    """
+    said = text[:_HEAD]
+    if _is_small_talk(said, answers=answers):
+        return Sort.SMALL_TALK, "small talk"
+    if not is_person(role):
+        return Sort.REPLY, f"said by the {role.lower()}"
+    return _sort_of_persons(said, answers=answers)
+
+
+def _sort_of_persons(said: str, *, answers: bool) -> tuple[Sort, str]:
+    parts = [said[start:end] for start, end in sentences(said) if not said.startswith("```", start)]
+    told = [part for part in parts if not _ASKING.search(part)]
+    if find_requests(said) or any(_REMEMBER.match(part) for part in told):
+        return Sort.REQUEST, "asks to remember it"
+    if any(_DECIDES.search(part) for part in told):
+        return Sort.DECISION, "decides or corrects"
+    if len(told) < len(parts) and all(_is_small_talk(part, answers=False) for part in told):
+        return Sort.QUESTION, "a question"
+    if len(told) < len(parts) and sum(map(_size, told)) < _SAID_BESIDE:
+        return Sort.QUESTION, "a question"
+    return Sort.STATEMENT, "answers a question" if answers else "a statement"
+
+
+def asks(text: str) -> bool:
+    """Return whether a message ends with a question."""
+    return _ASKING.search(text) is not None
+
+
+def _is_small_talk(said: str, *, answers: bool) -> bool:
+    """Return whether a text says nothing: no word but polite ones, or next to none and nothing that tells."""
+    words = _WORD.findall(said.lower())
+    if not words:
+        return not _tells(said)
+    if asks(said) or _tells(said):
+        return False
+    if all(word in _SMALL_TALK for word in words):
+        return True
+    return not answers and _size(said) <= _BRIEF and not _NAME.search(said)
+
+
+def _tells(said: str) -> bool:
+    return _TELLING.search(said) is not None
+
+
+def _size(said: str) -> float:
+    """Return how many words a text has; of scripts without spaces two letters count as one."""
+    return sum(len(word) / 2 if word[0] >= _IDEOGRAPHS else 1.0 for word in _WORD.findall(said))
