@@ -420,8 +420,9 @@ def test_policy_check_lists_all_faults(place):
     assert data("policy", "check", "gone.toml", code=Exit.FAILED)["error"] == "PolicyError"
 
 
-@pytest.mark.parametrize("client", ["claude-code", "claude-desktop", "cursor"])
-def test_mcp_config_names_the_store(place, client):
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_mcp_config_names_the_store(place, client, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(place / "data"))
     assert str(place / "agent.db") in done("mcp-config", "--client", client)
     assert data("mcp-config", "--client", client)["store"] == str(place / "agent.db")
     assert ran("mcp-config", "--client", "abacus").exit_code == Exit.USAGE

@@ -19,6 +19,7 @@ from conftest import ENV
 from perdure.interfaces.files.project import project_namespace, resolve_namespace
 from perdure.interfaces.hooks.agent_hooks import answer_hook
 from perdure.interfaces.hooks.hook_input import EVENTS
+from perdure.interfaces.plugin.launcher import PLUGIN
 from perdure.memory import Memory
 from perdure.rules.prompt_context import BEGIN, END
 
@@ -405,8 +406,8 @@ def test_the_server_and_the_command_line_use_the_same_one(project, monkeypatch):
     monkeypatch.chdir(project.folder)
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
     assert (resolve_namespace("."), resolve_namespace("other"), resolve_namespace(None)) == ("shop", "other", None)
-    servers = json.loads((Path(__file__).parents[2] / "plugin" / ".mcp.json").read_text("utf-8"))["mcpServers"]
-    assert servers["perdure"]["args"] == ["mcp", "--namespace", ".", "--profile", "agent"]
+    servers = json.loads((PLUGIN / ".mcp.json").read_text("utf-8"))["mcpServers"]
+    assert servers["perdure"]["args"][1:] == ["mcp", "--namespace", ".", "--profile", "agent"]
     remember(project, None, FACT, 0.9)
     done = subprocess.run(
         project.command("recall", "-n", ".", "Which queue do imports use?", "--json"),

@@ -9,9 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import get_args
 
 import anyio
 import httpx2
@@ -344,13 +346,33 @@ def test_host_checks_stay_on_beyond_this_machine(store, policy):
         assert b"no authentication" in process.communicate(timeout=15)[1]
 
 
-def json_part(text):
-    return json.loads(text[text.index("{") :])["mcpServers"]["perdure"]
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A data folder of its own: the launcher is written there."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path
 
 
-@pytest.mark.parametrize("client", ["claude-code", "claude-desktop", "cursor"])
-def test_the_snippet_starts_a_server(client, store):
-    server = json_part(mcp_config.snippet(client, str(store)))
+CLIENTS = get_args(mcp_config.Client)
+
+
+def server_of(text):
+    """Return the server that a configuration names, in JSON or TOML."""
+    if "[mcp_servers.perdure]" in text:
+        return tomllib.loads(text[text.index("[mcp_servers") :])["mcp_servers"]["perdure"]
+    [(key, servers)] = json.loads(text[text.index("{") :]).items()
+    assert key in {"mcpServers", "servers", "context_servers"}
+    return servers["perdure"]
+
+
+def test_the_snippets_of_all_clients_name_the_same_server(home, store):
+    servers = [server_of(mcp_config.snippet(client, str(store))) for client in CLIENTS]
+    assert all(server == servers[0] for server in servers)
+    assert len(servers) == 8
+
+
+def test_the_snippet_starts_a_server(home, store):
+    server = server_of(mcp_config.snippet("cursor", str(store)))
     assert Path(server["command"]).is_absolute()
     assert str(store) in server["args"]
 
@@ -361,32 +383,56 @@ def test_the_snippet_starts_a_server(client, store):
     anyio.run(story)
 
 
-def test_a_file_of_the_project_folder_is_never_run_by_the_server(tmp_path):
+def test_a_file_of_the_project_folder_is_never_run_by_the_server(home, tmp_path):
     (tmp_path / "mcp.py").write_text("print('code of the project ran')")
     command = mcp_config.server_command(str(tmp_path / "agent.db"))
     done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_claude_code_command_line_names_the_same_server(tmp_path):
-    text = mcp_config.snippet("claude-code", str(tmp_path / "my store.db"))
-    line = next(shlex.split(line) for line in text.splitlines() if line.startswith("claude mcp add"))
-    server = json_part(text)
-    assert line[line.index("--") + 1 :] == [server["command"], *server["args"]]
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_a_command_line_adds_the_same_server(client, home, tmp_path):
+    text = mcp_config.snippet(client, str(tmp_path / "my store.db"))
+    line = next(shlex.split(line) for line in text.splitlines() if " mcp add " in line)
+    server = server_of(text)
+    line.remove("--")
+    assert line[-len(server["args"]) - 1 :] == [server["command"], *server["args"]]
 
 
-def test_the_snippet_makes_relative_places_absolute(tmp_path, monkeypatch):
+def test_the_snippet_still_starts_a_server_when_its_environment_has_moved(home, store):
+    """The launcher goes on to what is on PATH; the same command again records the new environment."""
+    server = server_of(mcp_config.snippet("zed", str(store)))
+    record = Path(server["args"][0]).with_name("command")
+    kept = record.read_text("utf-8")
+    record.write_text(str(home / "gone" / "perdure"), "utf-8")
+    elsewhere = home / "bin" / "perdure"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text('#!/bin/sh\necho "elsewhere: $*"\n')
+    elsewhere.chmod(0o755)
+    environment = {"PATH": f"{elsewhere.parent}:/usr/bin:/bin", "HOME": str(home)}
+    done = subprocess.run(
+        [server["command"], *server["args"]], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.startswith(f"elsewhere: --store {store} mcp")
+    mcp_config.snippet("zed", str(store))
+    assert record.read_text("utf-8") == kept
+
+
+def test_the_snippet_makes_relative_places_absolute(home, tmp_path, monkeypatch):
+    def named(*store):
+        words = mcp_config.server_command(*store)
+        return words[words.index("--store") + 1]
+
     monkeypatch.chdir(tmp_path)
-    assert mcp_config.server_command("agent.db")[-1] == str(tmp_path / "agent.db")
+    assert named("agent.db") == str(tmp_path / "agent.db")
     monkeypatch.setenv("PERDURE_STORE", "other.db")
-    assert mcp_config.server_command()[-1] == str(tmp_path / "other.db")
+    assert named() == str(tmp_path / "other.db")
     monkeypatch.delenv("PERDURE_STORE")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert Path(mcp_config.server_command()[-1]).parent.is_dir()
+    assert Path(named()).parent.is_dir()
 
 
 def test_an_unknown_client_is_refused():
-    with pytest.raises(perdure.InvalidInput, match="claude-code, claude-desktop or cursor"):
+    with pytest.raises(perdure.InvalidInput, match="windsurf or zed"):
         mcp_config.snippet("emacs", "agent.db")
 
 

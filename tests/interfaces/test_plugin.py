@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -18,7 +22,9 @@ from perdure.interfaces.hooks.hook_input import EVENTS, render_hook_output
 from perdure.interfaces.mcp.run import build
 
 ROOT = Path(__file__).resolve().parents[2]
-PLUGIN = ROOT / "plugin"
+PLUGIN = ROOT / "src" / "perdure" / "interfaces" / "plugin" / "claude-code"
+LAUNCHER = PLUGIN / "scripts" / "launch.sh"
+LAUNCH = "${CLAUDE_PLUGIN_ROOT}/scripts/launch.sh"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
@@ -54,8 +60,8 @@ def test_every_hook_is_one_that_we_know_and_calls_us():
     assert sorted(event for event, _ in handlers()) == sorted(EVENTS)
     for event, handler in handlers():
         assert handler["type"] == "command"
-        script, *words = shlex.split(handler["command"])
-        assert script in PROJECT["scripts"]
+        shell, script, *words = shlex.split(handler["command"])
+        assert (shell, script) == ("sh", LAUNCH)
         assert words == ["hook", event]
         assert render_hook_output(words[1], None) == "{}"
         assert 0 < handler["timeout"] <= 120
@@ -69,8 +75,9 @@ def test_only_what_nobody_waits_for_runs_beside_the_session():
 def test_the_server_is_our_command():
     servers = read(".mcp.json")["mcpServers"]
     assert list(servers) == ["perdure"]
-    assert servers["perdure"]["command"] in PROJECT["scripts"]
-    assert servers["perdure"]["args"][0] in get_command(app).commands
+    assert servers["perdure"]["command"] == "sh"
+    assert servers["perdure"]["args"][0] == LAUNCH
+    assert servers["perdure"]["args"][1] in get_command(app).commands
 
 
 def test_the_skill_is_found_and_names_tools_that_exist():
@@ -91,3 +98,155 @@ def test_the_skill_is_found_and_names_tools_that_exist():
 @pytest.mark.parametrize("path", sorted(p for p in PLUGIN.rglob("*") if p.is_file()), ids=lambda p: p.name)
 def test_no_file_names_a_place_on_a_machine(path):
     assert not re.search(r"/(home|Users|root|work|tmp)/", path.read_text("utf-8"))
+
+
+def test_the_marketplace_of_the_repository_lists_the_plugin():
+    listing = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text("utf-8"))
+    [entry] = listing["plugins"]
+    assert (ROOT / entry["source"]).resolve() == PLUGIN
+    assert (listing["name"], entry["name"]) == ("perdure", read(".claude-plugin/plugin.json")["name"])
+    assert entry["description"] == read(".claude-plugin/plugin.json")["description"]
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def says(name):
+    return f'#!/bin/sh\necho {name} "$@"\n'
+
+
+def launched(*words, home, launcher=LAUNCHER, **environment):
+    """Run the launcher with nothing but the system's own commands on PATH."""
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), **environment}
+    return subprocess.run(
+        ["/bin/sh", launcher, *words], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_the_launcher_takes_the_first_perdure_that_can_be_run(tmp_path):
+    home = tmp_path / "home"
+    launcher = tmp_path / "plugin" / "launch.sh"
+    script(home / ".local" / "bin" / "uvx", says("uvx"))
+    launcher.parent.mkdir()
+    shutil.copy(LAUNCHER, launcher)
+
+    def found(**environment):
+        return launched("mcp", "a b", home=home, launcher=launcher, **environment).stdout.strip()
+
+    pinned = f"perdure[mcp,local]=={perdure.__version__}"
+    assert found() == f"uvx --from {pinned} perdure mcp a b"
+    script(home / ".local" / "bin" / "perdure", says("home"))
+    assert found() == "home mcp a b"
+    script(tmp_path / "bin" / "perdure", says("path"))
+    assert found(PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin") == "path mcp a b"
+    recorded = script(tmp_path / "environment" / "perdure", says("recorded"))
+    (launcher.parent / "command").write_text(f"{recorded}\n")
+    assert found() == "recorded mcp a b"
+    script(recorded, "#!/gone/bin/python\n")  # the environment has moved: its scripts name an interpreter that is gone
+    assert found() == "home mcp a b"
+    recorded.unlink()
+    assert found() == "home mcp a b"
+    named = script(tmp_path / "named", says("named"))
+    assert found(PERDURE_COMMAND=str(named)) == "named mcp a b"
+
+
+def test_without_perdure_a_session_is_told_how_to_install_it_and_no_hook_fails(tmp_path):
+    if shutil.which("perdure", path="/usr/bin:/bin") or shutil.which("uvx", path="/usr/bin:/bin"):
+        pytest.skip("a system-wide installation would be found")
+    start = launched("hook", "SessionStart", home=tmp_path)
+    assert start.returncode == 0
+    assert 'pip install "perdure[mcp,local]"' in json.loads(start.stdout)["systemMessage"]
+    stop = launched("hook", "Stop", home=tmp_path)
+    assert (stop.returncode, stop.stdout) == (0, "{}\n")
+    server = launched("mcp", home=tmp_path)
+    assert (server.returncode, server.stdout) == (127, "")
+    assert "pip install" in server.stderr
+
+
+def cli(*words, home, path):
+    environment = {
+        "PATH": path,
+        "HOME": str(home),
+        "PYTHONPATH": str(ROOT / "src"),
+        "XDG_DATA_HOME": str(home / "data"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "perdure", "--json", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_installing_without_claude_writes_the_marketplace_and_says_what_to_run(tmp_path):
+    found = cli("plugin", "install", "--folder", str(tmp_path / "market"), home=tmp_path, path="/usr/bin:/bin")
+    assert found["installed"] is False
+    assert found["commands"][0] == f"claude plugin marketplace add {tmp_path / 'market'}"
+    [entry] = json.loads((tmp_path / "market/.claude-plugin/marketplace.json").read_text("utf-8"))["plugins"]
+    copied = tmp_path / "market" / entry["source"]
+    kept = {p.relative_to(PLUGIN) for p in PLUGIN.rglob("*") if p.is_file()}
+    assert {p.relative_to(copied) for p in copied.rglob("*") if p.is_file()} == {*kept, Path("scripts/command")}
+    assert (copied / "scripts/command").read_text("utf-8") == f"{Path(sys.executable).parent / 'perdure'}\n"
+    assert cli("plugin", "path", home=tmp_path, path="/usr/bin:/bin") == {"path": str(PLUGIN)}
+
+
+@pytest.fixture(scope="module")
+def claude(tmp_path_factory):
+    """Claude Code's own command, as its package for node brings it; it needs neither an account nor a network."""
+    if found := shutil.which("claude"):
+        return Path(found)
+    if not shutil.which("npm"):
+        pytest.skip("neither claude nor npm is installed")
+    folder = tmp_path_factory.mktemp("claude")
+    done = subprocess.run(
+        ["npm", "install", "--silent", "--no-audit", "--no-fund", "@anthropic-ai/claude-code@2"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    program = folder / "node_modules" / ".bin" / "claude"
+    if done.returncode or not program.exists():
+        pytest.skip(f"npm could not install Claude Code: {done.stderr[-200:]}")
+    return program
+
+
+def test_claude_code_finds_no_fault_in_the_plugin_and_the_marketplace(claude, tmp_path):
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    for folder in (PLUGIN, ROOT):
+        done = subprocess.run(
+            [claude, "plugin", "validate", "--strict", folder],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_claude_code_installs_the_plugin_and_connects_to_its_server_with_nothing_on_path(claude, tmp_path):
+    """The launcher finds the environment that ran the installation; an upgrade is the same command again."""
+    path = f"{claude.parent}:{Path(shutil.which('node') or claude).parent}:/usr/bin:/bin"
+    for _ in range(2):
+        assert cli("plugin", "install", home=tmp_path, path=path)["installed"] is True
+    done = subprocess.run(
+        [claude, "mcp", "list"],
+        env={"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    [line] = [line for line in done.stdout.splitlines() if "plugin:perdure" in line]
+    assert line.endswith("Connected"), done.stdout + done.stderr

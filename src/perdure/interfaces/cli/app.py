@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from perdure import __version__
-from perdure.interfaces.cli import backup, file_commands, plan, server, setup, transfer, trust
+from perdure.interfaces.cli import backup, file_commands, plan, plugin, server, setup, transfer, trust
 from perdure.interfaces.cli.call import MEANINGS, Body, Exit, print_json
 from perdure.interfaces.cli.commands import verb_commands
 from perdure.interfaces.cli.lazy_command import own_command
@@ -53,6 +53,7 @@ GROUPS: Final[Mapping[str, tuple[Panel, str]]] = {
         "The people and things that memories are about: list, show, alias, merge and split them.",
     ),
     "plan": ("Maintenance", "Save what a command would do as a plan file, to review and apply later."),
+    "plugin": ("Setup", "The plugin for Claude Code: install it, or print its folder."),
     "policy": (
         "Setup",
         "Show or check the policy: the settings that decide how memories are ranked, moved and archived.",
@@ -65,6 +66,10 @@ def all_commands() -> dict[str, TyperCommand | TyperGroup]:
     """Return every command and group by name, panel by panel as the help page lists them."""
     made = [*verb_commands(file_commands.STEPS), *plan.plan_commands()]
     made += [("policy", own_command("show", setup.policy_show)), ("policy", own_command("check", setup.policy_check))]
+    made += [
+        ("plugin", own_command("install", plugin.plugin_install)),
+        ("plugin", own_command("path", plugin.plugin_path)),
+    ]
     made += [("", own_command(name, f, panel)) for panel, functions in OWN.items() for name, f in functions.items()]
     alone: list[TyperCommand | TyperGroup] = [command for group, command in made if not group]
     for name, (panel, text) in GROUPS.items():

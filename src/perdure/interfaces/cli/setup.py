@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     (compose,) = lazy_modules("perdure", "compose")
 
-Client = Literal["claude-code", "claude-desktop", "cursor"]
+Client = Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini", "windsurf", "zed"]
 Transport = Literal["stdio", "http"]
 Tools = Literal["agent", "lifecycle", "full"]
 
@@ -105,7 +105,11 @@ def _extra_needed() -> Iterator[None]:
 def mcp_config(
     call: Call, client: Annotated[Client, typer.Option("--client", "-c", help="The program to configure.")]
 ) -> None:
-    """Print what to paste into a client's configuration so that it starts the MCP server over this store."""
+    """Print what to paste into a client's configuration so that it starts the MCP server over this store.
+
+    It names a launcher that this command writes into your data folder, so that it still starts after the
+    environment has moved.
+    """
     from perdure.interfaces.mcp.config import snippet  # noqa: PLC0415  # start-up time
 
     store = call.store

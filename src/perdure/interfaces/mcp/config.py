@@ -3,38 +3,56 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from perdure.interfaces.mcp.run import default_store
+from perdure.interfaces.plugin.launcher import data_folder, write_launcher
 from perdure.records.errors import InvalidInput
 
-Client = Literal["claude-code", "claude-desktop", "cursor"]
+Client = Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini", "windsurf", "zed"]
 
 _SECRET: Final = re.compile(r"^\w+://[^/@:]*:[^@]+@|[?&]password=")
-_DESKTOP: Final = """\
+_HEADS: Final[Mapping[str, str]] = {
+    "claude-desktop": """\
 # Claude Desktop: Settings > Developer > Edit Config opens the file. Its usual place:
 #   macOS    ~/Library/Application Support/Claude/claude_desktop_config.json
 #   Windows  %APPDATA%\\Claude\\claude_desktop_config.json
 #   Linux    ~/.config/Claude/claude_desktop_config.json
 # Merge this into it, then restart Claude Desktop:
-"""
-_CURSOR: Final = """\
+""",
+    "cursor": """\
 # Cursor: for every project or for one. The files' usual places:
 #   macOS, Linux  ~/.cursor/mcp.json
 #   Windows       %USERPROFILE%\\.cursor\\mcp.json
 #   one project   .cursor/mcp.json in its root
 # Merge this into one of them:
-"""
+""",
+    "vscode": """\
+# VS Code: "MCP: Open User Configuration" in the command palette opens the file for every project;
+# for one project it is .vscode/mcp.json in its root. Merge this into one of them:
+""",
+    "windsurf": """\
+# Windsurf: merge this into ~/.codeium/windsurf/mcp_config.json, then refresh the MCP servers in its settings:
+""",
+    "zed": """\
+# Zed: merge this into its settings, usually ~/.config/zed/settings.json:
+""",
+}
+_KEYS: Final[Mapping[str, str]] = {"vscode": "servers", "zed": "context_servers"}
+"""Under which key a client lists its servers, where it is not ``mcpServers``."""
 
 
 def snippet(client: Client, store: str | None = None, policy: str | None = None) -> str:
     """Return what to paste: comment lines that start with ``#``, then the configuration.
 
-    The server is named by absolute paths, so that it starts whatever the client's PATH and folder are.
+    The server is named by absolute paths, so that it starts whatever the client's PATH and folder are, and through a
+    launcher, so that it still starts after its environment has moved.
 
     Args:
         client: Which client.
@@ -64,31 +82,41 @@ def _caution(store: str | None) -> str:
 
 
 def _text(client: Client, command: str, arguments: list[str]) -> str:
-    config = json.dumps(
-        {"mcpServers": {"perdure": {"command": command, "args": arguments}}}, indent=2, ensure_ascii=False
-    )
+    server = {"command": command, "args": arguments}
+    config = json.dumps({_KEYS.get(client, "mcpServers"): {"perdure": server}}, indent=2, ensure_ascii=False)
+    if client in _HEADS:
+        return f"{_HEADS[client]}{config}\n"
     if client == "claude-code":
         added = shlex.join(["claude", "mcp", "add", "--scope", "user", "perdure", "--", command, *arguments])
         return (
             f"# Claude Code: run this once, for all your projects:\n{added}\n\n"
             f"# Or, for one project, put this into .mcp.json in its root:\n{config}\n"
         )
-    if client == "claude-desktop":
-        return f"{_DESKTOP}{config}\n"
-    if client == "cursor":
-        return f"{_CURSOR}{config}\n"
+    if client == "gemini":
+        added = shlex.join(["gemini", "mcp", "add", "--scope", "user", "perdure", command, "--", *arguments])
+        return f"# Gemini CLI: run this once:\n{added}\n\n# Or merge this into ~/.gemini/settings.json:\n{config}\n"
+    if client == "codex":
+        added = shlex.join(["codex", "mcp", "add", "perdure", "--", command, *arguments])
+        table = f"[mcp_servers.perdure]\ncommand = {json.dumps(command)}\nargs = {json.dumps(arguments)}\n"
+        return f"# Codex: run this once:\n{added}\n\n# Or add this to ~/.codex/config.toml:\n{table}"
+    *others, last = get_args(Client)
     raise InvalidInput(
         f"Unknown client: {client!r}.",
-        remedy="Use claude-code, claude-desktop or cursor; other clients take similar JSON.",
+        remedy=f"Use {', '.join(others)} or {last}; other clients take similar JSON.",
     )
 
 
 def server_command(store: str | None = None, policy: str | None = None) -> list[str]:
-    """Return the command that starts the server over stdio, with absolute paths."""
+    """Return the command that starts the server over stdio, with absolute paths.
+
+    It names the launcher in the user's data folder, which is written; on Windows, this environment's interpreter.
+    """
     named = str(default_store()) if store is None else store
     place = named if "://" in named else str(Path(named).expanduser().absolute())
     chosen = [] if policy is None else ["--policy", str(Path(policy).expanduser().absolute())]
-    # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
-    # The interpreter is not resolved: in a virtual environment it is a link, and the environment is found by its place.
-    python = str(Path(sys.executable).absolute())
-    return [python, "-P", "-m", "perdure.interfaces.mcp", "--profile", "agent", *chosen, "--store", place]
+    if os.name == "nt":
+        # -P: a file named mcp.py in the client's project folder must neither break the server nor run.
+        start = [str(Path(sys.executable).absolute()), "-P", "-m", "perdure"]
+    else:
+        start = ["/bin/sh", str(write_launcher(data_folder() / "launcher"))]
+    return [*start, *chosen, "--store", place, "mcp", "--profile", "agent"]

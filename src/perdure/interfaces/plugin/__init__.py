@@ -1,0 +1,1 @@
+"""The plugin for Claude Code, its installation, and the launcher that finds this program again."""

@@ -1,0 +1,90 @@
+"""Installing the plugin: a marketplace in the user's data folder, and the two commands that make Claude Code use it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from perdure.interfaces.plugin.launcher import PLUGIN, write_launcher
+from perdure.records.errors import PerdureError
+
+Scope = Literal["user", "project", "local"]
+NAME: Final = "perdure"
+DEADLINE: Final = 120.0
+"""Seconds for each command of Claude Code."""
+
+
+class InstallationFailed(PerdureError):  # noqa: N818  # reads as the statement it makes
+    """Claude Code refused a step of the installation."""
+
+    fault = "machine"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What was installed.
+
+    Attributes:
+        folder: The marketplace that holds the plugin.
+        commands: The commands of Claude Code that use it, in their order.
+        done: Whether they were run; False where ``claude`` was not found.
+    """
+
+    folder: Path
+    commands: tuple[tuple[str, ...], ...]
+    done: bool
+
+
+def install(folder: Path, scope: Scope) -> Installation:
+    """Write the marketplace into a folder and have Claude Code install the plugin from it.
+
+    Raises:
+        InstallationFailed: Claude Code refused, or did not answer within its time.
+    """
+    write_marketplace(folder)
+    commands = (
+        ("claude", "plugin", "marketplace", "add", str(folder)),
+        ("claude", "plugin", "marketplace", "update", NAME),
+        ("claude", "plugin", "install", f"{NAME}@{NAME}", "--scope", scope),
+    )
+    program = shutil.which("claude")
+    if program is None:
+        return Installation(folder, commands, done=False)
+    for command in commands:
+        _run((program, *command[1:]))
+    return Installation(folder, commands, done=True)
+
+
+def write_marketplace(folder: Path) -> None:
+    """Write a marketplace with this plugin, whose launcher knows this environment; an earlier one is replaced."""
+    plugin = folder / NAME
+    shutil.rmtree(plugin, ignore_errors=True)
+    shutil.copytree(PLUGIN, plugin)
+    write_launcher(plugin / "scripts")
+    described = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text("utf-8"))
+    entry = {"name": NAME, "source": f"./{NAME}", "description": described["description"]}
+    listing = {
+        "name": NAME,
+        "description": "Long-term memory for coding agents.",
+        "owner": described["author"],
+        "plugins": [entry],
+    }
+    place = folder / ".claude-plugin" / "marketplace.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(listing, indent=2) + "\n", "utf-8")
+
+
+def _run(command: tuple[str, ...]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InstallationFailed(
+            f"`{' '.join(command)}` did not run: {error}", remedy="Run it by hand to see why."
+        ) from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()[:500]
+        raise InstallationFailed(f"`{' '.join(command)}` failed: {said}", remedy="Run it by hand to see why.")
