@@ -44,19 +44,12 @@ class UntrustedPolicyWarning(PerdureWarning):
 
 @dataclass(frozen=True, slots=True)
 class FolderPolicy:
-    """The policy file of the working folder: nobody named it, and it may be somebody else's.
+    """The policy file of the working folder: nobody named it, and it may be somebody else's."""
 
-    Attributes:
-        path: The file, absolute.
-        values: Section -> key -> value, as the file has them, with absolute paths.
-        digest: SHA-256 of its content and of the files that it names; "" where the path was never trusted.
-        trusted: Whether the user trusts this content.
-    """
-
-    path: Path
-    values: dict[str, Any]
-    digest: str
-    trusted: bool
+    path: Path  # the file, absolute
+    values: dict[str, Any]  # section -> key -> value, as the file has them, with absolute paths
+    digest: str  # sHA-256 of its content and of the files that it names; "" where the path was never trusted
+    trusted: bool  # whether the user trusts this content
 
     @property
     def protected(self) -> dict[str, Any]:

@@ -22,15 +22,10 @@ from perdure.records.errors import StoreError
 
 @dataclass(frozen=True, slots=True)
 class TrustRecord:
-    """What was trusted.
+    """What was trusted."""
 
-    Attributes:
-        path: The file, absolute, links resolved.
-        digest: SHA-256 of its content and of the files that it names, 64 hexadecimal digits.
-    """
-
-    path: str
-    digest: str
+    path: str  # the file, absolute, links resolved
+    digest: str  # sHA-256 of its content and of the files that it names, 64 hexadecimal digits
 
 
 def trust_folder() -> Path:

@@ -16,15 +16,10 @@ REINFORCEMENT_CAP: Final = 0.95
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceCurve:
-    """Confidence of n memories as a function of days since validation (facts) or last access (others).
+    """Confidence of n memories as a function of days since validation (facts) or last access (others)."""
 
-    Attributes:
-        base: Undecayed confidence, 0 to 1, shape [n].
-        rate: Loss per day (lambda), already divided by the access amplifier; 0 where it does not decay, shape [n].
-    """
-
-    base: Array
-    rate: Array
+    base: Array  # undecayed confidence, 0 to 1, shape [n]
+    rate: Array  # loss per day (lambda), already divided by the access amplifier; 0 where it does not decay, shape [n]
 
     def value(self, days: ArrayLike) -> Array:
         """Return current confidence: base * exp(-rate * days)."""

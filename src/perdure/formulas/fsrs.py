@@ -44,15 +44,10 @@ Grades = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class PowerRetentionCurve:
-    """Retention of n memories as a function of days since the last review: R = (1 + f * t / S) ^ -decay.
+    """Retention of n memories as a function of days since the last review: R = (1 + f * t / S) ^ -decay."""
 
-    Attributes:
-        stability: S, days after which retention is 0.9, above 0, shape [n].
-        decay: w20, 0.1 to 0.8; f = 0.9 ^ (-1 / decay) - 1 follows from it.
-    """
-
-    stability: Array
-    decay: float = DEFAULT_WEIGHTS[20]
+    stability: Array  # s, days after which retention is 0.9, above 0, shape [n]
+    decay: float = DEFAULT_WEIGHTS[20]  # w20, 0.1 to 0.8; f = 0.9 ^ (-1 / decay) - 1 follows from it
 
     def _factor(self) -> float:
         return float(np.expm1(-np.log(RETENTION_AT_STABILITY) / self.decay))

@@ -23,23 +23,14 @@ _HALVINGS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class ImportanceCurve:
-    """Importance of n memories as a function of days since the last access (or creation).
+    """Importance of n memories as a function of days since the last access (or creation)."""
 
-    Attributes:
-        base: Undecayed importance, 0 to 1, shape [n].
-        accesses: Access counts, shape [n].
-        half_life: Days, before access and importance lengthen it.
-        weight: How much of the loss access stability gives back, 0 to 1.
-        floor: The curve does not sink below this, 0 to 0.5; it never lifts a base that is lower.
-        shape: exponential, linear or step.
-    """
-
-    base: Array
-    accesses: Array
-    half_life: float = 30.0
-    weight: float = 0.3
-    floor: float = 0.1
-    shape: Shape = "exponential"
+    base: Array  # undecayed importance, 0 to 1, shape [n]
+    accesses: Array  # access counts, shape [n]
+    half_life: float = 30.0  # days, before access and importance lengthen it
+    weight: float = 0.3  # how much of the loss access stability gives back, 0 to 1
+    floor: float = 0.1  # the curve does not sink below this, 0 to 0.5; it never lifts a base that is lower
+    shape: Shape = "exponential"  # exponential, linear or step
 
     def _half_life(self) -> Array:
         bonus = ACCESS_BONUS ** np.minimum(self.accesses, ACCESS_CAP)

@@ -22,15 +22,10 @@ _SLACK: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class TokenSets:
-    """n sets of tokens as numbers: those of set k are ``ids[starts[k]:starts[k + 1]]``, each once.
+    """n sets of tokens as numbers: those of set k are ``ids[starts[k]:starts[k + 1]]``, each once."""
 
-    Attributes:
-        ids: int64 [total], from 0.
-        starts: int64 [n + 1].
-    """
-
-    ids: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    ids: NDArray[np.int64]  # int64 [total], from 0
+    starts: NDArray[np.int64]  # int64 [n + 1]
 
     @classmethod
     def of(cls, texts: Iterable[Iterable[str]]) -> TokenSets:

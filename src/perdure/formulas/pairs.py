@@ -39,25 +39,18 @@ _SAMPLE: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class SimilarPairs:
-    """Pairs of similar rows, i < j, each once, sorted by (i, j).
+    """Pairs of similar rows, i < j, each once, sorted by (i, j)."""
 
-    Attributes:
-        i: int32 [p].
-        j: int32 [p].
-        cosine: float32 [p], at most 1.
-        first: int32 [n], the first row that is a copy of each (itself where there is none). A copy is paired with its
-            first alone: whatever the first is similar to, the copy is similar to as well.
-        threshold: From this cosine on the pairs are complete (as far as ``exact`` says). It is above the one that was
-            asked for only where there were more pairs than may be kept: then the most similar ones are here.
-        exact: Whether every pair was compared; otherwise only pairs that share a cell.
-    """
-
-    i: Places
-    j: Places
-    cosine: NDArray[np.float32]
+    i: Places  # int32 [p]
+    j: Places  # int32 [p]
+    cosine: NDArray[np.float32]  # float32 [p], at most 1
+    # int32 [n], the first row that is a copy of each (itself where there is none). A copy is paired with its first
+    # alone: whatever the first is similar to, the copy is similar to as well
     first: Places
+    # from this cosine on the pairs are complete (as far as ``exact`` says). It is above the one that was asked for only
+    # where there were more pairs than may be kept: then the most similar ones are here
     threshold: float
-    exact: bool
+    exact: bool  # whether every pair was compared; otherwise only pairs that share a cell
 
     def __len__(self) -> int:
         return len(self.i)

@@ -12,17 +12,11 @@ from perdure.formulas.curve import Array, ages
 
 @dataclass(frozen=True, slots=True)
 class RetentionCurve:
-    """Retention of n memories as a function of days since the last access.
+    """Retention of n memories as a function of days since the last access."""
 
-    Attributes:
-        reinforcements: How often each was confirmed useful, shape [n].
-        strength_days: Days after which an unreinforced memory keeps 1/e.
-        growth: Factor on the strength for each reinforcement.
-    """
-
-    reinforcements: Array
-    strength_days: float = 7.0
-    growth: float = 1.5
+    reinforcements: Array  # how often each was confirmed useful, shape [n]
+    strength_days: float = 7.0  # days after which an unreinforced memory keeps 1/e
+    growth: float = 1.5  # factor on the strength for each reinforcement
 
     def _strength(self) -> Array:
         # 700 keeps growth ** n inside float64; a strength of 1e100 days is for ever either way.

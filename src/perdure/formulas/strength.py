@@ -22,64 +22,39 @@ _MIDDLE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of strength, each one number for all memories or one for each of them, shape [n].
+    """The parameters of strength, each one number for all memories or one for each of them, shape [n]."""
 
-    Attributes:
-        baseline: Strength without reinforcement at importance 0, 0 to 1.
-        passive_half_life: Seconds in which half the gap between strength and target closes, above 0.
-        reinforcement_half_life: Seconds in which half the level is lost, above 0.
-        staleness_half_life: Seconds in which a memory without use loses a further half of its level; infinity is off.
-        max_decay_per_cycle: The most that strength may fall in the first cycle, and in each cycle's time after it.
-        manual_multiplier: Manual decay may lower strength by this many times ``max_decay_per_cycle`` a call.
-        unit: Level for each unit of a reinforcement or of a manual decay.
-        forgetting_threshold: Strength at or below which a memory of importance 0.5 is forgotten.
-        minimum: The lowest baseline.
-        maximum: The highest strength.
-        importance_weight: What importance 1 adds to the baseline, 0 or more.
-        scale: Level at which 1 - 1/e of the way from baseline to maximum is reached, above 0.
-        reinforcement_importance_weight: How much importance scales a reinforcement.
-        max_level: The highest level.
-        max_step: The most that one reinforcement may add to strength.
-        forgetting_importance_weight: How far importance lowers the forgetting threshold, 0 or more.
-        floor: The lowest forgetting threshold.
-        cycle_seconds: The cycle of ``max_decay_per_cycle``.
-    """
-
-    baseline: Array | float
-    passive_half_life: Array | float
-    reinforcement_half_life: Array | float
+    baseline: Array | float  # strength without reinforcement at importance 0, 0 to 1
+    passive_half_life: Array | float  # seconds in which half the gap between strength and target closes, above 0
+    reinforcement_half_life: Array | float  # seconds in which half the level is lost, above 0
+    # seconds in which a memory without use loses a further half of its level; infinity is off
     staleness_half_life: Array | float
+    # the most that strength may fall in the first cycle, and in each cycle's time after it
     max_decay_per_cycle: Array | float
+    # manual decay may lower strength by this many times ``max_decay_per_cycle`` a call
     manual_multiplier: Array | float
-    unit: Array | float
-    forgetting_threshold: Array | float
-    minimum: Array | float
-    maximum: Array | float
-    importance_weight: Array | float
-    scale: Array | float
-    reinforcement_importance_weight: Array | float
-    max_level: Array | float
-    max_step: Array | float
-    forgetting_importance_weight: Array | float
-    floor: Array | float
-    cycle_seconds: float = 3600.0
+    unit: Array | float  # level for each unit of a reinforcement or of a manual decay
+    forgetting_threshold: Array | float  # strength at or below which a memory of importance 0.5 is forgotten
+    minimum: Array | float  # the lowest baseline
+    maximum: Array | float  # the highest strength
+    importance_weight: Array | float  # what importance 1 adds to the baseline, 0 or more
+    scale: Array | float  # level at which 1 - 1/e of the way from baseline to maximum is reached, above 0
+    reinforcement_importance_weight: Array | float  # how much importance scales a reinforcement
+    max_level: Array | float  # the highest level
+    max_step: Array | float  # the most that one reinforcement may add to strength
+    forgetting_importance_weight: Array | float  # how far importance lowers the forgetting threshold, 0 or more
+    floor: Array | float  # the lowest forgetting threshold
+    cycle_seconds: float = 3600.0  # the cycle of ``max_decay_per_cycle``
 
 
 @dataclass(frozen=True, slots=True)
 class StrengthCurve:
-    """Strength of n memories as a function of days since their state last changed.
+    """Strength of n memories as a function of days since their state last changed."""
 
-    Attributes:
-        strength: Strength at age 0, 0 to the maximum, shape [n].
-        level: Reinforcement energy at age 0, 0 to the highest level, shape [n].
-        importance: 0 to 1, shape [n].
-        parameters: One set for all, or one for each memory.
-    """
-
-    strength: Array
-    level: Array
-    importance: Array
-    parameters: Parameters
+    strength: Array  # strength at age 0, 0 to the maximum, shape [n]
+    level: Array  # reinforcement energy at age 0, 0 to the highest level, shape [n]
+    importance: Array  # 0 to 1, shape [n]
+    parameters: Parameters  # one set for all, or one for each memory
 
     def level_at(self, days: ArrayLike) -> Array:
         """Return the level after some days without use: halved every half-life, of reinforcement and of staleness."""

@@ -17,31 +17,19 @@ DUPLICATE_COSINE: Final = 0.9995
 
 @dataclass(frozen=True, slots=True)
 class ValueCurve:
-    """Value of n memories as a function of days since the last access (or creation).
+    """Value of n memories as a function of days since the last access (or creation)."""
 
-    Attributes:
-        mass: Exponentially decayed access counter as of age 0, shape [n].
-        uniqueness: 0 (a copy) to 1 (nothing like it), shape [n].
-        confidence: The confidence curve of the same memories.
-        confidence_lag: Days that confidence is older than the last access; negative if validated since, shape [n].
-        reinforcements: Shape [n].
-        weights: Shares of frequency, uniqueness, confidence and recency; they sum to 1.
-        mass_rate: Loss per day of the access counter.
-        full_mass: The counter at which frequency is 1.
-        recency_rate: Loss per day of recency.
-        recency_gain: What each reinforcement adds to recency.
-    """
-
-    mass: Array
-    uniqueness: Array
-    confidence: ConfidenceCurve
-    confidence_lag: Array
-    reinforcements: Array
+    mass: Array  # exponentially decayed access counter as of age 0, shape [n]
+    uniqueness: Array  # 0 (a copy) to 1 (nothing like it), shape [n]
+    confidence: ConfidenceCurve  # the confidence curve of the same memories
+    confidence_lag: Array  # days that confidence is older than the last access; negative if validated since, shape [n]
+    reinforcements: Array  # shape [n]
+    # shares of frequency, uniqueness, confidence and recency; they sum to 1
     weights: tuple[float, float, float, float] = (0.35, 0.25, 0.20, 0.20)
-    mass_rate: float = 0.05
-    full_mass: float = 20.0
-    recency_rate: float = 0.1
-    recency_gain: float = 0.1
+    mass_rate: float = 0.05  # loss per day of the access counter
+    full_mass: float = 20.0  # the counter at which frequency is 1
+    recency_rate: float = 0.1  # loss per day of recency
+    recency_gain: float = 0.1  # what each reinforcement adds to recency
 
     def parts(self, days: ArrayLike) -> dict[str, Array]:
         """Return the four parts, each 0 to 1 before its weight, shape [n]."""

@@ -62,13 +62,9 @@ _PEOPLE: Final = frozenset({"user", "human"})
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """Facts, entities and procedures, learned from conversations; ``perdure.operations.extension.Extension``.
+    """Facts, entities and procedures, learned from conversations; ``perdure.operations.extension.Extension``."""
 
-    Attributes:
-        resources: Predicates, authorities, and what is kept between operations.
-    """
-
-    resources: Resources
+    resources: Resources  # predicates, authorities, and what is kept between operations
 
     def weigh(self, ctx: Context, draft: Draft, role: str, /) -> Draft:
         """Return a message with what it does, and its importance by that, where facts are learned."""

@@ -51,23 +51,14 @@ _HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class AgentSession:
-    """What is known of a session.
+    """What is known of a session."""
 
-    Attributes:
-        id: As the agent names it.
-        transcript: Its transcript's path; "" where none was told.
-        mark: How far it was taken in, as whoever reads it writes that down; "" where it never was.
-        seen: Its last sign of life.
-        ended: When it was ended, or None.
-        silent: Whether it has been without a sign of life for longer than ``tasks.catch_up_hours``.
-    """
-
-    id: str
-    transcript: str
-    mark: str
-    seen: Instant
-    ended: Instant | None
-    silent: bool
+    id: str  # as the agent names it
+    transcript: str  # its transcript's path; "" where none was told
+    mark: str  # how far it was taken in, as whoever reads it writes that down; "" where it never was
+    seen: Instant  # its last sign of life
+    ended: Instant | None  # when it was ended, or None
+    silent: bool  # whether it has been without a sign of life for longer than ``tasks.catch_up_hours``
 
 
 @dataclass(frozen=True, slots=True)

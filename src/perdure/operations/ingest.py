@@ -31,17 +31,11 @@ from perdure.rules.worth import asks, sort_of
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The messages as drafts.
+    """The messages as drafts."""
 
-    Attributes:
-        drafts: In their order, each key once.
-        replies: Keys of those that an assistant said.
-        injected: Messages that held nothing but memories that were put before the agent.
-    """
-
-    drafts: list[Draft]
-    replies: frozenset[str | None]
-    injected: int
+    drafts: list[Draft]  # in their order, each key once
+    replies: frozenset[str | None]  # keys of those that an assistant said
+    injected: int  # messages that held nothing but memories that were put before the agent
 
 
 def ingest(

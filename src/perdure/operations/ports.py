@@ -67,37 +67,23 @@ class Backups(Protocol):
 
 @dataclass(slots=True)
 class Context:
-    """What every operation is given.
+    """What every operation is given."""
 
-    Attributes:
-        store: Where memories are kept.
-        policy: The policy in force.
-        clock: Returns now.
-        ids: Makes ids.
-        embedder: Text to vectors, or None for words only.
-        tokens: Counts a text's tokens; exact if ``tokens_exact``, else an estimate that errs high.
-        warn: Tells the person something once, loudly (for example that the embedder is missing).
-        golden: A person's own canaries (``gates.golden``).
-        questions: (text, space) -> query, so that a canary's vector is made once.
-        backups: Where backups go; None where the store has no place for them.
-        model: A language model, or None; it is asked only where the policy says so.
-        crowded: Namespace -> (tokens, day) at which it could not be brought within the policy's budget.
-        previews: What a caller asked to see -> a digest of what it would do.
-        extension: What learns from conversations, or what holds where nothing does.
-    """
-
-    store: Store
-    policy: Policy
-    clock: Clock
-    ids: Ids
-    embedder: Embedder | None
-    tokens: Callable[[str], int]
+    store: Store  # where memories are kept
+    policy: Policy  # the policy in force
+    clock: Clock  # returns now
+    ids: Ids  # makes ids
+    embedder: Embedder | None  # text to vectors, or None for words only
+    tokens: Callable[[str], int]  # counts a text's tokens; exact if ``tokens_exact``, else an estimate that errs high
     tokens_exact: bool
-    warn: Warn
-    extension: Extension[Context]
-    golden: tuple[Canary, ...] = ()
+    warn: Warn  # tells the person something once, loudly (for example that the embedder is missing)
+    extension: Extension[Context]  # what learns from conversations, or what holds where nothing does
+    golden: tuple[Canary, ...] = ()  # a person's own canaries (``gates.golden``)
+    # (text, space) -> query, so that a canary's vector is made once
     questions: dict[tuple[str, str], Query] = field(default_factory=dict)
-    backups: Backups | None = None
-    model: Model | None = None
+    backups: Backups | None = None  # where backups go; None where the store has no place for them
+    model: Model | None = None  # a language model, or None; it is asked only where the policy says so
+    # what a caller asked to see -> a digest of what it would do
     previews: dict[object, str] = field(default_factory=dict)
+    # namespace -> (tokens, day) at which it could not be brought within the policy's budget
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)

@@ -26,15 +26,10 @@ Shown = list[tuple[str, Instant, tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class DetectedUse:
-    """What was noticed about some replies.
+    """What was noticed about some replies."""
 
-    Attributes:
-        uses: (recall, ids of the memories used), each pair once.
-        echoes: Keys of the replies that say nothing of their own.
-    """
-
-    uses: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    echoes: frozenset[str | None] = frozenset()
+    uses: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (recall, ids of the memories used), each pair once
+    echoes: frozenset[str | None] = frozenset()  # keys of the replies that say nothing of their own
 
 
 def detect_use(

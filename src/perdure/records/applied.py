@@ -10,29 +10,17 @@ from perdure.records.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class ApplyResult(Written):
-    """Plans that were applied.
+    """Plans that were applied."""
 
-    Attributes:
-        plans: As they were journalled, in their order.
-        operations: Ids of the operations, for ``undo``.
-    """
-
-    plans: tuple[Plan, ...]
-    operations: tuple[str, ...]
+    plans: tuple[Plan, ...]  # as they were journalled, in their order
+    operations: tuple[str, ...]  # ids of the operations, for ``undo``
 
 
 @dataclass(frozen=True, slots=True)
 class UndoResult(Written):
-    """An operation that was taken back.
+    """An operation that was taken back."""
 
-    Attributes:
-        undone: The operation.
-        note: What it was, and when.
-        plans: The plan that took it back.
-        operations: The id of that plan: to undo it does the operation again.
-    """
-
-    undone: str
-    note: str
-    plans: tuple[Plan, ...]
-    operations: tuple[str, ...]
+    undone: str  # the operation
+    note: str  # what it was, and when
+    plans: tuple[Plan, ...]  # the plan that took it back
+    operations: tuple[str, ...]  # the id of that plan: to undo it does the operation again

@@ -10,21 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """One question and what its answer must hold.
+    """One question and what its answer must hold."""
 
-    Attributes:
-        text: The question.
-        source: Where it comes from, for people: ``golden query 3``, ``useful recall``.
-        expect: Ids of memories, each of which is an answer.
-        contains: Text that some answer must hold; empty if ids are named.
-        namespace: Where it is asked.
-    """
-
-    text: str
-    source: str
-    expect: tuple[str, ...] = ()
-    contains: str = ""
-    namespace: str = "default"
+    text: str  # the question
+    source: str  # where it comes from, for people: ``golden query 3``, ``useful recall``
+    expect: tuple[str, ...] = ()  # ids of memories, each of which is an answer
+    contains: str = ""  # text that some answer must hold; empty if ids are named
+    namespace: str = "default"  # where it is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +29,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """An answer that a canary had before a plan and has not after it.
+    """An answer that a canary had before a plan and has not after it."""
 
-    Attributes:
-        canary: Which question.
-        answer: The memory's id, or the words that no answer holds any more.
-        ids: The memories that were this answer.
-    """
-
-    canary: Canary
-    answer: str
-    ids: tuple[str, ...]
+    canary: Canary  # which question
+    answer: str  # the memory's id, or the words that no answer holds any more
+    ids: tuple[str, ...]  # the memories that were this answer

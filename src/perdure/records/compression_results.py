@@ -21,32 +21,21 @@ class Refitted:
 
 @dataclass(frozen=True, slots=True)
 class FitResult(Written):
-    """What keeping a namespace within a budget did, or would do.
-
-    Attributes:
-        namespace: Which one.
-        budget: Tokens that may be visible.
-        before: Tokens that were visible.
-        after: Tokens that are visible then, for a dry run those that would be; above the budget where what is exempt,
-            or a gate, leaves too little.
-        refitted: What shows less, and what is set aside.
-        dry_run: Whether nothing was written.
-        held: Why a gate stopped some of it, and how much; empty if none did.
-        plans: The plans, for a dry run.
-        operations: Ids of the operations, for ``undo``.
-    """
+    """What keeping a namespace within a budget did, or would do."""
 
     _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
 
-    namespace: str
-    budget: int
-    before: int
+    namespace: str  # which one
+    budget: int  # tokens that may be visible
+    before: int  # tokens that were visible
+    # tokens that are visible then, for a dry run those that would be; above the budget where what is exempt, or a gate,
+    # leaves too little
     after: int
-    refitted: tuple[Refitted, ...]
-    dry_run: bool
-    held: str = ""
-    plans: tuple[Plan, ...] = ()
-    operations: tuple[str, ...] = ()
+    refitted: tuple[Refitted, ...]  # what shows less, and what is set aside
+    dry_run: bool  # whether nothing was written
+    held: str = ""  # why a gate stopped some of it, and how much; empty if none did
+    plans: tuple[Plan, ...] = ()  # the plans, for a dry run
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 
     @property
     def tally(self) -> dict[str, int]:
@@ -59,43 +48,24 @@ class FitResult(Written):
 
 @dataclass(frozen=True, slots=True)
 class FormFigures:
-    """What one form keeps, over all memories that show it.
+    """What one form keeps, over all memories that show it."""
 
-    Attributes:
-        memories: How many.
-        tokens: Tokens that they show.
-        whole: Tokens of their whole texts.
-        ratio: How many times shorter, all together.
-        preservation: Mean cosine between form and whole text; None if none was measured.
-        efficiency: Ratio times preservation.
-    """
-
-    memories: int
-    tokens: int
-    whole: int
-    ratio: float
-    preservation: float | None
-    efficiency: float | None
+    memories: int  # how many
+    tokens: int  # tokens that they show
+    whole: int  # tokens of their whole texts
+    ratio: float  # how many times shorter, all together
+    preservation: float | None  # mean cosine between form and whole text; None if none was measured
+    efficiency: float | None  # ratio times preservation
 
 
 @dataclass(frozen=True, slots=True)
 class CompressionReport(JsonRecord):
-    """What compression saves and keeps in a namespace.
+    """What compression saves and keeps in a namespace."""
 
-    Attributes:
-        namespace: Which one.
-        visible_tokens: Tokens that recall may return now.
-        forms: Form -> what it keeps.
-        queries: Past recalls that were asked again.
-        precision: Mean share of today's hits that were hits then.
-        recall: Mean share of the hits then that are hits today.
-        f1: Their harmonic mean.
-    """
-
-    namespace: str
-    visible_tokens: int
-    forms: Mapping[str, FormFigures]
-    queries: int
-    precision: float
-    recall: float
-    f1: float
+    namespace: str  # which one
+    visible_tokens: int  # tokens that recall may return now
+    forms: Mapping[str, FormFigures]  # form -> what it keeps
+    queries: int  # past recalls that were asked again
+    precision: float  # mean share of today's hits that were hits then
+    recall: float  # mean share of the hits then that are hits today
+    f1: float  # their harmonic mean

@@ -9,18 +9,10 @@ from perdure.records.json_record import JsonRecord
 
 @dataclass(frozen=True, slots=True)
 class Digest(JsonRecord):
-    """A rendered digest.
+    """A rendered digest."""
 
-    Attributes:
-        text: Markdown between two marker lines.
-        ids: The memories in it, in order.
-        tokens: Its length in tokens.
-        exact: Whether tokens were counted by the embedder's tokenizer, or estimated on the high side.
-        profile: The budget that applied.
-    """
-
-    text: str
-    ids: tuple[str, ...]
-    tokens: int
-    exact: bool
-    profile: str
+    text: str  # Markdown between two marker lines
+    ids: tuple[str, ...]  # the memories in it, in order
+    tokens: int  # its length in tokens
+    exact: bool  # whether tokens were counted by the embedder's tokenizer, or estimated on the high side
+    profile: str  # the budget that applied

@@ -60,16 +60,9 @@ class Shelf(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document.
+    """One document."""
 
-    Attributes:
-        shelf: What sort it is.
-        id: Which memory, session or task it is about.
-        name: Which of several about the same; may be empty.
-        data: Plain JSON data.
-    """
-
-    shelf: Shelf
-    id: str
-    name: str
-    data: Mapping[str, Any]
+    shelf: Shelf  # what sort it is
+    id: str  # which memory, session or task it is about
+    name: str  # which of several about the same; may be empty
+    data: Mapping[str, Any]  # plain JSON data

@@ -37,53 +37,33 @@ class FactClaim(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class GivenClaim:
-    """A claim that was checked at the door. Its attributes are those of ``FactClaim``.
+    """A claim that was checked at the door. Its attributes are those of ``FactClaim``."""
 
-    Attributes:
-        number: Its place in the call, from 1: messages name it so.
-        replaces: Empty if it names nothing.
-        quote: Empty if it has none.
-    """
-
-    number: int
+    number: int  # its place in the call, from 1: messages name it so
     subject: str
     predicate: str
     value: str
     denied: bool = False
-    replaces: str = ""
+    replaces: str = ""  # empty if it names nothing
     valid_from: Instant | None = None
     valid_to: Instant | None = None
-    quote: str = ""
+    quote: str = ""  # empty if it has none
 
 
 @dataclass(frozen=True, slots=True)
 class HandedClaims:
-    """Claims of one call, and where they come from.
+    """Claims of one call, and where they come from."""
 
-    Attributes:
-        claims: The claims.
-        memory: The memory with the words that say so; None where there are none.
-        text: Its words.
-        at: When it was said.
-        trust: Whose word it is; it bounds how sure the claims are.
-        scope: Whose lifetime the memory shares.
-        session: Where it was said.
-        speaker: Who said it.
-        confidence: How sure the caller is, 0 to 1; None for what a claim has by itself.
-        gone: Memories that the call replaces: facts that rest on nothing else are no longer believed.
-        corrects: The claims say what holds now instead of what was believed.
-        item: The memory's place in a list of several, from 1; 0 for one alone. Faults name it.
-    """
-
-    claims: tuple[GivenClaim, ...]
-    memory: str | None
-    text: str
-    at: Instant
-    trust: Trust = Trust.USER
-    scope: Scope = Scope.LONG_TERM
-    session: str | None = None
-    speaker: str | None = None
-    confidence: float | None = None
+    claims: tuple[GivenClaim, ...]  # the claims
+    memory: str | None  # the memory with the words that say so; None where there are none
+    text: str  # its words
+    at: Instant  # when it was said
+    trust: Trust = Trust.USER  # whose word it is; it bounds how sure the claims are
+    scope: Scope = Scope.LONG_TERM  # whose lifetime the memory shares
+    session: str | None = None  # where it was said
+    speaker: str | None = None  # who said it
+    confidence: float | None = None  # how sure the caller is, 0 to 1; None for what a claim has by itself
+    # memories that the call replaces: facts that rest on nothing else are no longer believed
     gone: tuple[str, ...] = ()
-    corrects: bool = False
-    item: int = 0
+    corrects: bool = False  # the claims say what holds now instead of what was believed
+    item: int = 0  # the memory's place in a list of several, from 1; 0 for one alone. Faults name it

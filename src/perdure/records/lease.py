@@ -9,21 +9,13 @@ from perdure.records.instant import Instant
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who keeps a namespace. Clocks may differ between workers: what counts when writing is the epoch, never the time.
+    """Who keeps a namespace. Clocks may differ between workers: what counts when writing is the epoch, never the time."""
 
-    Attributes:
-        namespace: Which one.
-        owner: The worker's name.
-        epoch: How often the lease has changed hands; a write under an older epoch is refused.
-        until: When others may take it, by the clock of whoever looks.
-        ttl: Milliseconds that it lasts from each write on.
-    """
-
-    namespace: str
-    owner: str
-    epoch: int
-    until: Instant
-    ttl: int
+    namespace: str  # which one
+    owner: str  # the worker's name
+    epoch: int  # how often the lease has changed hands; a write under an older epoch is refused
+    until: Instant  # when others may take it, by the clock of whoever looks
+    ttl: int  # milliseconds that it lasts from each write on
 
     def extended(self, now: Instant) -> Lease:
         """Return the lease as it is after a write at an instant."""

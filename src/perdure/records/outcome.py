@@ -30,18 +30,13 @@ class Written(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class Outcome(JsonRecord):
-    """What a verb did to one memory.
-
-    Attributes:
-        memory: The memory as it now is.
-        operation: The operation that ``undo`` takes back; None where nothing was written.
-    """
+    """What a verb did to one memory."""
 
     _computed: ClassVar[tuple[str, ...]] = ("changed",)
     _merged: ClassVar[tuple[str, ...]] = ("memory",)
 
-    memory: MemoryItem
-    operation: str | None
+    memory: MemoryItem  # the memory as it now is
+    operation: str | None  # the operation that ``undo`` takes back; None where nothing was written
 
     @property
     def id(self) -> str:
@@ -56,63 +51,42 @@ class Outcome(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult(JsonRecord):
-    """What became of the facts that were handed over, as ids of facts.
+    """What became of the facts that were handed over, as ids of facts."""
 
-    Attributes:
-        created: Those that are new.
-        reinforced: Those that were known already.
-        retired: Those that are no longer believed.
-        asked: Those that a person is asked about: something contradicts them, and neither is clearly right.
-    """
-
-    created: tuple[str, ...] = ()
-    reinforced: tuple[str, ...] = ()
-    retired: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()  # those that are new
+    reinforced: tuple[str, ...] = ()  # those that were known already
+    retired: tuple[str, ...] = ()  # those that are no longer believed
+    # those that a person is asked about: something contradicts them, and neither is clearly right
     asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedMemory(JsonRecord):
-    """An earlier memory that may be about the same thing.
+    """An earlier memory that may be about the same thing."""
 
-    Attributes:
-        id: Its id.
-        created_at: The day on which it happened: ``2026-11-21``.
-        content: Its first 100 characters.
-    """
-
-    id: str
-    created_at: str
-    content: str
+    id: str  # its id
+    created_at: str  # the day on which it happened: ``2026-11-21``
+    content: str  # its first 100 characters
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPredicates(JsonRecord):
-    """What is known about somebody or something that a call named.
+    """What is known about somebody or something that a call named."""
 
-    Attributes:
-        subject: Its name.
-        predicates: What facts about it are about; the same thing should be called the same.
-        near: (new, known) predicates that may mean the same: whoever means the known one says so by its name.
-    """
-
-    subject: str
-    predicates: tuple[str, ...]
+    subject: str  # its name
+    predicates: tuple[str, ...]  # what facts about it are about; the same thing should be called the same
+    # (new, known) predicates that may mean the same: whoever means the known one says so by its name
     near: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered(Outcome):
-    """What was stored, and what the caller may want to compare it with.
+    """What was stored, and what the caller may want to compare it with."""
 
-    Attributes:
-        facts: What became of the facts that were handed over.
-        related: At most three earlier memories that may be about the same thing: ``update`` those that no longer hold.
-        predicates: What is known of those whom the facts are about, besides what was handed over.
-    """
-
-    facts: ClaimResult = field(default_factory=ClaimResult)
+    facts: ClaimResult = field(default_factory=ClaimResult)  # what became of the facts that were handed over
+    # at most three earlier memories that may be about the same thing: ``update`` those that no longer hold
     related: tuple[RelatedMemory, ...] = ()
+    # what is known of those whom the facts are about, besides what was handed over
     predicates: tuple[KnownPredicates, ...] = ()
 
 

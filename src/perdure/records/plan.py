@@ -33,21 +33,13 @@ class Target(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row before and after.
+    """One row before and after."""
 
-    Attributes:
-        target: The kind of row.
-        id: The memory the row belongs to.
-        before: What must be there for the change to apply; None inserts.
-        after: What will be there; None deletes.
-        because: The reason, in words and numbers.
-    """
-
-    target: Target
-    id: str
-    before: Row | None
-    after: Row | None
-    because: str = ""
+    target: Target  # the kind of row
+    id: str  # the memory the row belongs to
+    before: Row | None  # what must be there for the change to apply; None inserts
+    after: Row | None  # what will be there; None deletes
+    because: str = ""  # the reason, in words and numbers
 
     def inverse(self) -> Change:
         """Return the change that takes this one back."""
@@ -56,27 +48,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A set of changes to one namespace that is applied whole or not at all.
+    """A set of changes to one namespace that is applied whole or not at all."""
 
-    Attributes:
-        id: The operation's id (UUIDv7).
-        operation: The verb, for example ``sweep``.
-        namespace: The one namespace that the plan touches.
-        at: The instant the plan was made.
-        changes: In the order in which they are applied.
-        policy: The policy's version (a digest), kept in the journal.
-        note: One line for people.
-        undoes: The operation that this one takes back, if any.
-    """
-
-    id: str
-    operation: str
-    namespace: str
-    at: Instant
-    changes: tuple[Change, ...]
-    policy: str = ""
-    note: str = ""
-    undoes: str | None = None
+    id: str  # the operation's id (UUIDv7)
+    operation: str  # the verb, for example ``sweep``
+    namespace: str  # the one namespace that the plan touches
+    at: Instant  # the instant the plan was made
+    changes: tuple[Change, ...]  # in the order in which they are applied
+    policy: str = ""  # the policy's version (a digest), kept in the journal
+    note: str = ""  # one line for people
+    undoes: str | None = None  # the operation that this one takes back, if any
 
     @property
     def hides(self) -> int:

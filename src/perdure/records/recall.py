@@ -14,39 +14,23 @@ from perdure.records.vector import Vector
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a recall is limited to; None and empty mean no limit.
+    """What a recall is limited to; None and empty mean no limit."""
 
-    Attributes:
-        kinds: Any of these kinds.
-        scopes: Any of these scopes.
-        tags: All of these tags.
-        session: This session only.
-        entity: Memories whose words hold this name.
-        since: Happened at or after.
-        until: Happened before.
-        as_of: What was true then: facts that were valid, whenever they were learned; of all else what was stored.
-        known_at: What was known then: stored by then, and not hidden before.
-        min_confidence: Current confidence at least this.
-        min_relevance: Chance that it answers at least this; only a question has one.
-        include_archived: Also memories whose status is not active.
-        isolated: Memories of task and session scope are seen only inside their session.
-        inside: The session that asks; where it is None, the one that ``session`` names.
-    """
-
-    kinds: tuple[Kind, ...] = ()
-    scopes: tuple[Scope, ...] = ()
-    tags: tuple[str, ...] = ()
-    session: str | None = None
-    entity: str | None = None
-    since: Instant | None = None
-    until: Instant | None = None
+    kinds: tuple[Kind, ...] = ()  # any of these kinds
+    scopes: tuple[Scope, ...] = ()  # any of these scopes
+    tags: tuple[str, ...] = ()  # all of these tags
+    session: str | None = None  # this session only
+    entity: str | None = None  # memories whose words hold this name
+    since: Instant | None = None  # happened at or after
+    until: Instant | None = None  # happened before
+    # what was true then: facts that were valid, whenever they were learned; of all else what was stored
     as_of: Instant | None = None
-    known_at: Instant | None = None
-    min_confidence: float = 0.0
-    min_relevance: float = 0.0
-    include_archived: bool = False
-    isolated: bool = False
-    inside: str | None = None
+    known_at: Instant | None = None  # what was known then: stored by then, and not hidden before
+    min_confidence: float = 0.0  # current confidence at least this
+    min_relevance: float = 0.0  # chance that it answers at least this; only a question has one
+    include_archived: bool = False  # also memories whose status is not active
+    isolated: bool = False  # memories of task and session scope are seen only inside their session
+    inside: str | None = None  # the session that asks; where it is None, the one that ``session`` names
 
     @property
     def seen_inside(self) -> str | None:
@@ -65,19 +49,12 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query as the searches take it.
+    """A query as the searches take it."""
 
-    Attributes:
-        text: As asked.
-        words: Its discriminating words, lower case, each once, in order (rules/language/words.py).
-        vector: Its embedding in the store's space, or None for words only.
-        names: Those of its words that are probably names.
-    """
-
-    text: str
-    words: tuple[str, ...]
-    vector: Vector | None = None
-    names: frozenset[str] = frozenset()
+    text: str  # as asked
+    words: tuple[str, ...]  # its discriminating words, lower case, each once, in order (rules/language/words.py)
+    vector: Vector | None = None  # its embedding in the store's space, or None for words only
+    names: frozenset[str] = frozenset()  # those of its words that are probably names
 
 
 class Candidate(NamedTuple):
@@ -109,25 +86,15 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What the searches brought up, before ranking.
+    """What the searches brought up, before ranking."""
 
-    Attributes:
-        candidates: In no particular order.
-        coverage: The largest share of the query's words, weighted by rarity, that one memory holds, 0 to 1.
-        most_words: The most words of the query that one memory holds.
-        vectors: Whether the vector search took part.
-        unknown: The share of the query's words, weighted by rarity, that no memory holds, 0 to 1.
-        unknown_names: The share of its names that no memory holds, 0 to 1.
-        compared: How many memories were compared with the query.
-    """
-
-    candidates: tuple[Candidate, ...]
-    coverage: float
-    most_words: int
-    vectors: bool
-    unknown: float = 0.0
-    unknown_names: float = 0.0
-    compared: int = 1
+    candidates: tuple[Candidate, ...]  # in no particular order
+    coverage: float  # the largest share of the query's words, weighted by rarity, that one memory holds, 0 to 1
+    most_words: int  # the most words of the query that one memory holds
+    vectors: bool  # whether the vector search took part
+    unknown: float = 0.0  # the share of the query's words, weighted by rarity, that no memory holds, 0 to 1
+    unknown_names: float = 0.0  # the share of its names that no memory holds, 0 to 1
+    compared: int = 1  # how many memories were compared with the query
 
     @property
     def best_cosine(self) -> float | None:
@@ -138,53 +105,33 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Hit(JsonRecord):
-    """One answer: the memory and what its score is made of.
+    """One answer: the memory and what its score is made of."""
 
-    Attributes:
-        memory: The memory, with signals at the time of the recall.
-        score: The sum of ``parts``.
-        parts: Score part -> what it adds.
-        cosine: Cosine with the query, or None without a vector.
-        relevance: The chance that it answers the query, 0 to 1, estimated from the whole answer.
-        question: What to ask a person about it: it is a stale fact, or a working tree no longer has what
-            it cites; else empty.
-        updated_by: The later memory that took the place of what this one says, as its facts were decided.
-        contested_with: The facts that it contradicts, or that contradict it.
-        newer: Hits about the same thing that were said later, the newest first; nobody has decided which one holds.
-        older: Those that were said earlier, the newest first.
-        differs: Those of both that give other numbers, or deny what it says.
-    """
-
-    memory: MemoryItem
-    score: float
-    parts: Mapping[str, float]
-    cosine: float | None = None
-    relevance: float = 0.0
+    memory: MemoryItem  # the memory, with signals at the time of the recall
+    score: float  # the sum of ``parts``
+    parts: Mapping[str, float]  # score part -> what it adds
+    cosine: float | None = None  # cosine with the query, or None without a vector
+    relevance: float = 0.0  # the chance that it answers the query, 0 to 1, estimated from the whole answer
+    # what to ask a person about it: it is a stale fact, or a working tree no longer has what it cites; else empty
     question: str = ""
+    # the later memory that took the place of what this one says, as its facts were decided
     updated_by: str | None = None
-    contested_with: tuple[str, ...] = ()
+    contested_with: tuple[str, ...] = ()  # the facts that it contradicts, or that contradict it
+    # hits about the same thing that were said later, the newest first; nobody has decided which one holds
     newer: tuple[str, ...] = ()
-    older: tuple[str, ...] = ()
-    differs: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()  # those that were said earlier, the newest first
+    differs: tuple[str, ...] = ()  # those of both that give other numbers, or deny what it says
 
 
 @dataclass(frozen=True, slots=True)
 class Recall(JsonRecord):
-    """The answer to one query.
+    """The answer to one query."""
 
-    Attributes:
-        query: As asked.
-        hits: Best first.
-        nothing_known: True when nothing stored is related; hits are empty then.
-        note: What the caller should know, for example that only words were searched.
-        recall_id: The entry in the recall log, for ``used``; empty when the recall did not count as an access.
-    """
-
-    query: str
-    hits: tuple[Hit, ...]
-    nothing_known: bool
-    note: str = ""
-    recall_id: str = ""
+    query: str  # as asked
+    hits: tuple[Hit, ...]  # best first
+    nothing_known: bool  # true when nothing stored is related; hits are empty then
+    note: str = ""  # what the caller should know, for example that only words were searched
+    recall_id: str = ""  # the entry in the recall log, for ``used``; empty when the recall did not count as an access
 
     @property
     def id(self) -> str:

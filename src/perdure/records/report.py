@@ -34,27 +34,17 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Report(Written):
-    """What a sweep did, or would do.
-
-    Attributes:
-        dry_run: Whether nothing was written.
-        examined: Memories that were due or had been accessed.
-        moved: Every move, in the order of its instant.
-        counted: Accesses counted in.
-        held: What gates stopped.
-        operations: Ids of the operations, for ``undo``; empty for a dry run.
-        plans: The plans themselves, for a dry run.
-    """
+    """What a sweep did, or would do."""
 
     _computed: ClassVar[tuple[str, ...]] = ("tally", "changed")
 
-    dry_run: bool
-    examined: int
-    moved: tuple[TierMove, ...]
-    counted: int = 0
-    held: tuple[Held, ...] = ()
-    operations: tuple[str, ...] = ()
-    plans: tuple[Plan, ...] = ()
+    dry_run: bool  # whether nothing was written
+    examined: int  # memories that were due or had been accessed
+    moved: tuple[TierMove, ...]  # every move, in the order of its instant
+    counted: int = 0  # accesses counted in
+    held: tuple[Held, ...] = ()  # what gates stopped
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty for a dry run
+    plans: tuple[Plan, ...] = ()  # the plans themselves, for a dry run
 
     @property
     def tally(self) -> dict[str, int]:
@@ -108,181 +98,108 @@ class Operation(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class Explanation(JsonRecord):
-    """Why a memory is as it is: its signals taken apart, its history, and what will happen next.
+    """Why a memory is as it is: its signals taken apart, its history, and what will happen next."""
 
-    Attributes:
-        id: The memory.
-        summary: A few sentences for people.
-        signals: Signal -> how it comes about, in words and numbers.
-        value_parts: Part of value -> its share.
-        history: Journal entries about it, oldest first.
-        next_move: What falls due next and when, or why nothing will.
-        links: Other memories it is linked to: (kind, id, weight). A kind that leads here ends in ``_by`` or ``_of``.
-        says: Its words, as they are shown now.
-        fact: Of a fact: what it rests on, what made it surer, what contradicts it, what comes next.
-    """
-
-    id: str
-    summary: str
-    signals: Mapping[str, str]
-    value_parts: Mapping[str, float]
-    history: tuple[Entry, ...]
-    next_move: str
+    id: str  # the memory
+    summary: str  # a few sentences for people
+    signals: Mapping[str, str]  # signal -> how it comes about, in words and numbers
+    value_parts: Mapping[str, float]  # part of value -> its share
+    history: tuple[Entry, ...]  # journal entries about it, oldest first
+    next_move: str  # what falls due next and when, or why nothing will
+    # other memories it is linked to: (kind, id, weight). A kind that leads here ends in ``_by`` or ``_of``
     links: tuple[tuple[str, str, float], ...] = ()
+    # of a fact: what it rests on, what made it surer, what contradicts it, what comes next
     fact: FactReasons | None = None
-    says: str = ""
+    says: str = ""  # its words, as they are shown now
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """What a language model has cost since the store was opened, by this process.
+    """What a language model has cost since the store was opened, by this process."""
 
-    Attributes:
-        calls: Questions put to it, each with its retries.
-        failures: Those that got no answer that fits.
-        tokens_in: Tokens of the questions, as the server counts them; 0 where it tells none.
-        tokens_out: Tokens of the answers, also of those that did not fit.
-        seconds: Time spent waiting.
-    """
-
-    calls: int = 0
-    failures: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    seconds: float = 0.0
+    calls: int = 0  # questions put to it, each with its retries
+    failures: int = 0  # those that got no answer that fits
+    tokens_in: int = 0  # tokens of the questions, as the server counts them; 0 where it tells none
+    tokens_out: int = 0  # tokens of the answers, also of those that did not fit
+    seconds: float = 0.0  # time spent waiting
 
 
 @dataclass(frozen=True, slots=True)
 class Stats(JsonRecord):
-    """The state of a store or a namespace at an instant.
+    """The state of a store or a namespace at an instant."""
 
-    Attributes:
-        namespaces: How many namespaces are counted.
-        memories: Visible memories.
-        tiers: Tier -> visible memories.
-        statuses: Status -> memories.
-        kinds: Kind -> visible memories.
-        value_percentiles: ``p10``, ``p50``, ``p90`` of current value, over visible memories.
-        due_now: Memories whose next move has fallen due.
-        due_soon: Those that fall due within seven days.
-        at_risk: High-value memories that the next 30 days would archive: (id, value, when).
-        review_suggested: Visible memories whose retention is below the policy's threshold.
-        without_vector: Visible memories that only words can find.
-        space: The embedding space, or None.
-        sampled: How many memories the percentiles rest on.
-        model: What the language model has cost, or None where none is configured.
-        unread: Messages that the language model could not read yet; ``learn`` with their session reads them.
-    """
-
-    namespaces: int
-    memories: int
-    tiers: Mapping[str, int]
-    statuses: Mapping[str, int]
-    kinds: Mapping[str, int]
-    value_percentiles: Mapping[str, float]
-    due_now: int
-    due_soon: int
+    namespaces: int  # how many namespaces are counted
+    memories: int  # visible memories
+    tiers: Mapping[str, int]  # tier -> visible memories
+    statuses: Mapping[str, int]  # status -> memories
+    kinds: Mapping[str, int]  # kind -> visible memories
+    value_percentiles: Mapping[str, float]  # ``p10``, ``p50``, ``p90`` of current value, over visible memories
+    due_now: int  # memories whose next move has fallen due
+    due_soon: int  # those that fall due within seven days
+    # high-value memories that the next 30 days would archive: (id, value, when)
     at_risk: tuple[tuple[str, float, str], ...]
-    review_suggested: int
-    without_vector: int
-    space: str | None
-    sampled: int = 0
-    model: ModelUse | None = None
-    unread: int = 0
+    review_suggested: int  # visible memories whose retention is below the policy's threshold
+    without_vector: int  # visible memories that only words can find
+    space: str | None  # the embedding space, or None
+    sampled: int = 0  # how many memories the percentiles rest on
+    model: ModelUse | None = None  # what the language model has cost, or None where none is configured
+    unread: int = 0  # messages that the language model could not read yet; ``learn`` with their session reads them
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested(Written):
-    """What an ingest brought in.
+    """What an ingest brought in."""
 
-    Attributes:
-        added: Messages stored.
-        skipped: Messages that were there already.
-        sessions: Sessions touched.
-        operations: Ids of the operations, for ``undo``.
-        used: Hits of recalls that replies were found to have used, and that were marked helpful now.
-        echoes: Replies that only repeat what was recalled, and were not stored.
-    """
-
-    added: int
-    skipped: int
-    sessions: tuple[str, ...] = ()
-    operations: tuple[str, ...] = field(default=())
-    used: int = 0
-    echoes: int = 0
+    added: int  # messages stored
+    skipped: int  # messages that were there already
+    sessions: tuple[str, ...] = ()  # sessions touched
+    operations: tuple[str, ...] = field(default=())  # ids of the operations, for ``undo``
+    used: int = 0  # hits of recalls that replies were found to have used, and that were marked helpful now
+    echoes: int = 0  # replies that only repeat what was recalled, and were not stored
 
 
 @dataclass(frozen=True, slots=True)
 class Reembedded(Written):
-    """What was embedded anew.
+    """What was embedded anew."""
 
-    Attributes:
-        embedded: Memories that were given a vector.
-        space: The space in which searches go on.
-        before: The space in which they went before; empty if there was none.
-        operations: Ids of the operations, for ``undo``.
-    """
-
-    embedded: int
-    space: str
-    before: str
-    operations: tuple[str, ...] = ()
+    embedded: int  # memories that were given a vector
+    space: str  # the space in which searches go on
+    before: str  # the space in which they went before; empty if there was none
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 
 
 @dataclass(frozen=True, slots=True)
 class Maintained(JsonRecord):
-    """What one worker did in one round of upkeep.
+    """What one worker did in one round of upkeep."""
 
-    Attributes:
-        owner: The worker's name.
-        due: Namespaces in which something was due.
-        swept: Namespaces that this worker swept.
-        kept: Namespaces that another worker was keeping.
-        lost: Namespaces that another worker took over meanwhile.
-        examined, moves, counted, held: As in ``Report``, over all of them.
-        failed: Namespace -> what went wrong there; the others were swept all the same.
-    """
-
-    owner: str
-    due: int
-    swept: int
-    kept: int
-    lost: int
-    examined: int
+    owner: str  # the worker's name
+    due: int  # namespaces in which something was due
+    swept: int  # namespaces that this worker swept
+    kept: int  # namespaces that another worker was keeping
+    lost: int  # namespaces that another worker took over meanwhile
+    examined: int  # as in ``Report``, over all of them
     moves: int
     counted: int
     held: int
-    failed: Mapping[str, str]
+    failed: Mapping[str, str]  # namespace -> what went wrong there; the others were swept all the same
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a task of upkeep in one namespace.
+    """One run of a task of upkeep in one namespace."""
 
-    Attributes:
-        namespace: Where.
-        task: ``sweep``, ``report`` or ``backup``.
-        outcome: ``done`` or ``failed``.
-        note: What came of it, or what went wrong.
-    """
-
-    namespace: str
-    task: str
-    outcome: str
-    note: str
+    namespace: str  # where
+    task: str  # ``sweep``, ``report`` or ``backup``
+    outcome: str  # ``done`` or ``failed``
+    note: str  # what came of it, or what went wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Upkept:
-    """What one worker did in one round of upkeep by the schedule.
+    """What one worker did in one round of upkeep by the schedule."""
 
-    Attributes:
-        swept: The sweeps.
-        runs: Every run of a task that this worker began, in their order.
-    """
-
-    swept: Maintained
-    runs: tuple[Run, ...]
+    swept: Maintained  # the sweeps
+    runs: tuple[Run, ...]  # every run of a task that this worker began, in their order
 
     @property
     def failed(self) -> dict[str, str]:

@@ -37,32 +37,20 @@ PARTS: Final = tuple(COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How much of a part there is.
+    """How much of a part there is."""
 
-    Attributes:
-        rows: How many rows.
-        digest: 32 hexadecimal digits, the same for the same rows in any order.
-    """
-
-    rows: int
-    digest: str
+    rows: int  # how many rows
+    digest: str  # 32 hexadecimal digits, the same for the same rows in any order
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a copy or an import did; both sides held the same rows when it ended.
+    """What a copy or an import did; both sides held the same rows when it ended."""
 
-    Attributes:
-        namespaces: How many.
-        parts: Part -> rows that both sides hold.
-        written: Rows written by this run; the others were there from an earlier one.
-        whole: Whether the input said what it should hold, and it does.
-    """
-
-    namespaces: int
-    parts: dict[str, int]
-    written: int
-    whole: bool = True
+    namespaces: int  # how many
+    parts: dict[str, int]  # part -> rows that both sides hold
+    written: int  # rows written by this run; the others were there from an earlier one
+    whole: bool = True  # whether the input said what it should hold, and it does
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""

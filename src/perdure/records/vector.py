@@ -13,17 +13,11 @@ Vector = bytes
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The identity of an embedding space: vectors of two spaces are never compared.
+    """The identity of an embedding space: vectors of two spaces are never compared."""
 
-    Attributes:
-        model: The model's name, for example ``perdure-embedder``.
-        dimensions: Values per vector.
-        version: What else fixes the space: weights digest, pooling, tokenizer.
-    """
-
-    model: str
-    dimensions: int
-    version: str = "1"
+    model: str  # the model's name, for example ``perdure-embedder``
+    dimensions: int  # values per vector
+    version: str = "1"  # what else fixes the space: weights digest, pooling, tokenizer
 
     @property
     def name(self) -> str:

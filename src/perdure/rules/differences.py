@@ -35,17 +35,12 @@ _THOUSANDS: Final = re.compile(r"[.,](?=\d{3}(?!\d))")
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """What a text says that another may say otherwise, in a form that can be compared.
+    """What a text says that another may say otherwise, in a form that can be compared."""
 
-    Attributes:
-        numbers: Beginning of a word -> the numbers that stand beside it.
-        denied: For each "never" the beginnings of the words after it in its clause; of all of them if those are few.
-        affirmed: For each clause the beginnings of its words, those after a "never" left out.
-    """
-
-    numbers: dict[str, frozenset[str]]
+    numbers: dict[str, frozenset[str]]  # beginning of a word -> the numbers that stand beside it
+    # for each "never" the beginnings of the words after it in its clause; of all of them if those are few
     denied: tuple[frozenset[str], ...]
-    affirmed: tuple[frozenset[str], ...]
+    affirmed: tuple[frozenset[str], ...]  # for each clause the beginnings of its words, those after a "never" left out
 
 
 def statements(text: str, reach: int = REACH) -> Statements:

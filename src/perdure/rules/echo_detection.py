@@ -23,15 +23,10 @@ _Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How far a reply and a memory say the same.
+    """How far a reply and a memory say the same."""
 
-    Attributes:
-        quoted: The share of the memory's content that the reply says, 0..1.
-        taken: The share of the reply's content that the memory says, 0..1.
-    """
-
-    quoted: float
-    taken: float
+    quoted: float  # the share of the memory's content that the reply says, 0..1
+    taken: float  # the share of the reply's content that the memory says, 0..1
 
 
 def overlap(reply: str, memory_text: str) -> Overlap:

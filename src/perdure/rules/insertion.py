@@ -26,19 +26,12 @@ NEAREST = 5
 
 @dataclass(frozen=True, slots=True)
 class PreparedDraft:
-    """A draft with what was found out about it before it is stored.
+    """A draft with what was found out about it before it is stored."""
 
-    Attributes:
-        id: Its id.
-        draft: What the caller gave.
-        vector: Its embedding, or None.
-        near: (id, cosine) of the nearest earlier memories, nearest first.
-    """
-
-    id: str
-    draft: Draft
-    vector: Vector | None = None
-    near: tuple[tuple[str, float], ...] = ()
+    id: str  # its id
+    draft: Draft  # what the caller gave
+    vector: Vector | None = None  # its embedding, or None
+    near: tuple[tuple[str, float], ...] = ()  # (id, cosine) of the nearest earlier memories, nearest first
 
 
 def earlier_in_batch(ids: Sequence[str], vectors: Sequence[Vector | None]) -> list[list[tuple[str, float]]]:

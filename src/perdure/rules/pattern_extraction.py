@@ -38,21 +38,13 @@ _SENTENCES_TO_COMPARE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class NoteCandidate:
-    """Something that may be worth remembering.
+    """Something that may be worth remembering."""
 
-    Attributes:
-        content: What would be remembered, 10 to 5,000 characters.
-        confidence: How likely it is worth it, 0..1.
-        pattern: Why it was found: decision, definition, important, solution, error, explicit, pattern, or keywords.
-        start: Where the match starts in the text, in characters; ``text[start:end]`` holds the content.
-        end: Where it ends.
-    """
-
-    content: str
-    confidence: float
-    pattern: str
-    start: int
-    end: int
+    content: str  # what would be remembered, 10 to 5,000 characters
+    confidence: float  # how likely it is worth it, 0..1
+    pattern: str  # why it was found: decision, definition, important, solution, error, explicit, pattern, or keywords
+    start: int  # where the match starts in the text, in characters; ``text[start:end]`` holds the content
+    end: int  # where it ends
 
 
 def find_candidates(text: str, *, min_confidence: float = 0.5, most: int = MOST) -> list[NoteCandidate]:

@@ -18,17 +18,11 @@ _ROUNDING: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class KnownText:
-    """Something that a text may repeat.
+    """Something that a text may repeat."""
 
-    Attributes:
-        text: Its words.
-        cosine: Of its vector with the text's, if it was computed already, -1 to 1.
-        vector: Else its vector; None where it has none.
-    """
-
-    text: str
-    cosine: float | None = None
-    vector: Vector | None = None
+    text: str  # its words
+    cosine: float | None = None  # of its vector with the text's, if it was computed already, -1 to 1
+    vector: Vector | None = None  # else its vector; None where it has none
 
 
 def same_words(text: str) -> str:

@@ -27,15 +27,10 @@ _NO_SPACE: Final = -1
 
 
 class SqlStore(ABC):
-    """Reads and small writes with named statements. See operations/store_protocol.py for what each method returns.
+    """Reads and small writes with named statements. See operations/store_protocol.py for what each method returns."""
 
-    Attributes:
-        log_entries: Past recalls kept for each namespace; 0 keeps none.
-        prefix: Of namespaces in the database; callers never see it.
-    """
-
-    log_entries: int
-    prefix: str = ""
+    log_entries: int  # past recalls kept for each namespace; 0 keeps none
+    prefix: str = ""  # of namespaces in the database; callers never see it
 
     # --- how statements are run
 

@@ -26,18 +26,13 @@ _MIGRATION: Final = re.compile(r"(\d{4})_\w+\.sql")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: its name, whether it names one namespace, and its text.
+    """One statement: its name, whether it names one namespace, and its text."""
 
-    Attributes:
-        name: As in the file.
-        kind: ``routed`` names one namespace, ``fan-out`` may see several and only reads, ``admin`` is about the
-            database itself, ``part`` is a condition that fills a slot of the others.
-        sql: The text; of a part without the semicolon.
-    """
-
-    name: str
+    name: str  # as in the file
+    # ``routed`` names one namespace, ``fan-out`` may see several and only reads, ``admin`` is about the database
+    # itself, ``part`` is a condition that fills a slot of the others
     kind: Kind
-    sql: str
+    sql: str  # the text; of a part without the semicolon
 
 
 @cache

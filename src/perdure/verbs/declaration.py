@@ -47,38 +47,24 @@ PROFILES: Final = ("agent", "lifecycle", "full")
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """What is said once about a parameter; its type and default stand in the signature.
+    """What is said once about a parameter; its type and default stand in the signature."""
 
-    Attributes:
-        help: One sentence for people and models.
-        ge, le, gt: Bounds of a number.
-        longest: Most characters of a text, or of each text of a list.
-        least, most: How many items a list has.
-        option: The option's name on the command line, where it differs from the parameter's (``--tag`` for ``tags``).
-        short: The option's one-letter form.
-        argument: Whether it is positional on the command line; None: if it has no default.
-        stdin: On the command line ``-`` reads standard input.
-        refers: What the text identifies; a short form of the id is accepted.
-        check: Checks and returns the value, after the type is right.
-        tool: Whether the MCP tool has it.
-        tool_choices: The choices that the MCP tool has, if not all.
-    """
-
-    help: str
-    ge: float | None = None
+    help: str  # one sentence for people and models
+    ge: float | None = None  # bounds of a number
     le: float | None = None
     gt: float | None = None
-    longest: int | None = None
-    least: int = 0
+    longest: int | None = None  # most characters of a text, or of each text of a list
+    least: int = 0  # how many items a list has
     most: int | None = None
+    # the option's name on the command line, where it differs from the parameter's (``--tag`` for ``tags``)
     option: str | None = None
-    short: str | None = None
-    argument: bool | None = None
-    stdin: bool = False
-    refers: Literal["memory", "operation"] | None = None
-    check: Callable[[Any], Any] | None = None
-    tool: bool = True
-    tool_choices: tuple[str, ...] = ()
+    short: str | None = None  # the option's one-letter form
+    argument: bool | None = None  # whether it is positional on the command line; None: if it has no default
+    stdin: bool = False  # on the command line ``-`` reads standard input
+    refers: Literal["memory", "operation"] | None = None  # what the text identifies; a short form of the id is accepted
+    check: Callable[[Any], Any] | None = None  # checks and returns the value, after the type is right
+    tool: bool = True  # whether the MCP tool has it
+    tool_choices: tuple[str, ...] = ()  # the choices that the MCP tool has, if not all
 
     def with_more(self, other: Param) -> Param:
         """Return what an alias says, with what is said about it in one more place."""
@@ -88,25 +74,15 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a verb, as its signature declares it.
+    """One parameter of a verb, as its signature declares it."""
 
-    Attributes:
-        name: The same in every way in.
-        kind: What it takes.
-        optional: None is accepted.
-        choices: The texts of a choice.
-        default: ``REQUIRED`` if it must be given.
-        param: Help and bounds.
-        records: Python also takes a record of ours, which is not checked again.
-    """
-
-    name: str
-    kind: Kind
-    optional: bool
-    choices: tuple[str, ...]
-    default: Any
-    param: Param
-    records: bool = False
+    name: str  # the same in every way in
+    kind: Kind  # what it takes
+    optional: bool  # none is accepted
+    choices: tuple[str, ...]  # the texts of a choice
+    default: Any  # ``REQUIRED`` if it must be given
+    param: Param  # help and bounds
+    records: bool = False  # Python also takes a record of ours, which is not checked again
 
     @property
     def required(self) -> bool:
@@ -121,37 +97,21 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Verb:
-    """One verb: what every way in needs to offer it.
+    """One verb: what every way in needs to offer it."""
 
-    Attributes:
-        name: The method's name; with dashes the command's, unless ``command`` says otherwise.
-        method: The method itself, without checks.
-        panel: Where the help page lists it.
-        reads: It writes nothing (a recall writes its log, so it does not only read).
-        hides: It can take a memory out of later answers.
-        repeatable: Doing it twice is doing it once.
-        agent: Its parameters in the ``agent`` profile; None if it is not in that profile.
-        lifecycle: Whether the ``lifecycle`` profile has it.
-        command: The command's name, which may hold a space (``entity show``); empty: no generic command.
-        tool: Whether there is an MCP tool.
-        tell: The tool's description, where the docstring does not do.
-        items: The key that holds a result that is a list.
-        empty: Whether a result is nothing found (exit code 3).
-    """
-
-    name: str
-    method: Callable[..., Any]
-    panel: Panel
-    reads: bool = False
-    hides: bool = False
-    repeatable: bool = True
-    agent: tuple[str, ...] | None = None
-    lifecycle: bool = False
-    command: str = ""
-    tool: bool = True
-    tell: str = ""
-    items: str = "items"
-    empty: Callable[[Any], bool] | None = None
+    name: str  # the method's name; with dashes the command's, unless ``command`` says otherwise
+    method: Callable[..., Any]  # the method itself, without checks
+    panel: Panel  # where the help page lists it
+    reads: bool = False  # it writes nothing (a recall writes its log, so it does not only read)
+    hides: bool = False  # it can take a memory out of later answers
+    repeatable: bool = True  # doing it twice is doing it once
+    agent: tuple[str, ...] | None = None  # its parameters in the ``agent`` profile; None if it is not in that profile
+    lifecycle: bool = False  # whether the ``lifecycle`` profile has it
+    command: str = ""  # the command's name, which may hold a space (``entity show``); empty: no generic command
+    tool: bool = True  # whether there is an MCP tool
+    tell: str = ""  # the tool's description, where the docstring does not do
+    items: str = "items"  # the key that holds a result that is a list
+    empty: Callable[[Any], bool] | None = None  # whether a result is nothing found (exit code 3)
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:

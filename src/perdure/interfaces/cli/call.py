@@ -49,19 +49,12 @@ MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one call of the command line was asked to use.
+    """What one call of the command line was asked to use."""
 
-    Attributes:
-        given_store: The store's path as given, or None for the default.
-        policy: The policy's file, or None to look for one.
-        namespace: As given, or None.
-        as_json: Whether to answer in JSON.
-    """
-
-    given_store: str | None
-    policy: str | None
-    namespace: str | None
-    as_json: bool
+    given_store: str | None  # the store's path as given, or None for the default
+    policy: str | None  # the policy's file, or None to look for one
+    namespace: str | None  # as given, or None
+    as_json: bool  # whether to answer in JSON
 
     @property
     def place(self) -> str:

@@ -85,16 +85,12 @@ def help_of(declared: Verb, docstring: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a command does that its verb's declaration does not say.
+    """What a command does that its verb's declaration does not say."""
 
-    Attributes:
-        function: Runs it, with the call, its own annotated parameters, and the rest of the verb's arguments by name.
-            Its docstring is the command's help.
-        without: The verb's parameters that the command does not have.
-    """
-
+    # runs it, with the call, its own annotated parameters, and the rest of the verb's arguments by name. Its docstring
+    # is the command's help
     function: Callable[..., Exit]
-    without: AbstractSet[str] = frozenset()
+    without: AbstractSet[str] = frozenset()  # the verb's parameters that the command does not have
 
 
 def command_of(declared: Verb, step: Step | None = None) -> Callable[..., Exit]:

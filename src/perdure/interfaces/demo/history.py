@@ -25,29 +25,20 @@ AFTERWARDS = timedelta(days=30)
 
 @dataclass(slots=True)
 class SimulatedLife:
-    """What happened.
+    """What happened."""
 
-    Attributes:
-        messages: How many were taken in.
-        sessions: In how many sessions.
-        answers: Each question with its answer, when it was asked last.
-        sweeps: (day, report) of each daily sweep.
-        tiers: (day, tier -> memories) at the end of each day.
-        values: Label -> (day, value), for the memories that are followed.
-        followed: Label -> memory id.
-        replaced: How many notes and messages the agent replaced by what holds now.
-        early_digest: MEMORY.md after the first month.
-    """
-
-    messages: int = 0
-    sessions: int = 0
+    messages: int = 0  # how many were taken in
+    sessions: int = 0  # in how many sessions
+    # each question with its answer, when it was asked last
     answers: dict[str, tuple[ScriptedQuestion, datetime, Recall]] = field(default_factory=dict)
-    sweeps: list[tuple[datetime, Report]] = field(default_factory=list)
+    sweeps: list[tuple[datetime, Report]] = field(default_factory=list)  # (day, report) of each daily sweep
+    # (day, tier -> memories) at the end of each day
     tiers: list[tuple[datetime, dict[str, int]]] = field(default_factory=list)
+    # label -> (day, value), for the memories that are followed
     values: dict[str, list[tuple[datetime, float]]] = field(default_factory=dict)
-    followed: dict[str, str] = field(default_factory=dict)
-    replaced: int = 0
-    early_digest: str = ""
+    followed: dict[str, str] = field(default_factory=dict)  # label -> memory id
+    replaced: int = 0  # how many notes and messages the agent replaced by what holds now
+    early_digest: str = ""  # MEMORY.md after the first month
 
 
 FOLLOWED = {

@@ -37,38 +37,23 @@ class ScriptedSession:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedQuestion:
-    """A question that someone asks during the five months.
+    """A question that someone asks during the five months."""
 
-    Attributes:
-        text: The question.
-        hint: Words of the message that answers it; None where nothing is known.
-        at: When it is asked for the first time.
-        times: How often; once a week from then on.
-    """
-
-    text: str
-    hint: str | None
-    at: datetime
-    times: int
+    text: str  # the question
+    hint: str | None  # words of the message that answers it; None where nothing is known
+    at: datetime  # when it is asked for the first time
+    times: int  # how often; once a week from then on
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedNote:
-    """What the agent hands over at the end of a session, in the user's place.
+    """What the agent hands over at the end of a session, in the user's place."""
 
-    Attributes:
-        session: The session.
-        content: Its words.
-        facts: What they say.
-        recall: What the agent looks for first where a decision changes; empty where nothing does.
-        outdated: Words by which it sees which of the hits hold no longer.
-    """
-
-    session: str
-    content: str
-    facts: tuple[FactClaim, ...]
-    recall: str = ""
-    outdated: str = ""
+    session: str  # the session
+    content: str  # its words
+    facts: tuple[FactClaim, ...]  # what they say
+    recall: str = ""  # what the agent looks for first where a decision changes; empty where nothing does
+    outdated: str = ""  # words by which it sees which of the hits hold no longer
 
 
 def _data(name: str) -> str:

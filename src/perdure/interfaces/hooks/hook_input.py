@@ -39,21 +39,13 @@ _REMEDY: Final = "`perdure hook` expects the JSON that Claude Code passes to a h
 
 @dataclass(frozen=True, slots=True)
 class HookInput:
-    """What Perdure uses of a hook's input.
+    """What Perdure uses of a hook's input."""
 
-    Attributes:
-        session: The session's id.
-        transcript: The session's transcript; it may not exist yet, and may lag behind.
-        cwd: The agent's working folder.
-        prompt: UserPromptSubmit: the user's words.
-        task: TaskCompleted: the task's id.
-    """
-
-    session: str
-    transcript: Path | None = None
-    cwd: Path | None = None
-    prompt: str | None = None
-    task: str | None = None
+    session: str  # the session's id
+    transcript: Path | None = None  # the session's transcript; it may not exist yet, and may lag behind
+    cwd: Path | None = None  # the agent's working folder
+    prompt: str | None = None  # UserPromptSubmit: the user's words
+    task: str | None = None  # TaskCompleted: the task's id
 
 
 def parse_hook_input(text: str, event: str) -> HookInput:

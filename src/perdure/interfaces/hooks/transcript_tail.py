@@ -30,17 +30,11 @@ _PARTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a file was read.
+    """How far a file was read."""
 
-    Attributes:
-        bytes: From its beginning; a line ends there.
-        lines: As many.
-        fingerprint: Of the file's beginning and of what comes before the mark; 32 hexadecimal digits.
-    """
-
-    bytes: int
-    lines: int
-    fingerprint: str
+    bytes: int  # from its beginning; a line ends there
+    lines: int  # as many
+    fingerprint: str  # of the file's beginning and of what comes before the mark; 32 hexadecimal digits
 
     def to_text(self) -> str:
         """Return the mark as it can be kept."""

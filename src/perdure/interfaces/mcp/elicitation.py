@@ -49,19 +49,12 @@ class Told(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question about one memory, as it is put to a person.
+    """A question about one memory, as it is put to a person."""
 
-    Attributes:
-        id: The memory.
-        question: The question.
-        contested: Something else contradicts it.
-        same: It is asked whether two predicates are the same.
-    """
-
-    id: str
-    question: str
-    contested: bool = False
-    same: bool = False
+    id: str  # the memory
+    question: str  # the question
+    contested: bool = False  # something else contradicts it
+    same: bool = False  # it is asked whether two predicates are the same
 
 
 class Asker:

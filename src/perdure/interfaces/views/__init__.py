@@ -13,17 +13,12 @@ from perdure.interfaces.views.blocks import Block, Line, Quote, Table
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The call whose result is shown.
+    """The call whose result is shown."""
 
-    Attributes:
-        verb: Its name, as the Python method is called.
-        arguments: Parameter -> value, as bound.
-        notes: What else the caller knows and a view may show: ``store`` (its address without a password),
-            ``namespaces`` (all there are), ``no_facts`` (why there may be none), ``files``, ``file``.
-    """
-
-    verb: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    verb: str  # its name, as the Python method is called
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # parameter -> value, as bound
+    # what else the caller knows and a view may show: ``store`` (its address without a password), ``namespaces`` (all
+    # there are), ``no_facts`` (why there may be none), ``files``, ``file``
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     @property

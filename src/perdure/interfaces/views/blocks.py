@@ -51,19 +51,12 @@ Text = Span | tuple["Text", ...]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line.
+    """One line."""
 
-    Attributes:
-        text: What it says.
-        tone: How it is to be taken.
-        item: Whether it belongs to what stands before it: a terminal indents it, a model sees a list.
-        reader: Whom it is for.
-    """
-
-    text: Text
-    tone: Literal["plain", "strong", "faint", "warning"] = "plain"
-    item: bool = False
-    reader: Literal["all", "person", "model"] = "all"
+    text: Text  # what it says
+    tone: Literal["plain", "strong", "faint", "warning"] = "plain"  # how it is to be taken
+    item: bool = False  # whether it belongs to what stands before it: a terminal indents it, a model sees a list
+    reader: Literal["all", "person", "model"] = "all"  # whom it is for
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,36 +76,22 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A memory, or another text that others wrote, as it stands.
+    """A memory, or another text that others wrote, as it stands."""
 
-    Attributes:
-        text: The text.
-        facts: What is to be known about it.
-        warnings: What makes it doubtful.
-        number: Its place in a list; 0 for none.
-        speaker: Who said it.
-        whole: Whether a model gets all of it, however long it is.
-    """
-
-    text: str
-    facts: tuple[Text, ...] = ()
-    warnings: tuple[Text, ...] = ()
-    number: int = 0
-    speaker: str | None = None
-    whole: bool = False
+    text: str  # the text
+    facts: tuple[Text, ...] = ()  # what is to be known about it
+    warnings: tuple[Text, ...] = ()  # what makes it doubtful
+    number: int = 0  # its place in a list; 0 for none
+    speaker: str | None = None  # who said it
+    whole: bool = False  # whether a model gets all of it, however long it is
 
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """A result that is a text, such as MEMORY.md; its rule has quoted in it what others wrote.
+    """A result that is a text, such as MEMORY.md; its rule has quoted in it what others wrote."""
 
-    Attributes:
-        text: The text.
-        size: How long it is; a terminal writes it to standard error, so that the text can be piped.
-    """
-
-    text: str
-    size: str = ""
+    text: str  # the text
+    size: str = ""  # how long it is; a terminal writes it to standard error, so that the text can be piped
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,21 +24,13 @@ from perdure.rules.source_trust import least_trust
 
 @dataclass(frozen=True, slots=True)
 class ClaimSource:
-    """Where a claim comes from.
+    """Where a claim comes from."""
 
-    Attributes:
-        memory: The message; None where a person said it without one.
-        at: When it was said.
-        trust: Whose word it is.
-        scope: Whose lifetime the message shares.
-        session: Where it was said.
-    """
-
-    memory: str | None
-    at: Instant
-    trust: Trust = Trust.USER
-    scope: Scope = Scope.LONG_TERM
-    session: str | None = None
+    memory: str | None  # the message; None where a person said it without one
+    at: Instant  # when it was said
+    trust: Trust = Trust.USER  # whose word it is
+    scope: Scope = Scope.LONG_TERM  # whose lifetime the message shares
+    session: str | None = None  # where it was said
 
 
 @dataclass(slots=True)

@@ -60,24 +60,18 @@ def _nobody(
 
 @dataclass(slots=True)
 class Resources:
-    """What is kept for one open store.
+    """What is kept for one open store."""
 
-    Attributes:
-        predicates: What is known of predicates: their names, their sorts (``knowledge.file``).
-        authorities: Name -> a database that knows better, in the order in which they decide.
-        witnesses: Name -> a working tree that memories cite.
-        directions: (space, predicate) -> the vector of its name.
-        names: Namespace -> (the operation up to which they were read, its names).
-        answers_within: Asks several authorities, for so many seconds at most.
-        away: Authority -> until when what is learned is not compared with it, because it did not answer.
-    """
-
-    predicates: Registry
+    predicates: Registry  # what is known of predicates: their names, their sorts (``knowledge.file``)
+    # name -> a database that knows better, in the order in which they decide
     authorities: Mapping[str, Authority] = field(default_factory=dict)
-    witnesses: Mapping[str, Witness] = field(default_factory=dict)
+    witnesses: Mapping[str, Witness] = field(default_factory=dict)  # name -> a working tree that memories cite
+    # (space, predicate) -> the vector of its name
     directions: dict[tuple[str, str], Vector] = field(default_factory=dict)
+    # namespace -> (the operation up to which they were read, its names)
     names: dict[str, tuple[str, Names]] = field(default_factory=dict)
-    answers_within: AnswersWithin = _nobody
+    answers_within: AnswersWithin = _nobody  # asks several authorities, for so many seconds at most
+    # authority -> until when what is learned is not compared with it, because it did not answer
     away: dict[str, Instant] = field(default_factory=dict)
 
 

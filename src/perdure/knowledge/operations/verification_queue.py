@@ -27,33 +27,22 @@ from perdure.rules.document_edits import DocumentEdits
 
 @dataclass(frozen=True, slots=True)
 class FactGroup:
-    """Facts about one predicate of one entity, and what is asked about them.
+    """Facts about one predicate of one entity, and what is asked about them."""
 
-    Attributes:
-        facts: Those that are believed, the one known longest first.
-        question: What authorities are asked.
-        authorities: Who is, in the order in which they decide.
-    """
-
-    facts: tuple[Fact, ...]
-    question: AuthorityQuestion
-    authorities: tuple[str, ...]
+    facts: tuple[Fact, ...]  # those that are believed, the one known longest first
+    question: AuthorityQuestion  # what authorities are asked
+    authorities: tuple[str, ...]  # who is, in the order in which they decide
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationBatch:
-    """What one verification looks at.
+    """What one verification looks at."""
 
-    Attributes:
-        keys: Facts, by what they are about.
-        citing: Working tree -> the memories that cite it, with what they cite.
-        left: How many more there are.
-        checks: (memory, authority) -> what was written down the last time.
-    """
-
-    keys: tuple[FactGroup, ...] = ()
+    keys: tuple[FactGroup, ...] = ()  # facts, by what they are about
+    # working tree -> the memories that cite it, with what they cite
     citing: Mapping[str, list[tuple[str, list[Citation]]]] = field(default_factory=dict)
-    left: int = 0
+    left: int = 0  # how many more there are
+    # (memory, authority) -> what was written down the last time
     checks: Mapping[tuple[str, str], Document] = field(default_factory=dict)
 
     @property

@@ -34,36 +34,23 @@ class Agreement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuthorityQuestion:
-    """What an authority is asked.
+    """What an authority is asked."""
 
-    Attributes:
-        predicate: In normal form: ``delivery_day_preference``.
-        subject: The entity's id.
-        name: The entity's name, bound as ``:subject``.
-        aliases: Every name of the entity as written, its own among them, bound as ``:aliases``.
-        claimed: The value that is believed, as text; for people, never part of a query.
-    """
-
-    predicate: str
-    subject: str
-    name: str
-    aliases: tuple[str, ...] = ()
-    claimed: str = ""
+    predicate: str  # in normal form: ``delivery_day_preference``
+    subject: str  # the entity's id
+    name: str  # the entity's name, bound as ``:subject``
+    aliases: tuple[str, ...] = ()  # every name of the entity as written, its own among them, bound as ``:aliases``
+    claimed: str = ""  # the value that is believed, as text; for people, never part of a query
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorityAnswer:
-    """What an authority said.
+    """What an authority said."""
 
-    Attributes:
-        standing: Whether it knows.
-        values: Different values in the order in which it gave them; several mean that it does not decide.
-        evidence: Where it is from, or why there is none, in words without credentials.
-    """
-
-    standing: Standing
+    standing: Standing  # whether it knows
+    # different values in the order in which it gave them; several mean that it does not decide
     values: tuple[str, ...] = ()
-    evidence: str = ""
+    evidence: str = ""  # where it is from, or why there is none, in words without credentials
 
 
 Answers = Callable[[Sequence[AuthorityQuestion]], list[AuthorityAnswer]]
@@ -72,29 +59,17 @@ Answers = Callable[[Sequence[AuthorityQuestion]], list[AuthorityAnswer]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict(JsonRecord):
-    """What came of asking about one fact, with both values.
+    """What came of asking about one fact, with both values."""
 
-    Attributes:
-        id: The memory of kind fact.
-        key: What the fact is about, ``entity|predicate``.
-        authority: Who was asked.
-        outcome: What came of it.
-        claimed: The value that was believed.
-        known: What the authority has.
-        evidence: Where from, or why not, in words.
-        at: When it was asked.
-        replaced_by: The fact that holds the authority's value since, if this one was invalidated.
-    """
-
-    id: str
-    key: str
-    authority: str
-    outcome: Agreement
-    claimed: str
-    known: tuple[str, ...]
-    evidence: str
-    at: Instant
-    replaced_by: str = ""
+    id: str  # the memory of kind fact
+    key: str  # what the fact is about, ``entity|predicate``
+    authority: str  # who was asked
+    outcome: Agreement  # what came of it
+    claimed: str  # the value that was believed
+    known: tuple[str, ...]  # what the authority has
+    evidence: str  # where from, or why not, in words
+    at: Instant  # when it was asked
+    replaced_by: str = ""  # the fact that holds the authority's value since, if this one was invalidated
 
 
 # --- what memories cite
@@ -111,21 +86,13 @@ class CitationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One thing that a text points at.
+    """One thing that a text points at."""
 
-    Attributes:
-        kind: What sort.
-        text: As it is written: ``src/app.py#main``.
-        target: The path, the commit's id or the URL.
-        symbol: What is cited in the path, of kind SYMBOL.
-        start: First character in the text.
-    """
-
-    kind: CitationKind
-    text: str
-    target: str
-    symbol: str = ""
-    start: int = 0
+    kind: CitationKind  # what sort
+    text: str  # as it is written: ``src/app.py#main``
+    target: str  # the path, the commit's id or the URL
+    symbol: str = ""  # what is cited in the path, of kind SYMBOL
+    start: int = 0  # first character in the text
 
 
 class Sight(StrEnum):
@@ -141,19 +108,12 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What was seen of one citation.
+    """What was seen of one citation."""
 
-    Attributes:
-        citation: What was looked for.
-        sight: What became of it.
-        evidence: What was seen, in words.
-        found: Where it is now, of kind MOVED; several places where it may be.
-    """
-
-    citation: Citation
-    sight: Sight
-    evidence: str
-    found: tuple[str, ...] = ()
+    citation: Citation  # what was looked for
+    sight: Sight  # what became of it
+    evidence: str  # what was seen, in words
+    found: tuple[str, ...] = ()  # where it is now, of kind MOVED; several places where it may be
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sighting as plain JSON data."""
@@ -171,40 +131,25 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class SqlConfig:
-    """One database that knows better: a table ``[authorities.NAME]`` with ``url`` or ``url_variable``.
+    """One database that knows better: a table ``[authorities.NAME]`` with ``url`` or ``url_variable``."""
 
-    Attributes:
-        name: What it is called in answers.
-        url: ``sqlite:///domain.db`` or ``postgresql+psycopg://...``; empty if a variable holds it.
-        url_variable: The environment variable that holds it, so that no password is in a file.
-        timeout_seconds: Longest time that one query may take, 0.05 to 60.
-        predicates: Predicate -> one SELECT; ``:subject`` and ``:aliases`` are bound, and colons elsewhere escaped.
-        namespaces: Where it counts; everywhere if empty.
-    """
-
-    name: str
-    url: str = ""
-    url_variable: str = ""
-    timeout_seconds: float = 2.0
+    name: str  # what it is called in answers
+    url: str = ""  # ``sqlite:///domain.db`` or ``postgresql+psycopg://...``; empty if a variable holds it
+    url_variable: str = ""  # the environment variable that holds it, so that no password is in a file
+    timeout_seconds: float = 2.0  # longest time that one query may take, 0.05 to 60
+    # predicate -> one SELECT; ``:subject`` and ``:aliases`` are bound, and colons elsewhere escaped
     predicates: Mapping[str, str] = field(default_factory=dict)
-    namespaces: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()  # where it counts; everywhere if empty
 
 
 @dataclass(frozen=True, slots=True)
 class TreeConfig:
-    """One working tree that memories cite: a table ``[authorities.NAME]`` with ``working_tree``.
+    """One working tree that memories cite: a table ``[authorities.NAME]`` with ``working_tree``."""
 
-    Attributes:
-        name: What it is called in answers.
-        root: Its folder.
-        timeout_seconds: Longest time to look at what one memory cites, 0.05 to 60.
-        namespaces: Whose memories cite it; all if empty.
-    """
-
-    name: str
-    root: str
-    timeout_seconds: float = 2.0
-    namespaces: tuple[str, ...] = ()
+    name: str  # what it is called in answers
+    root: str  # its folder
+    timeout_seconds: float = 2.0  # longest time to look at what one memory cites, 0.05 to 60
+    namespaces: tuple[str, ...] = ()  # whose memories cite it; all if empty
 
 
 AuthorityConfig = SqlConfig | TreeConfig

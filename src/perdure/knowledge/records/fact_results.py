@@ -14,29 +14,18 @@ from perdure.records.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Learnt(Written):
-    """What messages taught; ``reason`` says why they taught nothing.
-
-    Attributes:
-        messages: Messages that were read.
-        created: Ids of the facts that are new, those that were not believed at once too.
-        reinforced: Ids of the facts that were said again or confirmed.
-        retired: Ids of the facts that were replaced, ended or denied.
-        asked: Ids of the facts that a person is asked about.
-        entities: Ids of the entities that are new.
-        waiting: Messages of these sessions that the language model could not read yet.
-        operations: Ids of the operations, for ``undo``.
-    """
+    """What messages taught; ``reason`` says why they taught nothing."""
 
     _computed: ClassVar[tuple[str, ...]] = ("changed", "reason")
 
-    messages: int = 0
-    created: tuple[str, ...] = ()
-    reinforced: tuple[str, ...] = ()
-    retired: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    waiting: int = 0
-    operations: tuple[str, ...] = ()
+    messages: int = 0  # messages that were read
+    created: tuple[str, ...] = ()  # ids of the facts that are new, those that were not believed at once too
+    reinforced: tuple[str, ...] = ()  # ids of the facts that were said again or confirmed
+    retired: tuple[str, ...] = ()  # ids of the facts that were replaced, ended or denied
+    asked: tuple[str, ...] = ()  # ids of the facts that a person is asked about
+    entities: tuple[str, ...] = ()  # ids of the entities that are new
+    waiting: int = 0  # messages of these sessions that the language model could not read yet
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 
     @property
     def reason(self) -> str:
@@ -67,60 +56,33 @@ class Learnt(Written):
 
 @dataclass(frozen=True, slots=True)
 class FactLine(JsonRecord):
-    """One fact, as it is now.
+    """One fact, as it is now."""
 
-    Attributes:
-        id: The memory.
-        namespace: Where it is.
-        subject: The entity's id.
-        name: The entity's name.
-        predicate: In normal form.
-        type: Sort of predicate.
-        value: As it was said.
-        state: active, aging, superseded, invalidated or archived.
-        confidence: Now, 0 to 1.
-        base: Without the passage of time.
-        confirmations: How often it was said or confirmed.
-        learned: How it was learned at first.
-        trust: Whose word it is.
-        valid_from: Since when it is true, as far as is known.
-        valid_to: Until when it was.
-        believed_from: When it was stored.
-        believed_to: When it was no longer believed.
-        supersedes: The facts that it replaced.
-        superseded_by: The facts that replaced it.
-        contested: The facts that it is in open conflict with.
-        sources: (memory, quote) of where it was said, oldest first.
-        question: What to ask a person, if it is ageing.
-        session: The session that alone sees it; empty if all do.
-        denied: The value is said not to hold: "eat: not pork".
-        unconfirmed_since: Of what nobody has confirmed for long the day on which somebody last did: ``2026-11-21``.
-    """
-
-    id: str
-    namespace: str
-    subject: str
-    name: str
-    predicate: str
-    type: str
-    value: str
-    state: str
-    confidence: float
-    base: float
-    confirmations: int
-    learned: str
-    trust: str
-    valid_from: str
-    valid_to: str
-    believed_from: str
-    believed_to: str
-    supersedes: tuple[str, ...] = ()
-    superseded_by: tuple[str, ...] = ()
-    contested: tuple[str, ...] = ()
-    sources: tuple[tuple[str, str], ...] = ()
-    question: str = ""
-    session: str = ""
-    denied: bool = False
+    id: str  # the memory
+    namespace: str  # where it is
+    subject: str  # the entity's id
+    name: str  # the entity's name
+    predicate: str  # in normal form
+    type: str  # sort of predicate
+    value: str  # as it was said
+    state: str  # active, aging, superseded, invalidated or archived
+    confidence: float  # now, 0 to 1
+    base: float  # without the passage of time
+    confirmations: int  # how often it was said or confirmed
+    learned: str  # how it was learned at first
+    trust: str  # whose word it is
+    valid_from: str  # since when it is true, as far as is known
+    valid_to: str  # until when it was
+    believed_from: str  # when it was stored
+    believed_to: str  # when it was no longer believed
+    supersedes: tuple[str, ...] = ()  # the facts that it replaced
+    superseded_by: tuple[str, ...] = ()  # the facts that replaced it
+    contested: tuple[str, ...] = ()  # the facts that it is in open conflict with
+    sources: tuple[tuple[str, str], ...] = ()  # (memory, quote) of where it was said, oldest first
+    question: str = ""  # what to ask a person, if it is ageing
+    session: str = ""  # the session that alone sees it; empty if all do
+    denied: bool = False  # the value is said not to hold: "eat: not pork"
+    # of what nobody has confirmed for long the day on which somebody last did: ``2026-11-21``
     unconfirmed_since: str = ""
 
     @property
@@ -131,53 +93,32 @@ class FactLine(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class Timeline(JsonRecord):
-    """What was true of an entity, and believed, in the order of time.
+    """What was true of an entity, and believed, in the order of time."""
 
-    Attributes:
-        entity: The entity's id.
-        name: Its name.
-        facts: Oldest first by when they began to be true.
-    """
-
-    entity: str
-    name: str
-    facts: tuple[FactLine, ...] = field(default_factory=tuple)
+    entity: str  # the entity's id
+    name: str  # its name
+    facts: tuple[FactLine, ...] = field(default_factory=tuple)  # oldest first by when they began to be true
 
 
 @dataclass(frozen=True, slots=True)
 class EntitySummary(JsonRecord):
-    """What is known of an entity, summed up.
+    """What is known of an entity, summed up."""
 
-    Attributes:
-        id: The memory; empty in a preview.
-        entity: The entity's id.
-        text: What it says; how sure it is, it says in words as of its day.
-        key_facts: Predicate -> value, confidence when it was made, and the ids of the memories that say so;
-            ``contested_by`` has the other values of an open conflict.
-        sources: Everything that it stands for.
-    """
-
-    id: str
-    entity: str
-    text: str
+    id: str  # the memory; empty in a preview
+    entity: str  # the entity's id
+    text: str  # what it says; how sure it is, it says in words as of its day
+    # predicate -> value, confidence when it was made, and the ids of the memories that say so; ``contested_by`` has the
+    # other values of an open conflict
     key_facts: Mapping[str, Mapping[str, Any]]
-    sources: tuple[str, ...]
+    sources: tuple[str, ...]  # everything that it stands for
 
 
 @dataclass(frozen=True, slots=True)
 class Summaries(Written):
-    """The summaries that were due.
+    """The summaries that were due."""
 
-    Attributes:
-        made: One for each entity, by its id.
-        dry_run: Whether nothing was written.
-        operations: Ids of the operations, for ``undo``.
-        plans: The plans, for a dry run.
-        reason: Why none was made; empty where one was.
-    """
-
-    made: tuple[EntitySummary, ...] = ()
-    dry_run: bool = False
-    operations: tuple[str, ...] = ()
-    plans: tuple[Plan, ...] = ()
-    reason: str = ""
+    made: tuple[EntitySummary, ...] = ()  # one for each entity, by its id
+    dry_run: bool = False  # whether nothing was written
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
+    plans: tuple[Plan, ...] = ()  # the plans, for a dry run
+    reason: str = ""  # why none was made; empty where one was

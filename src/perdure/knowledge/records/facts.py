@@ -45,23 +45,14 @@ class ValueKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The object of a fact.
+    """The object of a fact."""
 
-    Attributes:
-        text: As it was said, without what surrounds it: ``Friday``, ``$1,350``, ``NET 30``.
-        kind: What sort it is.
-        norm: Its normal form: two values are equal where their normal forms are.
-        number: The number, of kind NUMBER.
-        unit: The number's unit in its normal form, or empty: ``usd``, ``ms``, ``word/week``.
-        at: The instant, of kind DATE: the beginning of the day that was meant.
-    """
-
-    text: str
-    kind: ValueKind
-    norm: str
-    number: float | None = None
-    unit: str = ""
-    at: Instant | None = None
+    text: str  # as it was said, without what surrounds it: ``Friday``, ``$1,350``, ``NET 30``
+    kind: ValueKind  # what sort it is
+    norm: str  # its normal form: two values are equal where their normal forms are
+    number: float | None = None  # the number, of kind NUMBER
+    unit: str = ""  # the number's unit in its normal form, or empty: ``usd``, ``ms``, ``word/week``
+    at: Instant | None = None  # the instant, of kind DATE: the beginning of the day that was meant
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value as plain JSON data, without what is empty."""
@@ -76,50 +67,30 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where in a message something was said.
+    """Where in a message something was said."""
 
-    Attributes:
-        start: First character in the message's text.
-        end: One past the last.
-        quote: The words: ``text[start:end]``.
-    """
-
-    start: int
-    end: int
-    quote: str
+    start: int  # first character in the message's text
+    end: int  # one past the last
+    quote: str  # the words: ``text[start:end]``
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that a message says, found by rules or by a model: a fact to be, or a change of one.
+    """One thing that a message says, found by rules or by a model: a fact to be, or a change of one."""
 
-    Attributes:
-        subject: As said: ``Gai Media``, ``they``, ``I``, ``my project``; resolved to an entity later.
-        predicate: In normal form, words joined by ``_``: ``delivery_day_preference``.
-        type: Sort of predicate: ``preference``, ``contact``, ``measure`` ...
-        value: What is claimed; None where a claim only denies (``they no longer smoke``: value smoke, denied).
-        learned: How it was said.
-        confidence: 0 to 1.
-        span: Where it was said.
-        old: The value that it says was true before (``switched from A to B``, ``not Friday``), if it says so.
-        denied: The value is said not to hold, or no longer.
-        many: The predicate may have several values at once.
-        valid_from: Since when it is true, where the message says so.
-        valid_to: Until when it is true, where that is said.
-    """
-
-    subject: str
-    predicate: str
-    type: str
-    value: Value
-    learned: Learned
-    confidence: float
-    span: Span
+    subject: str  # as said: ``Gai Media``, ``they``, ``I``, ``my project``; resolved to an entity later
+    predicate: str  # in normal form, words joined by ``_``: ``delivery_day_preference``
+    type: str  # sort of predicate: ``preference``, ``contact``, ``measure`` ...
+    value: Value  # what is claimed; None where a claim only denies (``they no longer smoke``: value smoke, denied)
+    learned: Learned  # how it was said
+    confidence: float  # 0 to 1
+    span: Span  # where it was said
+    # the value that it says was true before (``switched from A to B``, ``not Friday``), if it says so
     old: Value | None = None
-    denied: bool = False
-    many: bool = False
-    valid_from: Instant | None = None
-    valid_to: Instant | None = None
+    denied: bool = False  # the value is said not to hold, or no longer
+    many: bool = False  # the predicate may have several values at once
+    valid_from: Instant | None = None  # since when it is true, where the message says so
+    valid_to: Instant | None = None  # until when it is true, where that is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +112,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Somebody or something that facts are about.
+    """Somebody or something that facts are about."""
 
-    Attributes:
-        id: Canonical, readable and unique in its namespace: ``gai-media``.
-        name: As it is written in answers.
-        type: ``person``, ``organisation``, ``thing`` ... or empty.
-        aliases: Normal forms of its names -> as written; its own name is one of them.
-        merged_into: The entity that stands for it since a merge.
-    """
-
-    id: str
-    name: str
-    type: str = ""
+    id: str  # canonical, readable and unique in its namespace: ``gai-media``
+    name: str  # as it is written in answers
+    type: str = ""  # ``person``, ``organisation``, ``thing`` ... or empty
+    # normal forms of its names -> as written; its own name is one of them
     aliases: Mapping[str, str] = field(default_factory=dict)
-    merged_into: str | None = None
+    merged_into: str | None = None  # the entity that stands for it since a merge
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entity as plain JSON data."""
@@ -168,39 +132,24 @@ class Fact:
 
     The memory holds confidence, counts, status and words; this holds what they are about. Validity and belief are two
     axes: ``valid_*`` is when it was true, the memory's ``recorded_ms`` and ``retired`` is when it was believed.
-
-    Attributes:
-        id: The memory.
-        subject: The entity's id.
-        predicate: In normal form.
-        type: Sort of predicate.
-        value: The object.
-        learned: How it was learned at first.
-        sources: Where it was said, oldest first.
-        many: The predicate may have several values at once.
-        trust: The least trusted of its sources.
-        valid_from: When it began to be true, as far as is known: else when it was said.
-        valid_to: When it ceased to be true.
-        retired: When it was no longer believed: the instant at which that was learned, as ``recorded_ms`` is the one
-            at which the fact was. The days of the messages are ``valid_*``.
-        asked_not: A person said: do not ask again.
-        denied: The value is said not to hold: "does not eat pork".
     """
 
-    id: str
-    subject: str
-    predicate: str
-    type: str
-    value: Value
-    learned: Learned
-    sources: tuple[Source, ...] = ()
-    many: bool = False
-    trust: Trust = Trust.USER
-    valid_from: Instant | None = None
-    valid_to: Instant | None = None
+    id: str  # the memory
+    subject: str  # the entity's id
+    predicate: str  # in normal form
+    type: str  # sort of predicate
+    value: Value  # the object
+    learned: Learned  # how it was learned at first
+    sources: tuple[Source, ...] = ()  # where it was said, oldest first
+    many: bool = False  # the predicate may have several values at once
+    trust: Trust = Trust.USER  # the least trusted of its sources
+    valid_from: Instant | None = None  # when it began to be true, as far as is known: else when it was said
+    valid_to: Instant | None = None  # when it ceased to be true
+    # when it was no longer believed: the instant at which that was learned, as ``recorded_ms`` is the one at which the
+    # fact was. The days of the messages are ``valid_*``
     retired: Instant | None = None
-    asked_not: bool = False
-    denied: bool = False
+    asked_not: bool = False  # a person said: do not ask again
+    denied: bool = False  # the value is said not to hold: "does not eat pork"
 
     @property
     def shown_value(self) -> str:

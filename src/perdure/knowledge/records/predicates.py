@@ -14,15 +14,10 @@ UNNAMED: Final = "value"
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What is known of a predicate.
+    """What is known of a predicate."""
 
-    Attributes:
-        sort: What its facts are about in general.
-        many: Several values hold at once: a hobby adds, an address supersedes.
-    """
-
-    sort: Sort = Sort.ATTRIBUTE
-    many: bool = False
+    sort: Sort = Sort.ATTRIBUTE  # what its facts are about in general
+    many: bool = False  # several values hold at once: a hobby adds, an address supersedes
 
 
 class Predicates(Protocol):

@@ -12,44 +12,28 @@ from perdure.records.outcome import Written
 
 @dataclass(frozen=True, slots=True)
 class Cited(JsonRecord):
-    """What became of what one memory cites.
+    """What became of what one memory cites."""
 
-    Attributes:
-        id: The memory.
-        authority: The working tree.
-        sight: The worst of what it cites.
-        sightings: Each of them.
-    """
-
-    id: str
-    authority: str
-    sight: Sight
-    sightings: tuple[Sighting, ...]
+    id: str  # the memory
+    authority: str  # the working tree
+    sight: Sight  # the worst of what it cites
+    sightings: tuple[Sighting, ...]  # each of them
 
 
 @dataclass(frozen=True, slots=True)
 class Verified(Written):
-    """What a verification found and changed.
-
-    Attributes:
-        namespace: Where.
-        verdicts: What authorities said of facts, with the value that was believed and the one that they have.
-        cited: What became of what memories cite.
-        left: Facts and citing memories beyond the limit; they come first the next time.
-        unasked: Ids that were named and that no authority has a word on.
-        operations: Ids of the operations, for ``undo``; empty where nothing changed.
-        note: What the caller should know: that no authority is set, or that none knows anything here.
-    """
+    """What a verification found and changed."""
 
     _computed: ClassVar[tuple[str, ...]] = ("counts", "changed")
 
-    namespace: str
+    namespace: str  # where
+    # what authorities said of facts, with the value that was believed and the one that they have
     verdicts: tuple[Verdict, ...] = ()
-    cited: tuple[Cited, ...] = ()
-    left: int = 0
-    unasked: tuple[str, ...] = ()
-    operations: tuple[str, ...] = ()
-    note: str = ""
+    cited: tuple[Cited, ...] = ()  # what became of what memories cite
+    left: int = 0  # facts and citing memories beyond the limit; they come first the next time
+    unasked: tuple[str, ...] = ()  # ids that were named and that no authority has a word on
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty where nothing changed
+    note: str = ""  # what the caller should know: that no authority is set, or that none knows anything here
 
     def count(self, outcome: Agreement) -> int:
         """Return how many facts came out so."""

@@ -23,17 +23,11 @@ _DIGITS: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class FactLifetime:
-    """How long one fact was watched, and whether it changed then.
+    """How long one fact was watched, and whether it changed then."""
 
-    Attributes:
-        type: Its sort of predicate.
-        days: Days from when it was known to its change, or to the last instant at which one would have been seen.
-        changed: Whether it ended by a change.
-    """
-
-    type: str
-    days: float
-    changed: bool
+    type: str  # its sort of predicate
+    days: float  # days from when it was known to its change, or to the last instant at which one would have been seen
+    changed: bool  # whether it ended by a change
 
 
 def fact_lifetime(fact: Fact, state: State, now: Instant) -> FactLifetime | None:

@@ -62,17 +62,11 @@ class ConflictStrategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """A fact that is believed.
+    """A fact that is believed."""
 
-    Attributes:
-        fact: What it says.
-        state: Its memory's state.
-        confidence: Effective confidence at the instant of the claim, 0 to 1.
-    """
-
-    fact: Fact
-    state: State
-    confidence: float
+    fact: Fact  # what it says
+    state: State  # its memory's state
+    confidence: float  # effective confidence at the instant of the claim, 0 to 1
 
     @property
     def said(self) -> Instant:
@@ -82,22 +76,17 @@ class KnownFact:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of a claim, and why.
+    """What becomes of a claim, and why."""
 
-    Attributes:
-        action: What.
-        about: The facts that it replaces, yields to, or contradicts, the surest first; what it confirms comes before
-            what it is said to have replaced.
-        strategy: How a conflict was decided, also one that was open before; None where there is none.
-        predicate: The predicate that it is stored under: that of the fact it corrects, where it named none itself.
-        because: In words and numbers.
-    """
-
-    action: Action
+    action: Action  # what
+    # the facts that it replaces, yields to, or contradicts, the surest first; what it confirms comes before what it is
+    # said to have replaced
     about: tuple[KnownFact, ...] = ()
+    # how a conflict was decided, also one that was open before; None where there is none
     strategy: ConflictStrategy | None = None
+    # the predicate that it is stored under: that of the fact it corrects, where it named none itself
     predicate: str = ""
-    because: str = ""
+    because: str = ""  # in words and numbers
 
 
 def resolve_claim(

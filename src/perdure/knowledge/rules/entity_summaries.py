@@ -27,21 +27,14 @@ _AGAIN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A summary to be.
+    """A summary to be."""
 
-    Attributes:
-        entity: The entity's id.
-        text: What it says.
-        key_facts: Predicate -> value, confidence, and the ids of the memories that say so.
-        sources: Everything that it stands for: facts and messages, oldest first.
-        made_of: A digest of the facts, and how many messages there were.
-    """
-
-    entity: str
-    text: str
+    entity: str  # the entity's id
+    text: str  # what it says
+    # predicate -> value, confidence, and the ids of the memories that say so
     key_facts: Mapping[str, Mapping[str, Any]]
-    sources: tuple[str, ...]
-    made_of: Mapping[str, Any]
+    sources: tuple[str, ...]  # everything that it stands for: facts and messages, oldest first
+    made_of: Mapping[str, Any]  # a digest of the facts, and how many messages there were
 
 
 def is_due(

@@ -44,28 +44,18 @@ _OWNED: Final = re.compile(r"['’]s?\s+((?:[^\W\d_][\w-]*\s+){0,2}[^\W\d_][\w-]
 
 @dataclass(frozen=True, slots=True)
 class SheetQuestion:
-    """What a question asks for.
+    """What a question asks for."""
 
-    Attributes:
-        query: As asked.
-        named: The entities that it names; whom they stand for since a merge.
-        strict: Facts of others are let on the sheet only where they name one of those: not in the first person, where
-            nobody else is named.
-        forms: Normal forms of all names of those.
-        words: What it asks for: stems of its words other than those names.
-        predicates: Words of the predicates that it may mean by others: "live" is a home.
-        speaker: Whoever speaks, where the question is in the first person.
-        beside: Whether whoever speaks is asked about beside those whom it names: "Rita and I".
-    """
-
-    query: str
-    named: frozenset[str]
+    query: str  # as asked
+    named: frozenset[str]  # the entities that it names; whom they stand for since a merge
+    # facts of others are let on the sheet only where they name one of those: not in the first person, where nobody else
+    # is named
     strict: bool
-    forms: frozenset[str]
-    words: frozenset[str]
-    predicates: frozenset[str]
-    speaker: str | None = None
-    beside: bool = False
+    forms: frozenset[str]  # normal forms of all names of those
+    words: frozenset[str]  # what it asks for: stems of its words other than those names
+    predicates: frozenset[str]  # words of the predicates that it may mean by others: "live" is a home
+    speaker: str | None = None  # whoever speaks, where the question is in the first person
+    beside: bool = False  # whether whoever speaks is asked about beside those whom it names: "Rita and I"
 
 
 def parse_question(

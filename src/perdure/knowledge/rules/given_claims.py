@@ -31,19 +31,12 @@ _BY_OTHERS: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class MeantClaim:
-    """A claim whose names were looked up.
+    """A claim whose names were looked up."""
 
-    Attributes:
-        given: As it was handed over.
-        subject: The entity's id.
-        name: The entity's name.
-        claim: What it says.
-    """
-
-    given: GivenClaim
-    subject: str
-    name: str
-    claim: Claim
+    given: GivenClaim  # as it was handed over
+    subject: str  # the entity's id
+    name: str  # the entity's name
+    claim: Claim  # what it says
 
 
 def predicate_name(words: str, predicates: Predicates) -> str:

@@ -57,18 +57,12 @@ def _before(identity: str) -> str:
 
 @dataclass(slots=True)
 class Unread:
-    """The messages of a session that rules have learned from, and that a language model could not be asked about.
+    """The messages of a session that rules have learned from, and that a language model could not be asked about."""
 
-    Attributes:
-        first: It waits, and all after it that were learned from; empty for none.
-        recent: The messages before the first, for whom "they" are.
-        waiting: How many wait, from the first on.
-        failed: Message -> how often the model was asked about it again, and its reply was of no use.
-    """
-
-    first: str = ""
-    recent: list[str] = field(default_factory=list)
-    waiting: int = 0
+    first: str = ""  # it waits, and all after it that were learned from; empty for none
+    recent: list[str] = field(default_factory=list)  # the messages before the first, for whom "they" are
+    waiting: int = 0  # how many wait, from the first on
+    # message -> how often the model was asked about it again, and its reply was of no use
     failed: dict[str, int] = field(default_factory=dict)
 
     @classmethod

@@ -25,17 +25,11 @@ VALUES: Final = "values:"
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One answer of a person.
+    """One answer of a person."""
 
-    Attributes:
-        subject: The entity that it was about.
-        many: Several values hold at once; else one takes the place of the other.
-        at: When it was given.
-    """
-
-    subject: str
-    many: bool
-    at: Instant
+    subject: str  # the entity that it was about
+    many: bool  # several values hold at once; else one takes the place of the other
+    at: Instant  # when it was given
 
     def to_data(self) -> dict[str, Any]:
         """Return what its document says."""
@@ -107,25 +101,15 @@ class SynonymAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SynonymPair:
-    """Two names of predicates, and what was said of them.
+    """Two names of predicates, and what was said of them."""
 
-    Attributes:
-        goes: The name that is replaced where they are the same.
-        stays: The other.
-        said: What a person said.
-        cosine: How alike they are.
-        fact: The fact that brought the question up: it is asked about.
-        other: The fact of the other name.
-        at: Since when it is asked.
-    """
-
-    goes: str
-    stays: str
-    said: SynonymAnswer
-    cosine: float
-    fact: str
-    other: str
-    at: Instant
+    goes: str  # the name that is replaced where they are the same
+    stays: str  # the other
+    said: SynonymAnswer  # what a person said
+    cosine: float  # how alike they are
+    fact: str  # the fact that brought the question up: it is asked about
+    other: str  # the fact of the other name
+    at: Instant  # since when it is asked
 
     @property
     def key(self) -> frozenset[str]:

@@ -26,19 +26,12 @@ _SYNONYMS, _PREDICATES = "synonyms", "predicates"
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The shipped predicates together with a person's own, which win.
+    """The shipped predicates together with a person's own, which win."""
 
-    Attributes:
-        table: Predicate in normal form -> what is known of it.
-        synonyms: Normal form -> predicate.
-        answers: Word of a question -> words of the predicates that answer it.
-        by_words: The words of a name of several -> the name.
-    """
-
-    table: Mapping[str, Predicate]
-    synonyms: Mapping[str, str]
-    answers: Mapping[str, frozenset[str]]
-    by_words: Mapping[frozenset[str], str] = field(init=False)
+    table: Mapping[str, Predicate]  # predicate in normal form -> what is known of it
+    synonyms: Mapping[str, str]  # normal form -> predicate
+    answers: Mapping[str, frozenset[str]]  # word of a question -> words of the predicates that answer it
+    by_words: Mapping[frozenset[str], str] = field(init=False)  # the words of a name of several -> the name
 
     def __post_init__(self) -> None:
         names = {**self.synonyms, **{name: name for name in self.table}}

@@ -32,29 +32,17 @@ _SAME: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """When some topics come up, others follow.
+    """When some topics come up, others follow."""
 
-    Attributes:
-        trigger: What comes up first, the most telling first.
-        then: What follows.
-        support: Sessions in which it followed.
-        sessions: Sessions in which the trigger came up.
-        lift: How many times as often it follows as it comes up anyway.
-        evidence: (earlier message, later message), one pair for each session.
-        id: The memory that says so; empty for one that is not stored.
-        names: Topic -> as it is shown, where that differs.
-        retired: It held once, and holds no more.
-    """
-
-    trigger: tuple[str, ...]
-    then: tuple[str, ...]
-    support: int
-    sessions: int
-    lift: float
-    evidence: tuple[tuple[str, str], ...] = ()
-    id: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
-    retired: bool = False
+    trigger: tuple[str, ...]  # what comes up first, the most telling first
+    then: tuple[str, ...]  # what follows
+    support: int  # sessions in which it followed
+    sessions: int  # sessions in which the trigger came up
+    lift: float  # how many times as often it follows as it comes up anyway
+    evidence: tuple[tuple[str, str], ...] = ()  # (earlier message, later message), one pair for each session
+    id: str = ""  # the memory that says so; empty for one that is not stored
+    names: Mapping[str, str] = field(default_factory=dict)  # topic -> as it is shown, where that differs
+    retired: bool = False  # it held once, and holds no more
 
     @property
     def confidence(self) -> float:
@@ -272,19 +260,12 @@ def _procedure(talk: Conversations, group: Sequence[_Pair]) -> Procedure:
 
 @dataclass(frozen=True, slots=True)
 class ProcedureChange:
-    """What becomes of one procedure.
+    """What becomes of one procedure."""
 
-    Attributes:
-        move: ``learned``, ``changed``, ``retired`` or ``back``.
-        before: As it was; None for a new one.
-        after: As it is to be.
-        because: Why, in numbers.
-    """
-
-    move: str
-    before: Procedure | None
-    after: Procedure
-    because: str
+    move: str  # ``learned``, ``changed``, ``retired`` or ``back``
+    before: Procedure | None  # as it was; None for a new one
+    after: Procedure  # as it is to be
+    because: str  # why, in numbers
 
 
 def decide_procedures(

@@ -23,19 +23,12 @@ _IDLE: Final = word_set("""
 
 @dataclass(frozen=True, slots=True)
 class TopicMessage:
-    """One message of a session.
+    """One message of a session."""
 
-    Attributes:
-        id: The memory that holds it.
-        session: Which one.
-        at: When it was said.
-        topics: What it is about.
-    """
-
-    id: str
-    session: str
-    at: Instant
-    topics: frozenset[str]
+    id: str  # the memory that holds it
+    session: str  # which one
+    at: Instant  # when it was said
+    topics: frozenset[str]  # what it is about
 
 
 def topics_of(text: str, entities: Iterable[str] = ()) -> frozenset[str]:

@@ -36,21 +36,13 @@ Searched = Literal["all", "recorded"]
 
 @dataclass(frozen=True, slots=True)
 class ConsolidateRequest:
-    """What a caller asked for, checked.
+    """What a caller asked for, checked."""
 
-    Attributes:
-        namespace: Where.
-        threshold: Least combined likeness, 0.7 to 0.99.
-        strategy: What stays.
-        groups: How many groups at most are merged.
-        pairs: All, or only those that were recorded when the memories were stored.
-    """
-
-    namespace: str
-    threshold: float
-    strategy: MergeStrategy
-    groups: int
-    pairs: Searched
+    namespace: str  # where
+    threshold: float  # least combined likeness, 0.7 to 0.99
+    strategy: MergeStrategy  # what stays
+    groups: int  # how many groups at most are merged
+    pairs: Searched  # all, or only those that were recorded when the memories were stored
 
 
 @dataclass(frozen=True, slots=True)

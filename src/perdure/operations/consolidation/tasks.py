@@ -33,19 +33,13 @@ from perdure.rules.lifecycle.signals import memory_items
 
 @dataclass(frozen=True, slots=True)
 class _TaskEnd:
-    """What is decided about a task.
-
-    Attributes:
-        left: The memories that it left open.
-        merged: Those that go -> those that stand for them.
-        strengthened: Edges whose weight rises.
-    """
+    """What is decided about a task."""
 
     decisions: Decisions
-    left: list[Record]
+    left: list[Record]  # the memories that it left open
     proposals: list[Proposal]
-    merged: Mapping[str, str]
-    strengthened: int
+    merged: Mapping[str, str]  # those that go -> those that stand for them
+    strengthened: int  # edges whose weight rises
 
     @property
     def promoted(self) -> tuple[str, ...]:

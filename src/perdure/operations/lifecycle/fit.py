@@ -100,18 +100,7 @@ def fit_after_sweep(ctx: Context, report: Report, namespace: str | None = None, 
 
 @dataclass(slots=True)
 class _Fit:
-    """One namespace being fitted.
-
-    Attributes:
-        pieces: Its visible memories as they are now.
-        shown: (id, form) -> the text in that form, of what was asked for; texts never change, so it stays right.
-        weighed: Those that were chosen once, and so measured against the whole.
-        spared: Memories whose answers the recall gate would lose; they stay as they are.
-        before: Tokens visible at the start.
-        refitted: What was done.
-        plans: How.
-        held: Why a gate stopped some of it.
-    """
+    """One namespace being fitted."""
 
     ctx: Context
     place: str
@@ -120,14 +109,17 @@ class _Fit:
     dry_run: bool
     accept_loss: str | None
     lease: Lease | None
-    pieces: dict[str, FitItem] = field(default_factory=dict)
+    pieces: dict[str, FitItem] = field(default_factory=dict)  # its visible memories as they are now
+    # (id, form) -> the text in that form, of what was asked for; texts never change, so it stays right
     shown: dict[tuple[str, Form], FormText] = field(default_factory=dict)
+    # those that were chosen once, and so measured against the whole
     weighed: set[tuple[str, Form]] = field(default_factory=set)
+    # memories whose answers the recall gate would lose; they stay as they are
     spared: set[str] = field(default_factory=set)
-    before: int | None = None
-    refitted: list[Refitted] = field(default_factory=list)
-    plans: list[Plan] = field(default_factory=list)
-    held: str = ""
+    before: int | None = None  # tokens visible at the start
+    refitted: list[Refitted] = field(default_factory=list)  # what was done
+    plans: list[Plan] = field(default_factory=list)  # how
+    held: str = ""  # why a gate stopped some of it
 
     def run(self) -> FitResult:
         """Read, choose and write; choose anew where others were faster, or a gate stopped some of it."""

@@ -113,24 +113,15 @@ def hidden_by(ctx: Context, place: str, until: Instant) -> int:
 
 @dataclass(slots=True)
 class _Sweep:
-    """One namespace being swept.
-
-    Attributes:
-        place: The namespace.
-        now: Up to when.
-        anew: Whether every memory is looked at, because the policy has changed.
-        dry_run: Whether nothing is to be written.
-        lease: The worker's right to it.
-        refusals: What the loss budget blocks; None until it was asked.
-    """
+    """One namespace being swept."""
 
     ctx: Context
-    place: str
-    now: Instant
-    anew: bool
-    dry_run: bool
-    lease: Lease | None = None
-    refusals: GateRefusals | None = None
+    place: str  # the namespace
+    now: Instant  # up to when
+    anew: bool  # whether every memory is looked at, because the policy has changed
+    dry_run: bool  # whether nothing is to be written
+    lease: Lease | None = None  # the worker's right to it
+    refusals: GateRefusals | None = None  # what the loss budget blocks; None until it was asked
 
     def run(self, tally: _Tally) -> None:
         """Sweep it page by page; each page is one plan."""

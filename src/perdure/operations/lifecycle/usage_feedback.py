@@ -28,17 +28,11 @@ _RECENT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """The recall that a use belongs to.
+    """The recall that a use belongs to."""
 
-    Attributes:
-        name: Its id, or empty.
-        query: What was asked, or empty where the log does not say that it returned the memory.
-        counted: Whether the recall returned the memory, so that the access is counted already.
-    """
-
-    name: str = ""
-    query: str = ""
-    counted: bool = False
+    name: str = ""  # its id, or empty
+    query: str = ""  # what was asked, or empty where the log does not say that it returned the memory
+    counted: bool = False  # whether the recall returned the memory, so that the access is counted already
 
 
 @dataclass(slots=True)

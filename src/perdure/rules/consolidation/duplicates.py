@@ -32,21 +32,13 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LikePair:
-    """Two memories and how alike they are; ``a`` is before ``b`` in the order of ids.
+    """Two memories and how alike they are; ``a`` is before ``b`` in the order of ids."""
 
-    Attributes:
-        a: The id of one.
-        b: The id of the other.
-        cosine: Of their vectors, -1 to 1.
-        overlap: Jaccard of their words, 0 to 1.
-        combined: Both, weighted (formulas/likeness.py).
-    """
-
-    a: str
-    b: str
-    cosine: float
-    overlap: float
-    combined: float
+    a: str  # the id of one
+    b: str  # the id of the other
+    cosine: float  # of their vectors, -1 to 1
+    overlap: float  # jaccard of their words, 0 to 1
+    combined: float  # both, weighted (formulas/likeness.py)
 
     def __post_init__(self) -> None:
         if self.a >= self.b:
@@ -59,15 +51,11 @@ class LikePair:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A group taken apart.
+    """A group taken apart."""
 
-    Attributes:
-        complete: Subgroups of two or more in which every pair reaches the threshold, each in order, in order.
-        left: Ids that belong to none of them, in order: they are reported, never merged.
-    """
-
+    # subgroups of two or more in which every pair reaches the threshold, each in order, in order
     complete: tuple[tuple[str, ...], ...]
-    left: tuple[str, ...]
+    left: tuple[str, ...]  # ids that belong to none of them, in order: they are reported, never merged
 
 
 def pair_label(pair: LikePair, policy: ConsolidatePolicy) -> Label:

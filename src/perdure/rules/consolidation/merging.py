@@ -99,36 +99,22 @@ def representative(members: Sequence[Record], strategy: MergeStrategy) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What a group of duplicates becomes. Nothing is lost: tags, counts and provenance of all are in it.
+    """What a group of duplicates becomes. Nothing is lost: tags, counts and provenance of all are in it."""
 
-    Attributes:
-        keeper: The id of the memory that stays; None for a new memory (``merge_content``).
-        losers: Ids that become ``consolidated``, in order.
-        content: The text, to be embedded anew where it is not the keeper's own.
-        tags: Of all, sorted.
-        metadata: Of all; the keeper's own keys win. ``consolidated_from`` lists the ids of all, and those that earlier
-            merges listed. Trust is that of whose words stay: the least of all where the contents are merged.
-        importance: The highest base, 0 to 1.
-        access_count: Of all together.
-        created_ms: The earliest.
-        accessed_ms: The last access to any; None if there was none.
-        similarity: Mean combined likeness of the group's pairs, 0 to 1.
-        label: What the table says of the weakest pair.
-        source: Always "consolidated".
-    """
-
-    keeper: str | None
-    losers: tuple[str, ...]
-    content: str
-    tags: tuple[str, ...]
+    keeper: str | None  # the id of the memory that stays; None for a new memory (``merge_content``)
+    losers: tuple[str, ...]  # ids that become ``consolidated``, in order
+    content: str  # the text, to be embedded anew where it is not the keeper's own
+    tags: tuple[str, ...]  # of all, sorted
+    # of all; the keeper's own keys win. ``consolidated_from`` lists the ids of all, and those that earlier merges
+    # listed. Trust is that of whose words stay: the least of all where the contents are merged
     metadata: Mapping[str, object]
-    importance: float
-    access_count: int
-    created_ms: Instant
-    accessed_ms: Instant | None
-    similarity: float
-    label: Label
-    source: str = SOURCE
+    importance: float  # the highest base, 0 to 1
+    access_count: int  # of all together
+    created_ms: Instant  # the earliest
+    accessed_ms: Instant | None  # the last access to any; None if there was none
+    similarity: float  # mean combined likeness of the group's pairs, 0 to 1
+    label: Label  # what the table says of the weakest pair
+    source: str = SOURCE  # always "consolidated"
 
 
 def merge_group(
@@ -189,17 +175,12 @@ def _metadata(ordered: Sequence[Record]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is to be done about one group.
+    """What is to be done about one group."""
 
-    Attributes:
-        merges: Each over a complete subgroup.
-        refusals: For each memory that stays apart although it is like another one, the first reason.
-        left: Ids that no merge takes up, in order.
-    """
-
-    merges: tuple[Merge, ...]
+    merges: tuple[Merge, ...]  # each over a complete subgroup
+    # for each memory that stays apart although it is like another one, the first reason
     refusals: tuple[MergeRefusal, ...]
-    left: tuple[str, ...]
+    left: tuple[str, ...]  # ids that no merge takes up, in order
 
 
 def pairs_to_compare(records: Sequence[Record], pairs: Sequence[LikePair]) -> list[tuple[str, str]]:

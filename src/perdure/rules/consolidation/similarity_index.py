@@ -23,17 +23,11 @@ LOOSE: Final = 500_000
 
 @dataclass(frozen=True, slots=True)
 class SimilarMemories:
-    """Pairs that are alike.
+    """Pairs that are alike."""
 
-    Attributes:
-        pairs: In order of ids, down to the lower one of the threshold and the policy's ``link_at``.
-        exact: Whether every pair was compared.
-        notes: Where the pairs are not all there.
-    """
-
-    pairs: list[LikePair]
-    exact: bool
-    notes: tuple[str, ...]
+    pairs: list[LikePair]  # in order of ids, down to the lower one of the threshold and the policy's ``link_at``
+    exact: bool  # whether every pair was compared
+    notes: tuple[str, ...]  # where the pairs are not all there
 
 
 class SimilarityIndex:

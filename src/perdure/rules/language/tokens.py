@@ -51,23 +51,14 @@ def count_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A word, a number, an identifier or a mark of a text.
+    """A word, a number, an identifier or a mark of a text."""
 
-    Attributes:
-        kind: The strongest of what it says.
-        text: As written.
-        start: Where it starts, in characters.
-        end: Where it ends.
-        sentence: Which sentence it is in, from 0.
-        said: What it says, in order: ``can't`` says a modal and a negation. Empty for a mark.
-    """
-
-    kind: Kind
-    text: str
-    start: int
-    end: int
-    sentence: int
-    said: tuple[Said, ...]
+    kind: Kind  # the strongest of what it says
+    text: str  # as written
+    start: int  # where it starts, in characters
+    end: int  # where it ends
+    sentence: int  # which sentence it is in, from 0
+    said: tuple[Said, ...]  # what it says, in order: ``can't`` says a modal and a negation. Empty for a mark
 
 
 _CHUNK: Final = re.compile(r"```(?s:.*?)(?:```|\Z)|`[^`\n]+`|[^\s`]+|`+")

@@ -37,41 +37,25 @@ RESTED_MS: Final = DAY_MS
 
 @dataclass(frozen=True, slots=True)
 class FitItem:
-    """A memory that may show less.
+    """A memory that may show less."""
 
-    Attributes:
-        id: Which one.
-        worth: What it is worth to keep in full.
-        forms: The form it has and those it may take, from the fullest to the barest, with their tokens.
-        exempt: It shows what it shows: pinned, in the vault, or in hot.
-        unknown: Forms, barer than those, of which it is not known yet whether it may take them; making them takes
-            long.
-    """
-
-    id: str
-    worth: float
-    forms: Forms
-    exempt: bool = False
+    id: str  # which one
+    worth: float  # what it is worth to keep in full
+    forms: Forms  # the form it has and those it may take, from the fullest to the barest, with their tokens
+    exempt: bool = False  # it shows what it shows: pinned, in the vault, or in hot
+    # forms, barer than those, of which it is not known yet whether it may take them; making them takes long
     unknown: tuple[Form, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to do about a namespace.
+    """What to do about a namespace."""
 
-    Attributes:
-        forms: Memory id -> the form it takes.
-        archived: Memories that are set aside, the least worth first.
-        before: Tokens that were visible.
-        after: Tokens that are visible then.
-        wanted: How many would have been set aside if there were no limit to it.
-    """
-
-    forms: dict[str, Form]
-    archived: tuple[str, ...]
-    before: int
-    after: int
-    wanted: int = 0
+    forms: dict[str, Form]  # memory id -> the form it takes
+    archived: tuple[str, ...]  # memories that are set aside, the least worth first
+    before: int  # tokens that were visible
+    after: int  # tokens that are visible then
+    wanted: int = 0  # how many would have been set aside if there were no limit to it
 
 
 def worth_of(memory: MemoryItem) -> float:

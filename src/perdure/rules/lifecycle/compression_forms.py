@@ -25,22 +25,14 @@ LADDER: Final = tuple(Form)
 
 @dataclass(frozen=True, slots=True)
 class FormText:
-    """A text in one form.
+    """A text in one form."""
 
-    Attributes:
-        form: Which form.
-        text: What is shown; None for the whole text.
-        tokens: Its tokens.
-        whole: Tokens of the whole text.
-        refused: Why the form is not taken; empty if it is.
-        preservation: Cosine between the meanings of this form and of the whole text, -1 to 1; None if not measured.
-    """
-
-    form: Form
-    text: str | None
-    tokens: int
-    whole: int
-    refused: str = ""
+    form: Form  # which form
+    text: str | None  # what is shown; None for the whole text
+    tokens: int  # its tokens
+    whole: int  # tokens of the whole text
+    refused: str = ""  # why the form is not taken; empty if it is
+    # cosine between the meanings of this form and of the whole text, -1 to 1; None if not measured
     preservation: float | None = None
 
     @property

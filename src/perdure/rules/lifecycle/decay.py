@@ -27,36 +27,22 @@ PREVIEW: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Decay:
-    """The curve that a call asks for.
+    """The curve that a call asks for."""
 
-    Attributes:
-        shape: exponential, linear or step.
-        half_life_days: 1 to 365.
-        floor: 0 to 0.5; decay does not go below it.
-        weight: How much of the loss frequent access gives back, 0 to 1.
-    """
-
-    shape: Shape
-    half_life_days: float
-    floor: float
-    weight: float
+    shape: Shape  # exponential, linear or step
+    half_life_days: float  # 1 to 365
+    floor: float  # 0 to 0.5; decay does not go below it
+    weight: float  # how much of the loss frequent access gives back, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What decay has made of some memories.
+    """What decay has made of some memories."""
 
-    Attributes:
-        analyzed: How many there are.
-        factors: The sum of their factors.
-        decayed: Those that are worth less than their base.
-        unwritten: (memory, what it is worth) where that is not what was last written down, pinned ones and the vault
-            left out.
-    """
-
-    analyzed: int
-    factors: float
-    decayed: list[DecayedMemory]
+    analyzed: int  # how many there are
+    factors: float  # the sum of their factors
+    decayed: list[DecayedMemory]  # those that are worth less than their base
+    # (memory, what it is worth) where that is not what was last written down, pinned ones and the vault left out
     unwritten: list[tuple[ImportanceRow, float]]
 
 

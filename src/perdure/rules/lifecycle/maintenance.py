@@ -20,15 +20,10 @@ _PLACE: Final = ("status", "status_ms", "tier", "tier_ms", "form", "form_ms")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may still be hidden in a namespace.
+    """What may still be hidden in a namespace."""
 
-    Attributes:
-        visible: Memories visible before the sweep.
-        hidden_today: Hidden by earlier operations of the same day.
-    """
-
-    visible: int
-    hidden_today: int
+    visible: int  # memories visible before the sweep
+    hidden_today: int  # hidden by earlier operations of the same day
 
     def refusal(self, hides: int, gates: GatePolicy) -> str:
         """Return why a plan that hides so many is stopped; empty if it may go on."""
@@ -65,17 +60,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class GateRefusals:
-    """Why gates block moves; empty for what they let go.
+    """Why gates block moves; empty for what they let go."""
 
-    Attributes:
-        hides: Why no memory may be hidden.
-        shrinks: Why none may be shown in a shorter form.
-        lost: Memory id -> why it alone may be neither.
-    """
-
-    hides: str = ""
-    shrinks: str = ""
-    lost: Mapping[str, str] = field(default_factory=dict)
+    hides: str = ""  # why no memory may be hidden
+    shrinks: str = ""  # why none may be shown in a shorter form
+    lost: Mapping[str, str] = field(default_factory=dict)  # memory id -> why it alone may be neither
 
     def __bool__(self) -> bool:
         """Whether anything is blocked."""

@@ -29,15 +29,10 @@ from perdure.rules.lifecycle.tier_table import Cohort, Fall, Limits, Rule
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The next move of each memory, shape [n].
+    """The next move of each memory, shape [n]."""
 
-    Attributes:
-        at: Instants; NEVER where there is none.
-        rule: Index into the tier table; -1 where there is none.
-    """
-
-    at: Ints
-    rule: Ints
+    at: Ints  # instants; NEVER where there is none
+    rule: Ints  # index into the tier table; -1 where there is none
 
     def take(self, rows: Ints) -> Moves:
         """Return the moves of some memories."""

@@ -45,23 +45,14 @@ _NAMES: Final = frozenset(f.name for f in fields(State))
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What happened to one memory whatever the policy.
+    """What happened to one memory whatever the policy."""
 
-    Attributes:
-        id: Which one.
-        text: Its words, for shorter forms.
-        born: Its state at birth.
-        message: It was among the last messages of its session then.
-        events: (instant, what a decision then wrote), oldest first.
-        accesses: When it was returned by a recall, oldest first.
-    """
-
-    id: str
-    text: str
-    born: State
-    message: bool
-    events: tuple[tuple[Instant, Mapping[str, Any]], ...] = ()
-    accesses: Accesses = ()
+    id: str  # which one
+    text: str  # its words, for shorter forms
+    born: State  # its state at birth
+    message: bool  # it was among the last messages of its session then
+    events: tuple[tuple[Instant, Mapping[str, Any]], ...] = ()  # (instant, what a decision then wrote), oldest first
+    accesses: Accesses = ()  # when it was returned by a recall, oldest first
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,34 +39,21 @@ VALIDATION: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """A reinforcement as it is asked for.
+    """A reinforcement as it is asked for."""
 
-    Attributes:
-        kind: additive, multiplicative or set_value.
-        amount: 0 to 1.
-        strength: Amount of the reinforcement of strength, 0 or more.
-    """
-
-    kind: BoostKind
-    amount: float
-    strength: float
+    kind: BoostKind  # additive, multiplicative or set_value
+    amount: float  # 0 to 1
+    strength: float  # amount of the reinforcement of strength, 0 or more
 
 
 @dataclass(frozen=True, slots=True)
 class SignalChange:
-    """What became of one memory.
+    """What became of one memory."""
 
-    Attributes:
-        state: As it is now.
-        old: The signal before, current.
-        new: The signal right after, current.
-        because: Why, in words and numbers.
-    """
-
-    state: State
-    old: float
-    new: float
-    because: str
+    state: State  # as it is now
+    old: float  # the signal before, current
+    new: float  # the signal right after, current
+    because: str  # why, in words and numbers
 
 
 def boost_of(kind: BoostKind, amount: float) -> Boost:

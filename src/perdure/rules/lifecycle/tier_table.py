@@ -28,17 +28,11 @@ Limits = Mapping[str, Any]
 
 @dataclass
 class Cohort:
-    """Memories that are tried against the rows.
+    """Memories that are tried against the rows."""
 
-    Attributes:
-        states: Their states.
-        policy: The policy in force.
-        accessed: The instants of the accesses that the rows are asked about; NEVER where only time passes.
-    """
-
-    states: Columns
-    policy: Policy
-    accessed: Ints
+    states: Columns  # their states
+    policy: Policy  # the policy in force
+    accessed: Ints  # the instants of the accesses that the rows are asked about; NEVER where only time passes
 
     @cached_property
     def _value(self) -> ValueCurve:
@@ -51,17 +45,12 @@ class Cohort:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """A signal that must have fallen before a row applies.
+    """A signal that must have fallen before a row applies."""
 
-    Attributes:
-        signal: Which one. Strength falls to the threshold of the memory's importance, and has no bound here.
-        bound: The policy key that it falls below.
-        at_most: Whether it is enough that it has fallen to the bound.
-    """
-
+    # which one. Strength falls to the threshold of the memory's importance, and has no bound here
     signal: Literal["value", "confidence", "strength"]
-    bound: str = ""
-    at_most: bool = False
+    bound: str = ""  # the policy key that it falls below
+    at_most: bool = False  # whether it is enough that it has fallen to the bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,34 +67,21 @@ Due = Callable[[Cohort, Ints, Limits], Ints]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row of the tier table.
+    """One row of the tier table."""
 
-    Attributes:
-        name: What the journal calls it.
-        sources: The tiers that it applies in.
-        target: The tier, status or form that it leads to.
-        because: Why it moved. In braces: the keys of limits, and signals at that instant (``value``, ``confidence``,
-            ``strength``, and ``threshold``, the strength at which it is forgotten).
-        due: When it falls due; NEVER where it does not.
-        falls: The signals that must have fallen.
-        bounds: The other policy keys that it reads, ``section.key``.
-        only: The memories to which it applies; None for all.
-        switch: A policy key, and what it must say for the row to apply; None for always.
-        on_access: Whether an access brings it about; time does if not.
-        figures: What the reason adds in parentheses at its end, written as ``because``.
-    """
-
-    name: str
-    sources: tuple[Tier, ...]
-    target: Tier | Status | Form
+    name: str  # what the journal calls it
+    sources: tuple[Tier, ...]  # the tiers that it applies in
+    target: Tier | Status | Form  # the tier, status or form that it leads to
+    # why it moved. In braces: the keys of limits, and signals at that instant (``value``, ``confidence``, ``strength``,
+    # and ``threshold``, the strength at which it is forgotten)
     because: str
-    due: Due
-    falls: tuple[Fall, ...] = ()
-    bounds: tuple[str, ...] = ()
-    only: Group | None = None
-    switch: tuple[str, str] | None = None
-    on_access: bool = False
-    figures: str = ""
+    due: Due  # when it falls due; NEVER where it does not
+    falls: tuple[Fall, ...] = ()  # the signals that must have fallen
+    bounds: tuple[str, ...] = ()  # the other policy keys that it reads, ``section.key``
+    only: Group | None = None  # the memories to which it applies; None for all
+    switch: tuple[str, str] | None = None  # a policy key, and what it must say for the row to apply; None for always
+    on_access: bool = False  # whether an access brings it about; time does if not
+    figures: str = ""  # what the reason adds in parentheses at its end, written as ``because``
 
     @property
     def shortens(self) -> Form | None:

@@ -23,17 +23,11 @@ _REMEDY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A server and what is bound to the connections to it.
+    """A server and what is bound to the connections to it."""
 
-    Attributes:
-        dsn: As libpq takes it; holds the password, so it is left out of what is printed.
-        prefix: Put before every namespace; nothing outside it can be named.
-        connections: Most connections at once.
-    """
-
-    dsn: str = field(repr=False)
-    prefix: str = ""
-    connections: int = 10
+    dsn: str = field(repr=False)  # as libpq takes it; holds the password, so it is left out of what is printed
+    prefix: str = ""  # put before every namespace; nothing outside it can be named
+    connections: int = 10  # most connections at once
 
     @classmethod
     def of(cls, url: str) -> Address:

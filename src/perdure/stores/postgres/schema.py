@@ -24,17 +24,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class SchemaStatus:
-    """What was found when the store was opened.
+    """What was found when the store was opened."""
 
-    Attributes:
-        version: Number of the schema.
-        read_only: The server takes no writes.
-        unfenced: The role is not held to row-level security: the second fence does not stand.
-    """
-
-    version: int
-    read_only: bool
-    unfenced: bool
+    version: int  # number of the schema
+    read_only: bool  # the server takes no writes
+    unfenced: bool  # the role is not held to row-level security: the second fence does not stand
 
 
 def newest() -> int:

@@ -47,21 +47,13 @@ _KEPT: Final = "before-restore"
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A store that was copied whole.
+    """A store that was copied whole."""
 
-    Attributes:
-        path: Where to.
-        memories: How many, the archived ones included.
-        operations: Of the journal.
-        size: Of the file, in bytes.
-        kept: Where the store is now that was there before; None if there was none.
-    """
-
-    path: Path
-    memories: int
-    operations: int
-    size: int
-    kept: Path | None = None
+    path: Path  # where to
+    memories: int  # how many, the archived ones included
+    operations: int  # of the journal
+    size: int  # of the file, in bytes
+    kept: Path | None = None  # where the store is now that was there before; None if there was none
 
 
 def backup(source: apsw.Connection | str | os.PathLike[str], target: Path, *, overwrite: bool = False) -> Copied:
