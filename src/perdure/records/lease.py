@@ -9,7 +9,7 @@ from perdure.records.instant import Instant
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who keeps a namespace. Clocks may differ between workers: what counts when writing is the epoch, never the time."""
+    """Who keeps a namespace. Clocks differ between workers: what counts when writing is the epoch, never the time."""
 
     namespace: str  # which one
     owner: str  # the worker's name
