@@ -120,9 +120,9 @@ class OnDemand(NoExtension[Context]):
         fact = record.state.kind is Kind.FACT
         return self._loaded.answer(ctx, record, verdict, reason) if fact else None
 
-    def conflicts(self, ctx: Context, record: Record, now: Instant, /) -> list[Change]:
+    def conflicts(self, ctx: Context, record: Record, now: Instant, since: str = "", /) -> list[Change]:
         """Return the conflicts that bringing back a fact opens."""
-        return self._loaded.conflicts(ctx, record, now) if record.state.kind is Kind.FACT else []
+        return self._loaded.conflicts(ctx, record, now, since) if record.state.kind is Kind.FACT else []
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts."""

@@ -367,6 +367,63 @@ def test_to_undo_a_sweep_that_hid_a_fact_asks_where_another_is_believed_by_now(m
     assert memory.check() == []
 
 
+@pytest.mark.behaviour("LD1")
+@pytest.mark.parametrize("hidden", [0, 1])
+@pytest.mark.parametrize("days", [0, 30])
+def test_to_undo_what_hid_one_side_of_a_conflict_leaves_the_conflict_as_it_was(
+    memory, contested, clock, path, hidden, days
+):
+    before, asked = logical(path), memory.review()
+    operation = memory.archive(contested[hidden], "in the way").operation
+    after = logical(path)
+    clock.passes(days=days)
+    back = memory.undo(operation)
+    assert logical(path) == before
+    clock.passes(days=-days)
+    assert memory.review() == asked
+    memory.undo(back.operation)
+    assert logical(path) == after
+
+
+@pytest.mark.behaviour("LD1")
+def test_everything_said_about_a_conflict_is_taken_back_newest_first(memory, say, clock, path):
+    empty = logical(path)
+    say(FRIDAY)
+    clock.passes(days=1)
+    say(THURSDAY, session="s2")
+    for fact in memory.facts("Gai Media"):
+        memory.archive(fact.id, "in the way")
+    clock.passes(days=100)
+    for operation in memory.history(limit=100):
+        memory.undo(operation.id)
+    assert logical(path) == empty
+
+
+@pytest.mark.behaviour("LD2")
+def test_the_question_of_an_undo_goes_with_the_newer_value(memory, say, clock, path):
+    say(FRIDAY)
+    before = logical(path)
+    (friday,) = memory.facts("Gai Media")
+    hidden = memory.archive(friday.id, "in the way").operation
+    told_since = {o.id for o in memory.history(limit=100)}
+    say(THURSDAY, session="s2")
+    memory.undo(hidden)
+    assert told(memory) == {"Friday": "active contested", "Thursday": "active contested"}
+    for operation in memory.history(limit=100):
+        if operation.id not in told_since and operation.operation != "undo":
+            memory.undo(operation.id)
+    assert (told(memory), memory.review()) == ({"Friday": "active"}, [])
+    assert logical(path) == before
+
+
+@pytest.mark.behaviour("LD3")
+def test_an_answer_that_was_taken_back_leaves_as_many_questions_for_today(memory, contested, clock):
+    asked = memory.review()
+    for _ in range(memory.policy.knowledge.questions_per_day):
+        memory.undo(memory.confirm(contested[1]).operation)
+    assert memory.review() == asked
+
+
 @pytest.mark.behaviour("DO45")
 def test_of_a_message_that_says_two_things_one_that_was_replaced_is_marked_where_it_is_asked_about(memory, say, clock):
     say("My sister Rita lives in Oslo.")

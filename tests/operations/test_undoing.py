@@ -78,8 +78,9 @@ def test_an_operation_is_taken_back_once(memory, path):
     operation = last(memory, "pin").id
     undo = memory.undo(operation)
     before = tables(path)
-    with pytest.raises(InvalidInput, match=undo.operation):
+    with pytest.raises(InvalidInput, match=undo.operation) as refused:
         memory.undo(operation)
+    assert undo.operation in refused.value.remedy
     assert tables(path) == before
 
 

@@ -162,9 +162,9 @@ class Knowledge:
             work[Task.VERIFY] = _verify
         return work
 
-    def conflicts(self, ctx: Context, record: Record, now: Instant, /) -> list[Change]:
+    def conflicts(self, ctx: Context, record: Record, now: Instant, since: str = "", /) -> list[Change]:
         """Return the conflicts and questions that bringing a fact back opens."""
-        return restore_conflicts(ctx, record, now)
+        return restore_conflicts(ctx, record, now, since)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term."""

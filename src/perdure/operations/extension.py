@@ -111,8 +111,11 @@ class Extension(Protocol[Ctx_contra]):
         """Return the tasks that maintenance runs besides its own in each namespace."""
         ...
 
-    def conflicts(self, ctx: Ctx_contra, record: Record, now: Instant, /) -> list[Change]:
-        """Return the conflicts and questions that bringing back a hidden memory opens."""
+    def conflicts(self, ctx: Ctx_contra, record: Record, now: Instant, since: str = "", /) -> list[Change]:
+        """Return the conflicts and questions that bringing back a hidden memory opens.
+
+        Only those with memories that changed after the operation ``since``; with all if it is empty.
+        """
         ...
 
     def promote(self, ctx: Ctx_contra, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
@@ -196,7 +199,7 @@ class NoExtension(Generic[Ctx_contra]):
         """Return no tasks."""
         return {}
 
-    def conflicts(self, _ctx: Ctx_contra, _record: Record, _now: Instant, /) -> list[Change]:
+    def conflicts(self, _ctx: Ctx_contra, _record: Record, _now: Instant, _since: str = "", /) -> list[Change]:
         """Return no conflicts."""
         return []
 

@@ -12,6 +12,7 @@ from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
 from perdure.records.applied import ApplyResult, UndoResult
+from perdure.records.document import CONFLICT_WITH, Shelf
 from perdure.records.errors import ConflictError, InvalidInput, NotFound, PartlyStored, PerdureError
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.link_kinds import DERIVED
@@ -50,14 +51,14 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
     if operation.undone_by is not None:
         raise InvalidInput(
             f"The operation {operation.id} was already undone by {operation.undone_by}.",
-            remedy="To redo it, undo {operation.undone_by}.",
+            remedy=f"To redo it, undo {operation.undone_by}.",
         )
     changes = _whole_changes(ctx, operation)
     now = ctx.clock()
     whole = Plan(operation.id, operation.operation, operation.namespace, now, changes, ctx.policy.version)
     plan = whole.inverse(id=ctx.ids(now), at=now)
     note = f"undoes {operation.operation} of {operation.at}"
-    plan = replace(plan, changes=(*plan.changes, *_reopened_conflicts(ctx, plan, now)), note=note)
+    plan = replace(plan, changes=(*plan.changes, *_new_conflicts(ctx, operation, plan, now)), note=note)
     try:
         ctx.store.apply(plan)
     except ConflictError as error:
@@ -77,8 +78,11 @@ def _last(ctx: Context) -> Operation:
     return operation
 
 
-def _reopened_conflicts(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
-    """Return the conflicts that a plan opens by bringing facts back beside what is believed by now."""
+def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant) -> list[Change]:
+    """Return the conflicts that an undo opens by bringing facts back beside what was stored or changed since.
+
+    What has not changed since was beside them before, and is left as it was.
+    """
     back = [
         c.id
         for c in plan.changes
@@ -87,7 +91,7 @@ def _reopened_conflicts(ctx: Context, plan: Plan, now: Instant) -> list[Change]:
     ]
     facts = [i for i, state in find_states(ctx, plan.namespace, back).items() if state.kind is Kind.FACT]
     records = find_records(ctx, plan.namespace, facts)
-    return [change for record in records for change in ctx.extension.conflicts(ctx, record, now)]
+    return [change for record in records for change in ctx.extension.conflicts(ctx, record, now, operation.id)]
 
 
 def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
@@ -95,7 +99,7 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     changes = ctx.store.changes(operation.namespace, operation.id)
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
     linking = {c.id for c in changes if c.target is Target.LINK}
-    own = {(c.id, c.after["shelf"], c.after["name"]) for c in changes if c.target is Target.DOCUMENT and c.after}
+    documents = {(c.id, c.after["shelf"], c.after["name"]) for c in changes if c.target is Target.DOCUMENT and c.after}
     images = ctx.store.images(operation.namespace, stored)
     waiting = ctx.store.accesses(operation.namespace, stored, ctx.clock() + 36_525 * DAY_MS)
     first: dict[str, dict[str, Any]] = {}
@@ -116,7 +120,7 @@ def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
             born = {**images[change.id], **first.get(change.id, {}), "op": (change.after or {}).get("op", operation.id)}
             result.append(replace(change, after=born))
             result += _loose_ends(ctx, operation, change.id, linking)
-            result += _documents(ctx, operation, change.id, own)
+            result += _documents(ctx, operation, change.id, documents)
             result += [
                 Change(Target.ACCESS, change.id, None, {"at_ms": at, "times": times}, "accessed in the meantime")
                 for at, times in waiting.get(change.id, ())
@@ -147,8 +151,22 @@ def _loose_ends(ctx: Context, operation: Operation, identity: str, own: set[str]
     ]
 
 
-def _documents(ctx: Context, operation: Operation, identity: str, own: set[tuple[str, str, str]]) -> list[Change]:
-    """Documents that later operations kept about a memory that is taken back: they go, and come back, with it."""
+def _documents(ctx: Context, operation: Operation, identity: str, told: set[tuple[str, str, str]]) -> list[Change]:
+    """Documents that later operations kept about a memory that is taken back: they go, and come back, with it.
+
+    ``told`` names those that the plan removes already; what is found is added to it.
+    """
+    kept = ctx.store.documents
+    found = {
+        (d.id, d.shelf.value, d.name): d
+        for d in (
+            *kept.find_about(operation.namespace, identity),
+            *kept.find_named(operation.namespace, Shelf.CONFLICT, [identity]),
+            *kept.find_named(operation.namespace, Shelf.REVIEW, [f"{CONFLICT_WITH}{identity}"]),
+        )
+    }
+    later = [found[key] for key in found if key not in told]
+    told.update(found)
     return [
         Change(
             Target.DOCUMENT,
@@ -157,8 +175,7 @@ def _documents(ctx: Context, operation: Operation, identity: str, own: set[tuple
             {"shelf": d.shelf, "name": d.name, "data": dict(d.data)},
             "stored in the meantime",
         )
-        for d in ctx.store.documents.find_about(operation.namespace, identity)
-        if (d.id, d.shelf, d.name) not in own
+        for d in later
     ]
 
 

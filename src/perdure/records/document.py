@@ -13,6 +13,9 @@ from typing import Any, Final
 UNREAD: Final = "unread"
 """The name of a document of the shelf LEARNED."""
 
+CONFLICT_WITH: Final = "conflict:"
+"""How the name of a question begins that asks which of two facts is right; the id of the earlier one follows."""
+
 
 class Shelf(StrEnum):
     """What sort of document it is, and so what ``id`` and ``name`` stand for."""

@@ -12,7 +12,7 @@ from perdure.knowledge.records.facts import Claim, Fact, Source
 from perdure.knowledge.rules.claim_resolution import Action, ConflictStrategy, Decision, KnownFact
 from perdure.knowledge.rules.fact_records import draft_fact, link_change, new_fact
 from perdure.knowledge.rules.fact_states import FactEvent, allowed, state_of, status_after
-from perdure.records.document import Shelf
+from perdure.records.document import CONFLICT_WITH, Shelf
 from perdure.records.instant import Instant
 from perdure.records.link_kinds import DERIVED, SUPERSEDES
 from perdure.records.memory import Scope, Status
@@ -294,7 +294,7 @@ class ClaimWriter:
     def _ask(self, made: str, other: str, because: str, at: Instant) -> None:
         """Put the question which of two is right before a person."""
         data = {"why": f"two values: {because}", "since_ms": at, "against": other}
-        self.work.edits.put(Shelf.REVIEW, made, f"conflict:{other}", data, "a person is asked")
+        self.work.edits.put(Shelf.REVIEW, made, f"{CONFLICT_WITH}{other}", data, "a person is asked")
         self.tally.asked.append(made)
 
     def _settled(self, identity: str, because: str, *, believed: bool) -> None:
@@ -312,4 +312,4 @@ class ClaimWriter:
     def _closed(self, older: str, newer: str, outcome: str, because: str) -> None:
         data = {**(self.work.edits.get(Shelf.CONFLICT, older, newer) or {}), "outcome": outcome}
         self.work.edits.put(Shelf.CONFLICT, older, newer, data, because)
-        self.work.close_reviews(newer, because, name=f"conflict:{older}")
+        self.work.close_reviews(newer, because, name=f"{CONFLICT_WITH}{older}")

@@ -12,8 +12,15 @@ from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.plan import Change
 
 
-def restore_conflicts(ctx: Context, record: Record, now: Instant) -> list[Change]:
-    """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact."""
+def restore_conflicts(ctx: Context, record: Record, now: Instant, since: str = "") -> list[Change]:
+    """Return the conflicts and questions that bringing a fact back opens; none of what is no hidden fact.
+
+    Args:
+        ctx: Store and policy.
+        record: The memory that is brought back.
+        now: The instant.
+        since: Facts that no operation changed after this one are left out; none are if it is empty.
+    """
     if record.state.kind is not Kind.FACT or record.state.status is not Status.ARCHIVED:
         return []
     work = FactSession(ctx, record.namespace, now)
@@ -25,7 +32,7 @@ def restore_conflicts(ctx: Context, record: Record, now: Instant) -> list[Change
     writer = ClaimWriter(work)
     for other in beside:
         there = work.record(other.fact.id)
-        if own.fact.contradicts(other.fact) and same_audience(record, there):
+        if there.op > since and own.fact.contradicts(other.fact) and same_audience(record, there):
             told = f"{own.fact.shown_value} was brought back beside {other.fact.shown_value}"
             writer.contest(own, other, now, told)
     return work.edits.changes()
