@@ -108,6 +108,10 @@ class OnDemand(NoExtension[Context]):
         """Return why a fact is believed or not."""
         return self._loaded.explain(ctx, memory, history, now) if memory.kind is Kind.FACT else None
 
+    def about(self, ctx: Context, namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the memories that are about an entity, and the entity."""
+        return self._loaded.about(ctx, namespace, name)
+
     def questions(self, ctx: Context, namespace: str, now: Instant, /) -> Iterable[Question]:
         """Return open questions where something was asked about what was learned."""
         asked = ctx.store.documents.page(namespace, Shelf.LESSON, ("", ""), 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
+from perdure.verbs.erasing import ErasingVerbs
 from perdure.verbs.facts import FactVerbs
 from perdure.verbs.lazy import lazy_modules
 from perdure.verbs.maintaining import MaintainingVerbs
@@ -30,7 +31,14 @@ LEARNS_NONE = (
 
 
 class Memory(
-    StoringVerbs, RecallingVerbs, FactVerbs, ReviewingVerbs, DecidingVerbs, ConsolidatingVerbs, MaintainingVerbs
+    StoringVerbs,
+    RecallingVerbs,
+    FactVerbs,
+    ReviewingVerbs,
+    DecidingVerbs,
+    ErasingVerbs,
+    ConsolidatingVerbs,
+    MaintainingVerbs,
 ):
     """A memory store and its verbs. Thread-safe; several processes may open one file.
 

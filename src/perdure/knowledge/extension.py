@@ -14,6 +14,7 @@ from perdure.knowledge.extraction.event_types import event_importance, event_of
 from perdure.knowledge.extraction.mentions import mentions
 from perdure.knowledge.operations.change_rates import learn_rates
 from perdure.knowledge.operations.conflict_detection import restore_conflicts
+from perdure.knowledge.operations.entities import memories_about
 from perdure.knowledge.operations.entity_summaries import summarize
 from perdure.knowledge.operations.explain import fact_reasons
 from perdure.knowledge.operations.fact_recall import (
@@ -165,6 +166,10 @@ class Knowledge:
     def conflicts(self, ctx: Context, record: Record, now: Instant, since: str = "", /) -> list[Change]:
         """Return the conflicts and questions that bringing a fact back opens."""
         return restore_conflicts(ctx, record, now, since)
+
+    def about(self, ctx: Context, namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the memories that are about an entity or name it, and the entity with those merged into it."""
+        return memories_about(ctx, namespace, name)
 
     def promote(self, ctx: Context, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from perdure.records.errors import NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
 from perdure.records.fact_reasons import FactReasons
 from perdure.records.instant import Instant
@@ -118,6 +119,14 @@ class Extension(Protocol[Ctx_contra]):
         """
         ...
 
+    def about(self, ctx: Ctx_contra, namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the memories that are about somebody or something, or name it, and the entities that the name means.
+
+        Raises:
+            NotFound, InvalidInput: Nobody is called that, or several are.
+        """
+        ...
+
     def promote(self, ctx: Ctx_contra, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
         """Decide what becomes of a session's facts beside those of long term; return those not to be promoted."""
         ...
@@ -202,6 +211,12 @@ class NoExtension(Generic[Ctx_contra]):
     def conflicts(self, _ctx: Ctx_contra, _record: Record, _now: Instant, _since: str = "", /) -> list[Change]:
         """Return no conflicts."""
         return []
+
+    def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
+        """Return nothing: nobody is known."""
+        raise NotFound(
+            f"There is no entity {name!r}: no facts were learned.", remedy="Select memories by id, tag or session."
+        )
 
     def promote(
         self, _ctx: Ctx_contra, _namespace: str, _decisions: Decisions, _ids: Sequence[str], /

@@ -13,6 +13,7 @@ from typing import Any
 
 from perdure.operations.ports import Context, Progress
 from perdure.operations.remember import Embed, remember, unique_in_batch
+from perdure.operations.tombstones import without_erased
 from perdure.operations.usage_detection import detect_use, mark_used
 from perdure.records.errors import InvalidInput
 from perdure.records.memory import Scope
@@ -62,7 +63,7 @@ def ingest(
     read = [_message(item, position) for position, item in enumerate(messages, 1)]
     said = _drafts(ctx, read, session, scope)
     known = ctx.store.ids_of_keys(namespace, [d.key for d in said.drafts if d.key is not None])
-    fresh = [d for d in said.drafts if d.key not in known]
+    fresh = without_erased(ctx, namespace, [d for d in said.drafts if d.key not in known])
     replies = [d for d in fresh if d.key in said.replies]
     seen = detect_use(ctx, namespace, replies, shown, by_meaning=embed == "now")
     used, marks = mark_used(

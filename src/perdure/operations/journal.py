@@ -20,6 +20,7 @@ from perdure.records.memory import Kind, Status
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.report import Entry, Operation
 
+ERASE: Final = "erase"
 _NAMED: Final = 10
 """Ids that a message lists."""
 
@@ -52,6 +53,11 @@ def undo(ctx: Context, operation_id: str) -> UndoResult:
         raise InvalidInput(
             f"The operation {operation.id} was already undone by {operation.undone_by}.",
             remedy=f"To redo it, undo {operation.undone_by}.",
+        )
+    if operation.operation == ERASE:
+        raise InvalidInput(
+            f"The operation {operation.id} erased memories for good; it cannot be undone.",
+            remedy="A backup made elsewhere before it may still hold them.",
         )
     changes = _whole_changes(ctx, operation)
     now = ctx.clock()
@@ -96,7 +102,13 @@ def _new_conflicts(ctx: Context, operation: Operation, plan: Plan, now: Instant)
 
 def _whole_changes(ctx: Context, operation: Operation) -> tuple[Change, ...]:
     """Return an operation's changes with the whole rows of what it stored, which the journal tells only briefly."""
-    changes = ctx.store.changes(operation.namespace, operation.id)
+    known = ctx.store.changes(operation.namespace, operation.id)
+    changes = [c for c in known if c.before is not None or c.after is not None]  # lines of what was erased say nothing
+    if known and not changes:
+        raise InvalidInput(
+            f"All that {operation.operation} {operation.id} changed was erased for good; nothing is left to undo.",
+            remedy="`perdure history` lists other operations.",
+        )
     stored = [c.id for c in changes if c.before is None and c.target in (Target.MEMORY, Target.VECTOR)]
     linking = {c.id for c in changes if c.target is Target.LINK}
     documents = {(c.id, c.after["shelf"], c.after["name"]) for c in changes if c.target is Target.DOCUMENT and c.after}

@@ -64,6 +64,14 @@ class Backups(Protocol):
         """
         ...
 
+    def rewrite(self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]) -> list[str]:
+        """Replace each backup of a namespace by what a change makes of its lines, and return those that changed.
+
+        Raises:
+            DiskFull, StoreError: One could not be written; it is as it was.
+        """
+        ...
+
 
 @dataclass(slots=True)
 class Context:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from perdure.records.document import Document, Shelf
+from perdure.records.erasure import Purged
 from perdure.records.importance_row import ImportanceRow
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
@@ -262,6 +263,13 @@ class Store(Protocol):
 
     def check(self) -> list[str]:
         """Return what is damaged, one sentence each; empty for a sound store."""
+        ...
+
+    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
+        """Remove what deleted rows of a namespace left behind, and search for passages of the erased texts.
+
+        May take as long as reading and writing the whole store.
+        """
         ...
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from perdure.operations.ports import Context
+from perdure.operations.tombstones import erased_remark
 from perdure.records.errors import ConflictError, NotFound
 from perdure.records.memory import Record
 
@@ -28,5 +29,8 @@ def read_record(ctx: Context, identity: str, namespace: str | None = None) -> Re
     place = namespace if namespace is not None else ctx.store.locate(identity)
     records = ctx.store.get(place, [identity]) if place is not None else []
     if not records:
-        raise NotFound(f"There is no memory {identity!r}.", remedy="Use an id that recall, list or history returned.")
+        erased = erased_remark(ctx, namespace, identity)
+        raise NotFound(
+            f"There is no memory {identity!r}.{erased}", remedy="Use an id that recall, list or history returned."
+        )
     return records[0]

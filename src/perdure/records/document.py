@@ -57,6 +57,9 @@ class Shelf(StrEnum):
     LESSON = "lesson"
     """What a person's answers taught about a predicate: id is the predicate, name which answer; data says what.
     Of two predicates that may be the same: id is the one that would go, name ``same:`` and the other."""
+    ERASED = "erased"
+    """What is left of an erased memory: id is the memory, name a salted digest of its key; data has when, by whom, why
+    and a salted digest of its words. Under the id and name ``salt``: the salt."""
     PROCEDURE = "procedure"
     """What follows what: id is the memory, name ``trigger>then``; data has both as topics, counts and confidence."""
 

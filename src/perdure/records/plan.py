@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
+from perdure.records.erasure import Erasure
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form
@@ -58,6 +59,7 @@ class Plan:
     policy: str = ""  # the policy's version (a digest), kept in the journal
     note: str = ""  # one line for people
     undoes: str | None = None  # the operation that this one takes back, if any
+    erasure: Erasure | None = None  # what it erases for good; such a plan has no inverse
 
     @property
     def hides(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -36,6 +36,25 @@ class BackupFolder:
             DiskFull, StoreError: It could not be written, or does not hold what was written.
         """
         path = self.folder / f"{_file_name(namespace)}-{from_instant(at):%Y%m%dT%H%M%SZ}.jsonl"
+        self._replace(path, lines)
+        return str(path)
+
+    def rewrite(self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]) -> list[str]:
+        """Replace each backup of a namespace by what a change makes of its lines, and return those that changed.
+
+        Raises:
+            DiskFull, StoreError: One could not be written; it is as it was.
+        """
+        changed = []
+        for path in sorted(self.folder.glob(f"{_file_name(namespace)}-*.jsonl")):
+            before = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            after = list(change(before))
+            if after != before:
+                self._replace(path, after)
+                changed.append(str(path))
+        return changed
+
+    def _replace(self, path: Path, lines: Iterable[Line]) -> None:
         growing = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -53,7 +72,6 @@ class BackupFolder:
         finally:
             with suppress(OSError):
                 growing.unlink()
-        return str(path)
 
 
 def _file_name(namespace: str) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from perdure.records.errors import ConflictError, SpaceMismatch, StoreError
 from perdure.records.plan import Change, Plan, Row, Target
 from perdure.stores.codes import quantize
+from perdure.stores.erasing import erased_line
 from perdure.stores.rows import (
     BY_HAND,
     CONTENT_COLUMNS,
@@ -232,7 +233,8 @@ def journal_lines(plan: Plan) -> list[Row]:
     for position, change in enumerate(plan.changes):
         before, after = journal_form(change)
         line = {"operation": plan.id, "position": position, "target": change.target.value, "id": change.id}
-        lines.append({**line, "before": before, "after": after, "because": change.because})
+        line |= {"before": before, "after": after, "because": change.because}
+        lines.append(erased_line(plan, line))
     return lines
 
 

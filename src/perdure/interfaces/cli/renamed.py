@@ -14,7 +14,7 @@ MEANT: Final[Mapping[str, str]] = {
     **dict.fromkeys(("insert", "note", "save", "store"), "remember"),
     **dict.fromkeys(("cat", "read", "show", "view"), "get"),
     **dict.fromkeys(("change", "edit", "replace"), "update"),
-    **dict.fromkeys(("delete", "erase", "remove", "rm"), "forget"),
+    **dict.fromkeys(("delete", "remove", "rm"), "forget"),
     **dict.fromkeys(("revert", "rollback"), "undo"),
     "dump": "export",
     "explain": "why",

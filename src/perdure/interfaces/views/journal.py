@@ -8,9 +8,11 @@ from perdure.interfaces.views import Request
 from perdure.interfaces.views.blocks import Block, Foreign, Identifier, Line, Table, command
 from perdure.interfaces.views.values import cell, counted, label, undo
 from perdure.records.applied import UndoResult
+from perdure.records.erasure_result import ErasureResult
 from perdure.records.plan import Plan
 from perdure.records.report import Entry, Operation
 
+_LISTED = 20
 _COLUMNS = ("id", "at", "operation", "namespace", "changes", "hides", "note", "undone_by")
 
 
@@ -21,7 +23,7 @@ def view_history(entries: Sequence[Entry | Operation], _: Request) -> Iterator[B
     if operations := [e for e in entries if isinstance(e, Operation)]:
         rows = tuple(tuple(cell(name, getattr(o, name)) for name in _COLUMNS) for o in operations)
         yield Table(tuple(map(label, _COLUMNS)), rows)
-        if operations[0].is_own:
+        if operations[0].is_own and operations[0].operation != "erase":
             yield Line(("Undo the newest: ", command("undo", operation_id="last")), tone="faint")
     yield from (line_of(e) for e in entries if isinstance(e, Entry))
 
@@ -54,3 +56,33 @@ def view_plan(plans: Sequence[Plan], request: Request) -> Iterator[Block]:
 
 
 view_apply = view_plan
+
+
+def view_erasure_result(done: ErasureResult, _: Request) -> Iterator[Block]:
+    """Show what would be erased and the word that confirms it, or what was erased and where it was searched for."""
+    count = counted(len(done.memories) + len(done.derived), "memory")
+    if done.dry_run:
+        yield Line(f"This would erase {count} for good; it cannot be undone.", tone="strong")
+    else:
+        yield Line(f"Erased {count} for good.", tone="strong")
+    yield from _listed("asked for", done.memories)
+    yield from _listed("made of them", done.derived)
+    yield from _listed("stay without the quoted words", done.redacted)
+    yield from _listed("come back into view", done.restored)
+    yield from _listed("names", done.entities)
+    if done.dry_run:
+        yield Line(f"To erase exactly this, repeat the call with confirm {done.confirm}.")
+        return
+    passages, places = counted(done.searched, "passage"), counted(len(done.places), "place")
+    yield Line(f"Searched the store for {passages} of the erased texts: found in {places}.")
+    yield from (Line((Foreign(place),), item=True) for place in done.places)
+    yield from (Line(("Rewritten: ", Foreign(backup)), item=True) for backup in done.backups)
+    yield Line("Not searched:")
+    yield from (Line((Foreign(sentence),), item=True) for sentence in done.unreachable)
+
+
+def _listed(what: str, ids: Sequence[str]) -> Iterator[Line]:
+    if ids:
+        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+        named = [part for identity in ids[:_LISTED] for part in (" ", Identifier(identity))]
+        yield Line((f"{what}:", *named, more), item=True)

@@ -11,7 +11,7 @@ from perdure.knowledge.operations.conflict_detection import merge_conflicts
 from perdure.knowledge.records.entity_results import AliasChange, EntityMerge, EntitySplit, EntityView
 from perdure.knowledge.records.facts import Entity
 from perdure.knowledge.rules import entities as entity_rules
-from perdure.operations.documents import find_documents, find_states, write_documents
+from perdure.operations.documents import find_documents, find_documents_named, find_states, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
@@ -46,6 +46,21 @@ def entity(ctx: Context, name: str, namespace: str) -> EntityView:
     family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
     facts = [d.id for d in _facts_of(ctx, namespace, family)]
     return _view(ctx, namespace, names, family, facts)
+
+
+def memories_about(ctx: Context, namespace: str, name: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the memories that are about an entity or name it, and the ids of it and of those merged into it.
+
+    Raises:
+        NotFound, InvalidInput: As ``find_entity``.
+    """
+    names = names_of(ctx, namespace)
+    identity = find_entity(ctx, names, name, namespace)
+    family = [identity, *(i for i in sorted(names.entities) if i != identity and names.standing(i) == identity)]
+    found = {
+        d.id for shelf in (Shelf.ABOUT, Shelf.MENTION) for d in find_documents_named(ctx, namespace, shelf, family)
+    }
+    return sorted(found), family
 
 
 def find_entity(ctx: Context, names: Names, name: str, namespace: str) -> str:

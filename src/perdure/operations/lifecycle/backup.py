@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 from perdure.operations.store_protocol import Store
 from perdure.operations.transfer import FORMAT, HEAD, TAIL, pages
@@ -33,6 +34,26 @@ def vault(store: Store, place: str) -> Iterator[Line]:
         told = seen.told()
         tail.append({"namespace": place, "part": part, "rows": told.rows, "digest": told.digest})
     yield {TAIL: FORMAT, "parts": tail}
+
+
+def without_memories(lines: Iterable[Line], ids: Collection[str]) -> Iterator[Line]:
+    """Yield a backup without what it holds of some memories and entities; its tail counts what is left."""
+    counts: dict[tuple[str, str], TallyCounter] = {}
+    for line in lines:
+        if TAIL in line:
+            parts = [{**part, **_left(counts.get((part["namespace"], part["part"])))} for part in line["parts"]]
+            yield {**line, "parts": parts}
+        elif HEAD in line:
+            yield line
+        elif not {line.get("id"), line.get("other"), line.get("name")} & set(ids):
+            row = {k: v for k, v in line.items() if k not in {"part", "namespace"}}
+            counts.setdefault((line["namespace"], line["part"]), TallyCounter()).add(row)
+            yield line
+
+
+def _left(counter: TallyCounter | None) -> dict[str, Any]:
+    told = (counter or TallyCounter()).told()
+    return {"rows": told.rows, "digest": told.digest}
 
 
 def _rows(store: Store, place: str, part: str, kept: set[str]) -> Iterator[Line]:

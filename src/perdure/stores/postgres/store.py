@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from psycopg.errors import UniqueViolation
 
+from perdure.records.erasure import Purged
 from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
@@ -19,6 +20,7 @@ from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector
 from perdure.stores.postgres.approximate import build_index
 from perdure.stores.postgres.checking import find_faults
+from perdure.stores.postgres.purging import purge
 from perdure.stores.postgres.schema import SchemaStatus, check_schema
 from perdure.stores.postgres.searching import PostgresSearch
 from perdure.stores.postgres.server import Address, PostgresSession, Server
@@ -144,6 +146,10 @@ class PostgresStore(SqlStore):
     def check(self) -> list[str]:
         """Return what is wrong with the server's tables; empty for sound ones."""
         return find_faults(self._server, self.schema)
+
+    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:  # noqa: ARG002  # the protocol's
+        """Vacuum the tables, and search them for passages of the erased texts."""
+        return purge(self.address, self._server, texts)
 
     def close(self) -> None:
         """Close the connections. Calling it twice is harmless."""

@@ -393,3 +393,61 @@ SELECT count(*) FROM operation WHERE namespace = :namespace;
 -- name: size_of_journal
 -- kind: routed
 SELECT count(*) FROM journal WHERE namespace = :namespace;
+
+-- --- erasing for good: the journal keeps its lines and loses what they say
+
+-- name: blank_journal
+-- kind: routed
+UPDATE journal SET before = NULL, after = NULL, because = :because
+WHERE namespace = :namespace AND id = :id AND operation <> :operation;
+
+-- name: journal_page
+-- kind: routed
+SELECT operation, position, before, after, because FROM journal
+WHERE namespace = :namespace AND (operation, position) > (:operation, :position)
+ORDER BY operation, position LIMIT :limit;
+
+-- name: redact_journal
+-- kind: routed
+UPDATE journal SET before = :before, after = :after, because = :because
+WHERE namespace = :namespace AND operation = :operation AND position = :position;
+
+-- name: document_page
+-- kind: routed
+SELECT shelf, id, name, data FROM document
+WHERE namespace = :namespace AND (shelf, id, name) > (:shelf, :id, :name)
+ORDER BY shelf, id, name LIMIT :limit;
+
+-- name: redact_document
+-- kind: routed
+UPDATE document SET data = :data WHERE namespace = :namespace AND shelf = :shelf AND id = :id AND name = :name;
+
+-- name: operation_notes
+-- kind: routed
+SELECT id, note FROM operation WHERE namespace = :namespace AND note <> '';
+
+-- name: redact_note
+-- kind: routed
+UPDATE operation SET note = :note WHERE namespace = :namespace AND id = :id;
+
+-- name: delete_recall
+-- kind: routed
+DELETE FROM recall_log WHERE namespace = :namespace AND id = :id;
+
+-- name: redact_recall
+-- kind: routed
+UPDATE recall_log SET query = :query WHERE namespace = :namespace AND id = :id;
+
+-- name: rows_with_text
+-- kind: fan-out
+SELECT 'memory', namespace, id FROM content WHERE text LIKE :pattern ESCAPE '!' OR shown LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'journal line of operation', namespace, operation FROM journal
+WHERE before LIKE :pattern ESCAPE '!' OR after LIKE :pattern ESCAPE '!' OR because LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'document of', namespace, id FROM document WHERE data LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'recall', namespace, id FROM recall_log WHERE query LIKE :pattern ESCAPE '!'
+UNION
+SELECT 'note of operation', namespace, id FROM operation WHERE note LIKE :pattern ESCAPE '!'
+ORDER BY 1, 2, 3 LIMIT 20;

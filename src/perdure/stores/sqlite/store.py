@@ -5,11 +5,12 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 import apsw
 
+from perdure.records.erasure import Purged
 from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
@@ -24,6 +25,7 @@ from perdure.stores.sql_store import SqlStore
 from perdure.stores.sqlite.checking import find_faults
 from perdure.stores.sqlite.connection import open_file, snapshot, transaction, translate_errors, without_waiting
 from perdure.stores.sqlite.index import save_cells, trained_cells
+from perdure.stores.sqlite.purging import overwriting, purge
 from perdure.stores.sqlite.searching import Searches
 from perdure.stores.sqlite.session import SqliteSession, fetch_all, run
 from perdure.stores.sqlite.transfer import SqliteTransfer
@@ -71,7 +73,7 @@ class SqliteStore(SqlStore):
                 f"{self.path} was opened read-only.", remedy="Check the file's and the folder's permissions."
             )
         with self._use() as connection:
-            with transaction(connection):
+            with overwriting(connection) if plan.erasure else nullcontext(), transaction(connection):
                 session = SqliteSession(connection, plan.namespace)
                 apply_plan(session, plan, fence)
                 if check is not None:
@@ -162,6 +164,13 @@ class SqliteStore(SqlStore):
         """Return what is wrong with the file; empty for a sound one."""
         with self._fresh() as connection:
             return find_faults(connection)
+
+    def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
+        """Remove what deleted rows left in the file and its log, and search both for passages of the erased texts."""
+        self.flush()
+        with self._use() as connection:
+            self._searches.forget(namespace)
+            return purge(connection, self.path, namespace, texts)
 
     def close(self) -> None:
         """Write what waits, and close the file. Calling it twice is harmless."""

@@ -11,6 +11,7 @@ import apsw
 from perdure.records.lease import Lease
 from perdure.records.memory import Kind, searchable
 from perdure.records.plan import Change, Plan, Row, Target
+from perdure.stores.erasing import erase_traces
 from perdure.stores.packing import packed, unpacked
 from perdure.stores.plans import (
     PlanWriter,
@@ -50,6 +51,8 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
             raise lease_lost(fence)
     write_rows(session, plan)
     _write_journal(session, plan)
+    if deleted := erase_traces(session, plan):
+        session.run("uncount_recalls", many=deleted)
     if plan.operation not in UPKEEP:
         session.run("release_held")
 

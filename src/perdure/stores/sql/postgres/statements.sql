@@ -558,3 +558,9 @@ UPDATE namespace SET version = version + :more WHERE namespace = :namespace RETU
 -- name: size_of_vector
 -- kind: routed
 SELECT count(*) FROM embedding WHERE namespace = :namespace;
+
+-- --- after erasing for good
+
+-- name: copies_of_server
+-- kind: admin
+SELECT (SELECT count(*) FROM pg_stat_replication), current_setting('archive_mode');

@@ -348,6 +348,14 @@ SELECT rowid, bm25(words, 1.0, 0.0) AS score FROM words WHERE words MATCH :query
 -- kind: fan-out
 SELECT rowid FROM words WHERE words MATCH :query LIMIT :limit;
 
+-- name: drop_codes
+-- kind: routed
+DELETE FROM segment WHERE namespace = :namespace;
+
+-- name: drop_cell_map
+-- kind: routed
+DELETE FROM cell_map WHERE namespace = :namespace;
+
 -- name: merge_words
 -- kind: admin
 INSERT INTO words (words) VALUES ('optimize');

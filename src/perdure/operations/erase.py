@@ -1,0 +1,213 @@
+"""Erasing for good: choosing what goes, one plan without images, then removing what rows and backups leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from perdure.operations.decisions import begin
+from perdure.operations.documents import find_documents_named, find_records, pages
+from perdure.operations.journal import ERASE
+from perdure.operations.lifecycle.backup import without_memories
+from perdure.operations.ports import Context
+from perdure.operations.writing import retry
+from perdure.records.document import Document, Shelf
+from perdure.records.erasure import Erasure, Purged
+from perdure.records.erasure_result import ErasureResult
+from perdure.records.errors import InvalidInput, NotFound
+from perdure.records.memory import Status
+from perdure.records.plan import Change, Plan, Target
+from perdure.records.recall import Filters
+from perdure.rules.document_edits import document_change
+from perdure.rules.erasure import (
+    SALT,
+    Dependents,
+    confirmation,
+    find_dependents,
+    salt_document,
+    tombstone,
+)
+from perdure.rules.lifecycle.unarchive import unarchive
+
+LIMIT: Final = 10_000
+"""Memories that one call erases at most: all of them are one transaction."""
+_PAGE: Final = 500
+_NAMING: Final = (Shelf.MENTION, Shelf.ABOUT, Shelf.CONFLICT, Shelf.PROFILE)
+"""Shelves whose documents name a memory or an entity besides the one that they are about."""
+_ELSEWHERE: Final = "Files that `export`, `digest` or `plan` wrote, copies of the store and backups elsewhere."
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a caller wants erased; at least one is given, and all that are given must fit."""
+
+    ids: Sequence[str] = ()
+    filters: Filters | None = None
+    subject: str | None = None
+    everything: bool = False
+
+
+def erase(
+    ctx: Context,
+    namespace: str,
+    selection: Selection,
+    *,
+    reason: str,
+    by: str | None = None,
+    confirm: str | None = None,
+    dry_run: bool = True,
+) -> ErasureResult:
+    """Erase memories for good, with what rests on them; or say what would go.
+
+    Raises:
+        NotFound: Nothing fits.
+        InvalidInput: ``confirm`` is not the word of a dry run with the same result, or too many memories fit.
+    """
+
+    def attempt() -> tuple[ErasureResult, Plan | None]:
+        target = _find(ctx, namespace, selection)
+        if dry_run:
+            return target.result(dry_run=True), None
+        if confirm != target.word:
+            raise InvalidInput(
+                f"This erases {len(target.gone)} memories for good, and confirm does not say so.",
+                remedy="Make a dry run, read what it lists, and pass its word as confirm.",
+            )
+        plan = _plan(ctx, target, reason=reason, by=by)
+        ctx.store.apply(plan)
+        return target.result(dry_run=False), plan
+
+    result, plan = retry(attempt)
+    if plan is None or plan.erasure is None:
+        return result
+    texts = sorted(plan.erasure.texts)
+    backups = () if ctx.backups is None else tuple(ctx.backups.rewrite(plan.namespace, _without(plan.erasure.ids)))
+    purged = ctx.store.purge(plan.namespace, texts)
+    return _told(replace(result, backups=backups, operations=(plan.id,)), purged, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What goes, and what follows from that."""
+
+    namespace: str
+    asked: tuple[str, ...]
+    entities: tuple[str, ...]
+    dependents: Dependents
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        return (*self.asked, *sorted(self.dependents.derived))
+
+    @property
+    def word(self) -> str:
+        return confirmation((*self.gone, *self.entities))
+
+    def result(self, *, dry_run: bool) -> ErasureResult:
+        derived, redacted, freed = (
+            tuple(sorted(ids)) for ids in (self.dependents.derived, self.dependents.redacted, self.dependents.freed)
+        )
+        return ErasureResult(dry_run, self.word, self.asked, derived, redacted, freed, self.entities)
+
+
+def _find(ctx: Context, namespace: str, selection: Selection) -> _Target:
+    about, entities = ctx.extension.about(ctx, namespace, selection.subject) if selection.subject else ((), ())
+    wanted: set[str] | None = set(about) if selection.subject else None
+    if selection.filters is not None or selection.everything:
+        listed = set(_listed(ctx, namespace, selection.filters or Filters(include_archived=True)))
+        wanted = listed if wanted is None else wanted & listed
+    if selection.ids:
+        there = {r.id for r in find_records(ctx, namespace, selection.ids)}
+        if missing := [i for i in selection.ids if i not in there]:
+            raise NotFound(f"The namespace {namespace!r} has no memory {missing[0]!r}.", remedy="Pass its namespace.")
+        wanted = there if wanted is None else wanted & there
+    if not wanted and not entities:
+        raise NotFound("There is nothing to erase: no memory fits.", remedy="Check the filters and the namespace.")
+    if len(wanted or ()) > LIMIT:
+        raise InvalidInput(f"{len(wanted or ())} memories fit.", remedy=f"Erase at most {LIMIT:,} at a time.")
+    asked = tuple(sorted(wanted or ()))
+    return _Target(namespace, asked, tuple(entities), find_dependents(asked, lambda ids: _links(ctx, namespace, ids)))
+
+
+def _listed(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
+    before = None
+    while page := ctx.store.list_records(namespace, filters, _PAGE, before):
+        before = page[-1].state.created_ms, page[-1].id
+        yield from (record.id for record in page)
+
+
+def _links(ctx: Context, namespace: str, ids: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    for page in pages(ids):
+        yield from ctx.store.links_at(namespace, page)
+
+
+def _plan(ctx: Context, target: _Target, *, reason: str, by: str | None) -> Plan:
+    """Return the plan that erases: what was stood for comes back, then rows go, then tombstones are laid."""
+    now, place = ctx.clock(), target.namespace
+    images = {i: image for page in pages(target.gone) for i, image in ctx.store.images(place, page).items()}
+    decisions = begin(ctx, place, now)
+    freed = list(find_records(ctx, place, sorted(target.dependents.freed)))
+    decisions.admit(freed)
+    for record in freed:
+        state = decisions.states[record.id]
+        if state.status is Status.CONSOLIDATED:
+            decisions.change(record.id, unarchive(state, ctx.policy, now), ERASE, "what stood for it was erased")
+    documents = _documents(ctx, target)
+    decisions.add(_links_gone(ctx, target))
+    decisions.add(document_change(d.shelf, d.id, d.name, d.data, None, "") for d in documents)
+    decisions.add(Change(Target.MEMORY, identity, image, None) for identity, image in images.items())
+    decisions.add(_tombstones(ctx, target, images, reason, by))
+    plan = decisions.plan(ERASE, f"erased {len(images)} {'memory' if len(images) == 1 else 'memories'}: {reason}")
+    names = [str(d.data.get("name") or d.data.get("as_written") or "") for d in documents if d.id in target.entities]
+    texts = {t for image in images.values() for t in (image["text"], image.get("shown")) if t} | set(names) - {""}
+    texts |= _quotes(ctx, target)
+    return replace(plan, erasure=Erasure(frozenset((*images, *target.entities)), tuple(sorted(texts))))
+
+
+def _links_gone(ctx: Context, target: _Target) -> list[Change]:
+    links = sorted(set(_links(ctx, target.namespace, target.gone)))
+    return [Change(Target.LINK, i, {"kind": kind, "other": other}, None) for i, kind, other in links]
+
+
+def _documents(ctx: Context, target: _Target) -> list[Document]:
+    """Return what documents say of memories and entities that go."""
+    documents, ids = ctx.store.documents, (*target.gone, *target.entities)
+    found = {(d.shelf, d.id, d.name): d for identity in ids for d in documents.find_about(target.namespace, identity)}
+    for shelf in _NAMING:
+        for d in find_documents_named(ctx, target.namespace, shelf, ids):
+            found[d.shelf, d.id, d.name] = d
+    return [d for key, d in sorted(found.items()) if d.shelf is not Shelf.ERASED]
+
+
+def _quotes(ctx: Context, target: _Target) -> set[str]:
+    """Return the words that facts quote from what goes: reasons in the journal may repeat them."""
+    facts = (*target.gone, *sorted(target.dependents.redacted))
+    documents = (d for page in pages(facts) for d in ctx.store.documents.find(target.namespace, Shelf.FACT, page))
+    sources = (s for d in documents for s in d.data.get("sources", ()) if s.get("memory") in target.gone)
+    return {str(source["quote"]) for source in sources if source.get("quote")}
+
+
+def _tombstones(
+    ctx: Context, target: _Target, images: Mapping[str, Mapping[str, Any]], reason: str, by: str | None
+) -> list[Change]:
+    now = ctx.clock()
+    known = ctx.store.documents.find(target.namespace, Shelf.ERASED, [SALT])
+    salt = str(known[0].data["salt"]) if known else f"{ctx.ids(now)}{ctx.ids(now)}"[-64:]
+    laid = [tombstone(i, image, salt, now, by=by, reason=reason) for i, image in images.items()]
+    return laid if known else [salt_document(salt), *laid]
+
+
+def _without(ids: frozenset[str]) -> Any:
+    return lambda lines: without_memories(lines, ids)
+
+
+def _told(result: ErasureResult, purged: Purged, texts: Iterable[str]) -> ErasureResult:
+    short = sum(len(text.strip()) < 12 for text in texts)  # noqa: PLR2004  # as stores.erasing
+    notes = [f"{short} short texts were not searched for: their words may stand anywhere."] if short else []
+    return replace(
+        result,
+        searched=purged.searched,
+        places=purged.places,
+        unreachable=(*purged.unreachable, *notes, _ELSEWHERE),
+    )

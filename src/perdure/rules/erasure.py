@@ -1,0 +1,85 @@
+"""What goes when memories are erased: what rests on them, and the tombstones that keep them from coming back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+from perdure.records.document import Shelf
+from perdure.records.instant import Instant
+from perdure.records.link_kinds import DERIVED, STANDS_FOR
+from perdure.records.plan import Change, Target
+
+SALT: Final = "salt"
+"""The name of the document with the namespace's salt; its id is the same."""
+
+Links = Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
+"""Returns all links from or to some memories: (id, kind, other)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependents:
+    """What rests on memories that are erased.
+
+    Attributes:
+        derived: Goes with them: it rests on them alone, or its words were made of theirs.
+        redacted: Stays: it rests on others too.
+        freed: Was summarised or merged into something that goes.
+    """
+
+    derived: frozenset[str]
+    redacted: frozenset[str]
+    freed: frozenset[str]
+
+
+def find_dependents(asked: Collection[str], links_of: Links) -> Dependents:
+    """Return what rests on memories, over any number of steps.
+
+    The text of a summary or of a merged memory was made of all its sources, so it goes with the first of them. A fact
+    goes with the last.
+    """
+    gone, redacted = set(asked), set[str]()
+    fresh = sorted(gone)
+    while fresh:
+        upon = {one for one, kind, other in links_of(fresh) if kind == STANDS_FOR and other in gone}
+        resting = {one for one, kind, other in links_of(fresh) if kind == DERIVED and other in gone}
+        sources: dict[str, set[str]] = {}
+        for one, kind, other in links_of(sorted(resting)):
+            if kind == DERIVED and one in resting:
+                sources.setdefault(one, set()).add(other)
+        whole = {one for one, known in sources.items() if known <= gone}
+        redacted |= resting - whole
+        fresh = sorted((upon | whole) - gone)
+        gone |= upon | whole
+    derived = gone.difference(asked)
+    freed = {other for one, kind, other in links_of(sorted(derived)) if kind == STANDS_FOR and one in derived}
+    return Dependents(frozenset(derived), frozenset(redacted - gone), frozenset(freed - gone))
+
+
+def salted_digest(salt: str, text: str) -> str:
+    """Return 32 hexadecimal digits that tell a text again, for whoever has the salt."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=salt.encode()).hexdigest()
+
+
+def tombstone(
+    identity: str, image: Mapping[str, Any], salt: str, at: Instant, *, by: str | None, reason: str
+) -> Change:
+    """Return the change that keeps, without its words, that a memory was erased: when, by whom and why."""
+    key = image.get("key")
+    data = {"at_ms": at, "by": by, "why": reason, "digest": salted_digest(salt, image["text"])}
+    name = salted_digest(salt, key) if key else ""
+    after = {"shelf": Shelf.ERASED, "name": name, "data": data}
+    return Change(Target.DOCUMENT, identity, None, after, "erased")
+
+
+def salt_document(salt: str) -> Change:
+    """Return the change that keeps a namespace's salt."""
+    after = {"shelf": Shelf.ERASED, "name": SALT, "data": {"salt": salt}}
+    return Change(Target.DOCUMENT, SALT, None, after, "the salt of the digests of what is erased")
+
+
+def confirmation(ids: Iterable[str]) -> str:
+    """Return the word that confirms an erasure of exactly these: eight hexadecimal digits."""
+    return blake2b("\n".join(sorted(ids)).encode(), digest_size=4).hexdigest()

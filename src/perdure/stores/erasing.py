@@ -1,0 +1,175 @@
+"""Taking erased words out of what a store keeps besides memories, and searching for what is left of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from perdure.records.erasure import ERASED, Erasure
+from perdure.records.plan import Plan, Target
+from perdure.stores.rows import json_value
+from perdure.stores.session import Session
+
+SHORTEST: Final = 12
+"""Characters from which a text is told from others by its words; shorter ones are not searched for."""
+WINDOW: Final = 32
+"""Bytes of a passage that is searched for in a file: short enough to stand whole on one page of it."""
+_PASSAGES: Final = 4
+"""Passages of one text."""
+_MOST: Final = 400
+"""Passages of all texts."""
+_PAGE: Final = 1000
+_BECAUSE: Final = "erased"
+_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]+')
+"""What JSON writes as it is."""
+_QUOTING: Final = frozenset({"quote", "text", "shown", "question", "query", "content"})
+"""Keys of documents whose value may be a part of a memory's words."""
+
+
+class Redactor:
+    """Replaces erased words in texts and in JSON data.
+
+    Args:
+        erasure: What is erased.
+    """
+
+    def __init__(self, erasure: Erasure) -> None:
+        self._ids = erasure.ids
+        self._texts = sorted({t for t in erasure.texts if len(t.strip()) >= SHORTEST}, key=len, reverse=True)
+        self._joined = "\x00".join(self._texts)
+
+    def text(self, text: str) -> str:
+        """Return a text without the erased ones."""
+        for erased in self._texts:
+            text = text.replace(erased, ERASED)
+        return text
+
+    def json(self, text: str | None) -> str | None:
+        """Return JSON data without erased words, written as the store writes it; unchanged where there are none."""
+        if text is None:
+            return None
+        data = json.loads(text)
+        redacted = self._value(data)
+        return text if redacted == data else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
+
+    def _value(self, value: Any, key: str = "") -> Any:
+        if isinstance(value, str):
+            part = key in _QUOTING and len(value) >= SHORTEST and value in self._joined
+            return ERASED if part else self.text(value)
+        if isinstance(value, list):
+            return [self._value(item, key) for item in value]
+        if isinstance(value, Mapping):
+            quoted = value.get("memory") in self._ids
+            return {k: ERASED if quoted and k == "quote" else self._value(v, k) for k, v in value.items()}
+        return value
+
+
+def erase_traces(session: Session, plan: Plan) -> int:
+    """Take what a plan erases out of the journal, the log of recalls, the notes and the documents of its namespace.
+
+    Lines of the journal stay, so that it still says what happened when; they lose their images and their reasons.
+
+    Returns:
+        How many recalls left their log.
+    """
+    erasure = plan.erasure
+    if erasure is None:
+        return 0
+    for identity in sorted(erasure.ids):
+        session.run("blank_journal", id=identity, because=_BECAUSE, operation=plan.id)
+    redactor = Redactor(erasure)
+    _redact_journal(session, redactor)
+    _redact_documents(session, redactor)
+    for identity, note in session.rows("operation_notes"):
+        if (redacted := redactor.text(note)) != note:
+            session.run("redact_note", id=identity, note=redacted)
+    return _redact_recalls(session, redactor, erasure)
+
+
+def _redact_journal(session: Session, redactor: Redactor) -> None:
+    after: tuple[Any, ...] = ("", -1)
+    while page := session.rows("journal_page", operation=after[0], position=after[1], limit=_PAGE):
+        after = page[-1][:2]
+        for operation, position, *stored in page:
+            images = [redactor.json(text) for text in stored[:2]]
+            fresh = [*images, redactor.text(stored[2])]
+            if fresh != stored:
+                news = dict(zip(("before", "after", "because"), fresh, strict=True))
+                session.run("redact_journal", operation=operation, position=position, **news)
+
+
+def _redact_documents(session: Session, redactor: Redactor) -> None:
+    after: tuple[Any, ...] = ("", "", "")
+    while page := session.rows("document_page", shelf=after[0], id=after[1], name=after[2], limit=_PAGE):
+        after = page[-1][:3]
+        for shelf, identity, name, data in page:
+            if (redacted := redactor.json(data)) != data:
+                session.run("redact_document", shelf=shelf, id=identity, name=name, data=redacted)
+
+
+def _redact_recalls(session: Session, redactor: Redactor, erasure: Erasure) -> int:
+    """Delete the recalls that found what is erased: their questions may say what it was."""
+    deleted = 0
+    for identity, _, query, hits in session.rows("recalls", limit=2**31 - 1):
+        if erasure.ids.intersection(json_value(hits)):
+            session.run("delete_recall", id=identity)
+            deleted += 1
+        elif (redacted := redactor.text(query)) != query:
+            session.run("redact_recall", id=identity, query=redacted)
+    return deleted
+
+
+def erased_line(plan: Plan, line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line of the journal as an erasing plan writes it: only tombstones keep what they hold."""
+    if plan.erasure is None:
+        return line
+    kept = line["target"] == Target.DOCUMENT.value and line["before"] is None
+    return {**line, "before": None, "after": line["after"] if kept else None, "because": _BECAUSE}
+
+
+# --- searching for what is left
+
+
+def passages(texts: Iterable[str]) -> list[str]:
+    """Return passages of texts to search for, at most four of each and 400 in all; JSON writes them as they are."""
+    found: list[str] = []
+    for text in texts:
+        windows = [w for run in _PLAIN.findall(text) for w in _windows(run)]
+        step = max(1, len(windows) // _PASSAGES)
+        found += windows[::step][:_PASSAGES]
+    return list(dict.fromkeys(found))[:_MOST]
+
+
+def _windows(run: str) -> Iterator[str]:
+    """Yield the pieces of a run that have so many bytes, or the run itself where it is shorter and long enough."""
+    if len(run.strip()) < SHORTEST:
+        return
+    width = max(SHORTEST, WINDOW * len(run) // max(1, len(run.encode("utf-8", "replace"))))
+    for start in range(0, max(1, len(run) - SHORTEST), width):
+        piece = run[start : start + width].strip()
+        if len(piece) >= SHORTEST:
+            yield piece
+
+
+def like_pattern(text: str) -> str:
+    """Return the pattern of LIKE that finds a text inside another; ``!`` escapes."""
+    return "%" + re.sub(r"([!%_])", r"!\1", text) + "%"
+
+
+def rows_with(everywhere: Callable[..., Sequence[tuple[Any, ...]]], wanted: Sequence[str]) -> dict[str, list[str]]:
+    """Return passage -> the rows that hold it, one short phrase each; those that no row holds are left out."""
+    found: dict[str, list[str]] = {}
+    for passage in wanted:
+        rows = everywhere("rows_with_text", pattern=like_pattern(passage))
+        if rows:
+            found[passage] = [f"{what} {identity} of namespace {namespace}" for what, namespace, identity in rows]
+    return found
+
+
+def places(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return where passages were found, each place once."""
+    return tuple(
+        dict.fromkeys(f"{place} holds words of an erased memory." for some in found.values() for place in some)
+    )

@@ -1,0 +1,224 @@
+"""Erasing for good: nothing of the words is left in the store, its log, its journal or its backups; it says so."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+import perdure
+from perdure.records.errors import InvalidInput, NotFound
+
+ADDRESS = "Anna Schmidt lives at 17 Harbour Lane and her door code is 4711-beta."
+OTHER = "The Tuesday release moved to Wednesday because of the audit."
+TALK = [
+    {"role": "user", "content": ADDRESS, "at": "2025-12-03T09:00:00Z", "session": "s1"},
+    {"role": "user", "content": OTHER, "at": "2025-12-03T09:01:00Z", "session": "s1"},
+]
+
+
+def erased(memory, *ids, reason="she asked for it", **given):
+    """Preview, then erase what the preview names."""
+    preview = memory.erase(list(ids), reason=reason, **given)
+    assert preview.dry_run
+    assert not preview.changed
+    return memory.erase(list(ids), reason=reason, confirm=preview.confirm, dry_run=False, **given)
+
+
+def found_in(folder: Path, words: str) -> list[str]:
+    """Return the files below a folder whose bytes hold words, as they are or as JSON writes them."""
+    probes = {words.encode(), json.dumps(words, ensure_ascii=False)[1:-1].encode()}
+    return [str(p) for p in folder.rglob("*") if p.is_file() and any(probe in p.read_bytes() for probe in probes)]
+
+
+def test_nothing_is_left_of_an_erased_memory(tmp_path):
+    path = tmp_path / "a.db"
+    with perdure.open(path, {"embedder": {"model": "none"}}) as memory:
+        memory.ingest(TALK, "home")
+        [secret] = [m for m in memory.list("home") if m.content == ADDRESS]
+        assert memory.recall("Where does Anna Schmidt live?", "home").hits
+        memory.used([secret.id], "helpful")
+        memory.archive(secret.id, "quoted: " + ADDRESS)
+        memory.undo("last")
+        assert found_in(tmp_path, ADDRESS[:32])
+        done = erased(memory, secret.id, namespace="home")
+        assert (done.memories, done.places, done.changed) == ((secret.id,), (), True)
+        assert done.searched > 0
+        assert memory.get(secret.id) is None
+        assert [m.content for m in memory.list("home", include_archived=True)] == [OTHER]
+        assert memory.check() == []
+        assert [h.memory.content for h in memory.recall("Where does Anna Schmidt live?", "home").hits] != [ADDRESS]
+    for passage in (ADDRESS[:32], ADDRESS[20:50], "Harbour Lane", "4711-beta"):
+        assert found_in(tmp_path, passage) == []
+    assert found_in(tmp_path, OTHER[:32]) == [str(path)]
+
+
+def test_a_large_text_and_what_showed_it_shorter_leave_no_page(tmp_path):
+    """Words that lie on overflow pages, in packed form and in free pages of earlier writes."""
+    path = tmp_path / "a.db"
+    text = " ".join(
+        f"Patient record {n}: the code of locker {n * 7919 % 10007} is {n * 104729 % 99991}." for n in range(400)
+    )
+    with perdure.open(path, {"embedder": {"model": "none"}}) as memory:
+        keep = [memory.remember(f"Plain note number {n} about gardening in spring.").id for n in range(50)]
+        kept = memory.remember(text)
+        done = erased(memory, kept.id)
+        assert done.places == ()
+        assert memory.get(keep[0]) is not None
+    assert found_in(tmp_path, "Patient record 7: the code") == []
+    assert found_in(tmp_path, "Patient record 399: the code") == []
+
+
+def test_it_erases_only_what_was_confirmed(memory):
+    kept = memory.remember(ADDRESS)
+    other = memory.remember(OTHER)
+    preview = memory.erase([kept.id], reason="she asked")
+    for confirm in (None, "00000000"):
+        with pytest.raises(InvalidInput, match="confirm"):
+            memory.erase([kept.id], reason="she asked", confirm=confirm, dry_run=False)
+    with pytest.raises(InvalidInput, match="confirm"):
+        memory.erase([kept.id, other.id], reason="she asked", confirm=preview.confirm, dry_run=False)
+    assert memory.get(kept.id).content == ADDRESS
+    with pytest.raises(InvalidInput, match="Nothing is selected"):
+        memory.erase(reason="all of it")
+    with pytest.raises(NotFound, match="nothing to erase"):
+        memory.erase(reason="old", tags=["unknown"])
+
+
+def test_it_cannot_be_undone_and_says_why_the_memory_is_gone(memory):
+    kept = memory.remember(ADDRESS)
+    done = erased(memory, kept.id, by="Jo")
+    with pytest.raises(InvalidInput, match="erased memories for good"):
+        memory.undo(done.operation)
+    with pytest.raises(InvalidInput, match="erased for good"):
+        memory.undo(kept.operation)
+    with pytest.raises(NotFound, match="erased by Jo: she asked for it"):
+        memory.why(kept.id)
+    assert [o.operation for o in memory.history()] == ["erase", "remember"]
+
+
+def test_the_same_transcript_does_not_bring_it_back(memory):
+    memory.ingest(TALK, "home")
+    [secret] = [m for m in memory.list("home") if m.content == ADDRESS]
+    erased(memory, secret.id, namespace="home")
+    again = memory.ingest([*TALK, {"role": "user", "content": "Good night.", "session": "s1"}], "home")
+    assert again.added == 1
+    assert ADDRESS not in [m.content for m in memory.list("home")]
+
+
+def test_what_else_an_operation_did_can_still_be_undone(memory):
+    done = memory.ingest(TALK, "home")
+    [secret] = [m for m in memory.list("home") if m.content == ADDRESS]
+    erased(memory, secret.id, namespace="home")
+    memory.undo(done.operations[-1])
+    assert memory.list("home") == []
+
+
+def test_a_merged_memory_goes_and_what_it_stood_for_comes_back(meaning):
+    first = meaning.remember("The billing database is saved at two in the morning .")
+    second = meaning.remember("The billing database is saved at two in the morning !")
+    for dry_run in (True, False):
+        merged = meaning.consolidate("default", strategy="merge_content", dry_run=dry_run)
+    assert merged.changed
+    assert [m.status for m in meaning.list(include_archived=True)].count("consolidated") == 2
+    done = erased(meaning, first.id)
+    assert (len(done.derived), done.restored) == (1, (second.id,))
+    [left] = meaning.list(include_archived=True)
+    assert (left.id, left.status) == (second.id, "active")
+    assert meaning.recall("When is the billing database saved?").hits[0].memory.id == second.id
+    assert meaning.check() == []
+
+
+def test_by_filter_and_whole_namespace(memory):
+    ids = [memory.remember(f"Number {n}: {ADDRESS}", tags=["anna"], namespace="home").id for n in range(3)]
+    memory.remember(OTHER, namespace="home")
+    memory.remember(OTHER, namespace="work")
+    done = erased(memory, tags=["anna"], namespace="home")
+    assert set(done.memories) == set(ids)
+    assert [m.content for m in memory.list("home")] == [OTHER]
+    erased(memory, everything=True, namespace="home")
+    assert memory.list("home", include_archived=True) == []
+    assert [m.content for m in memory.list("work")] == [OTHER]
+
+
+def test_facts_go_with_their_last_source_and_lose_the_quote_of_another(memory):
+    one = memory.remember(
+        ADDRESS,
+        facts=[
+            {
+                "subject": "Anna Schmidt",
+                "predicate": "door code",
+                "value": "4711-beta",
+                "quote": "her door code is 4711-beta",
+            }
+        ],
+    )
+    two = memory.remember(
+        "Bo works at Globex, says Anna.", facts=[{"subject": "Bo", "predicate": "employer", "value": "Globex"}]
+    )
+    three = memory.remember(
+        "Bo is still employed at Globex, in the audit team.",
+        facts=[{"subject": "Bo", "predicate": "employer", "value": "Globex", "quote": "employed at Globex"}],
+    )
+    [code] = list(memory.facts("Anna Schmidt"))
+    [employer] = list(memory.facts("Bo"))
+    done = erased(memory, one.id)
+    assert done.derived == (code.id,)
+    done = erased(memory, three.id)
+    assert (done.derived, done.redacted) == ((), (employer.id,))
+    assert [f.value for f in memory.facts("Bo")] == ["Globex"]
+    assert "employed at Globex" not in json.dumps(memory.why(employer.id).to_dict())
+    assert memory.get(two.id) is not None
+    assert memory.check() == []
+
+
+def test_a_person_is_erased_with_their_name(memory):
+    memory.remember(ADDRESS, facts=[{"subject": "Anna Schmidt", "predicate": "home", "value": "17 Harbour Lane"}])
+    memory.remember("Bo likes tea.", facts=[{"subject": "Bo", "predicate": "drink", "value": "tea"}])
+    done = erased(memory, subject="Anna Schmidt")
+    assert len(done.entities) == 1
+    assert len(done.memories) == 2
+    assert done.places == ()
+    assert [e.name for e in memory.entities()] == ["Bo"]
+    with pytest.raises(NotFound):
+        memory.facts("Anna Schmidt")
+
+
+def test_backups_of_the_vault_are_rewritten_and_still_read(tmp_path):
+    policy = {"embedder": {"model": "none"}, "upkeep": {"backup_folder": str(tmp_path / "kept")}}
+    with perdure.open(tmp_path / "a.db", policy) as memory:
+        ids = [memory.remember(text).id for text in (ADDRESS, OTHER)]
+        for identity in ids:
+            memory.move(identity, "vault", "it matters")
+        memory.upkeep("worker", eager=True)
+        [backup] = (tmp_path / "kept").glob("*.jsonl")
+        assert ADDRESS in backup.read_text("utf-8")
+        done = erased(memory, ids[0])
+        assert done.backups == (str(backup),)
+    assert ADDRESS not in backup.read_text("utf-8")
+    command = [sys.executable, "-m", "perdure", "--store", str(tmp_path / "b.db"), "import", str(backup)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    with perdure.open(tmp_path / "b.db", policy) as other:
+        assert [m.content for m in other.list()] == [OTHER]
+
+
+def test_another_process_that_reads_does_not_hide_what_is_left(tmp_path):
+    """While somebody keeps an old snapshot, the log of writes holds the words: that is said, and mended later."""
+    path = tmp_path / "a.db"
+    with perdure.open(path, {"embedder": {"model": "none"}}) as memory:
+        kept = memory.remember(ADDRESS)
+        reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM memory").get == 1
+        done = erased(memory, kept.id)
+        assert any("while another process reads" in sentence for sentence in done.unreachable)
+        assert done.places
+        reader.execute("COMMIT")
+        reader.close()
+        other = memory.remember(OTHER)
+        assert erased(memory, other.id).places == ()
+    assert found_in(tmp_path, ADDRESS[:32]) == []
