@@ -56,7 +56,7 @@ CHANGED = (
     "is still ",
 )
 NAMED = ("Gai Media met Ann. ", "A ", "A-", "& ", "Aa of ", "東", "Ann,Ann.", "SO-1")
-KEYS = ("sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "key: ", "//")
+KEYS = ("sk-", "eyJ", "eyJaaaaaa.", "://a:", "-----BEGIN PRIVATE KEY-----", "password=Aa1", "4111 ", "bearer ", "//")
 CODE = ("&", "a.b<", "(", "pub ", "def ")
 
 

@@ -238,6 +238,8 @@ def _rlm_memory(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
+        if path.exists() and not path.is_file():
+            raise _rlm_refused(path, "it cannot be read (it is not a regular file).")
         data = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
@@ -279,10 +281,14 @@ def toml_of(path: Path) -> dict[str, Any]:
 
 def _content_of(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        special = path.exists() and not path.is_file()  # a pipe or a device would keep whoever reads it waiting
+        content = b"" if special else path.read_bytes()
     except (OSError, ValueError) as error:  # some texts are no path at all
         why = getattr(error, "strerror", None) or "it is not a valid path"
         raise PolicyError((f"{_short(path)} cannot be read ({why}).",), remedy="Check the path.") from error
+    if special:
+        raise PolicyError((f"{_short(path)} cannot be read (it is not a regular file).",), remedy="Pass a TOML file.")
+    return content
 
 
 def _parsed(content: bytes, path: Path) -> dict[str, Any]:

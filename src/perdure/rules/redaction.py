@@ -194,8 +194,10 @@ def _regions(text: str, clues: Iterable[int]) -> list[tuple[int, int]]:
 
 def _in_part(part: str) -> Iterator[Found]:
     for name, shape in (*_library(), *SERVICES):
+        covered = 0  # a match inside the last whole one adds nothing, and to follow each to its end is quadratic
         for match in shape.finditer(part):
-            if (one := _whole(part, match, name)) is not None:
+            if match.end() > covered and (one := _whole(part, match, name)) is not None:
+                covered = max(covered, one[1])
                 yield one
     for name, shape in HEADERS:
         for match in shape.finditer(part):

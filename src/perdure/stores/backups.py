@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import blake2b
@@ -55,7 +56,7 @@ class BackupFolder:
         return changed
 
     def _replace(self, path: Path, lines: Iterable[Line]) -> None:
-        growing = path.with_name(f".{path.name}.{os.getpid()}.part")
+        growing = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             written = _write(growing, lines)
@@ -82,7 +83,7 @@ def _file_name(namespace: str) -> str:
 
 def _write(path: Path, lines: Iterable[Line]) -> tuple[int, str]:
     rows, digest = 0, blake2b(digest_size=16)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         for line in lines:
             data = _encoded(line).encode() + b"\n"
             out.write(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,12 +22,14 @@ def check_target(path: Path, *, force: bool) -> None:
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that gets its name, readable by its owner alone, when the block ends without an error.
 
+    A link that stands under the name is replaced, not followed, and nobody can prepare the file that grows.
+
     Raises:
         DiskFull: It could not be written; what was there before is there still.
     """
-    growing = path.with_name(f"{path.name}.part")
+    growing = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+        with os.fdopen(os.open(growing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,8 @@ def open_file(path: str, *, create: bool = True) -> apsw.Connection:
         )
     if path != MEMORY:
         _check_place(Path(path), create=create)
+        if create:
+            _create_for_owner(path)
     with translate_errors(path):
         connection = apsw.Connection(path)
         connection.set_busy_timeout(BUSY_MS)
@@ -72,6 +75,12 @@ def _check_place(path: Path, *, create: bool) -> None:
         raise NotAStore(f"{path} is not a SQLite file.", remedy="Choose another file; this one is unchanged.")
     if not path.parent.is_dir():
         raise StoreError(f"The folder {path.parent} does not exist.", remedy="Create it, or choose another folder.")
+
+
+def _create_for_owner(path: str) -> None:
+    """Make the file of a new store readable by its owner alone; SQLite gives its other files the same permissions."""
+    with suppress(OSError):  # it is there, or cannot be made: SQLite says which
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _check_identity(connection: apsw.Connection, path: str) -> None:

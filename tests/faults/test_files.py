@@ -1,0 +1,87 @@
+"""Files that Perdure writes are their owner's alone, no planted link is followed, and no pipe is read as a file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+import perdure
+from conftest import ENV, WORDS_ONLY
+from perdure.records.errors import PerdureError, PolicyError
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
+
+
+def cli(folder, *words):
+    command = [sys.executable, "-m", "perdure", "--store", str(folder / "agent.db"), *words]
+    return subprocess.run(command, cwd=folder, env=ENV, capture_output=True, text=True, check=False, timeout=60)
+
+
+def permissions(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a store, made under an umask that would let everybody read."""
+    before = os.umask(0o022)
+    with perdure.open(tmp_path / "agent.db", WORDS_ONLY) as memory:
+        memory.remember("Deploys happen on Tuesdays.")
+        made = {path.name: permissions(path) for path in tmp_path.iterdir()}
+    os.umask(before)
+    assert made
+    assert set(made.values()) == {0o600}
+    return tmp_path
+
+
+def test_a_store_of_several_people_keeps_the_permissions_that_they_gave(tmp_path):
+    path = tmp_path / "agent.db"
+    with perdure.open(path, WORDS_ONLY) as memory:
+        memory.remember("Deploys happen on Tuesdays.")
+    path.chmod(0o660)
+    with perdure.open(path, WORDS_ONLY) as memory:
+        memory.remember("Tea is at four.")
+        assert {permissions(p) for p in tmp_path.iterdir()} == {0o660}
+
+
+@pytest.mark.parametrize("words", [("export", "out.jsonl"), ("plan", "fit", "--tokens", "1", "-o", "out.jsonl")])
+def test_a_planted_link_is_replaced_and_not_followed(folder, words):
+    precious = folder / "precious.txt"
+    precious.write_text("keep me")
+    (folder / "out.jsonl").symlink_to(precious)
+    (folder / "out.jsonl.part").symlink_to(precious)
+    cli(folder, *words, "--force")
+    assert precious.read_text() == "keep me"
+
+
+def test_what_is_exported_is_its_owners_alone_and_leaves_nothing_beside_it(folder):
+    done = cli(folder, "export", "out.jsonl.gz")
+    assert done.returncode == 0, done.stderr
+    assert permissions(folder / "out.jsonl.gz") == 0o600
+    assert gzip.decompress((folder / "out.jsonl.gz").read_bytes())
+    assert [p.name for p in folder.iterdir() if ".part" in p.name] == []
+
+
+def test_a_pipe_as_the_folders_policy_is_not_read(folder):
+    os.mkfifo(folder / "perdure.toml")
+    assert cli(folder, "stats").returncode == 0
+    named = cli(folder, "stats", "--policy", "perdure.toml")
+    assert named.returncode != 0
+    assert "not a regular file" in named.stderr
+    with pytest.raises(PolicyError, match="not a regular file"):
+        perdure.open(":memory:", folder / "perdure.toml")
+
+
+def test_a_pipe_as_a_golden_or_knowledge_file_is_refused(folder):
+    os.mkfifo(folder / "pipe.toml")
+    for policy in (
+        {"gates": {"golden": str(folder / "pipe.toml")}},
+        {"knowledge": {"file": str(folder / "pipe.toml")}},
+    ):
+        with pytest.raises(PerdureError, match="not a regular file"):
+            perdure.open(":memory:", {**WORDS_ONLY, **policy})
