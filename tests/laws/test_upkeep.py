@@ -13,14 +13,12 @@ from laws.memories import DAY, LAW, POLICIES, START, histories, newborn, policie
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import GatePolicy, Policy
+from perdure.rules.lifecycle.loss_budget import Budget
 from perdure.rules.lifecycle.maintenance import (
-    Budget,
-    GateRefusals,
     count_hidden,
     list_moves,
     sweep_note,
     trajectory_changes,
-    truncate,
 )
 from perdure.rules.lifecycle.trajectory import Trajectory, replay
 
@@ -45,7 +43,7 @@ def plan_of(
         {"m0": accesses},
         "sweep-1",
         at,
-        refusals=GateRefusals(hides=refusal),
+        why_held=lambda _: refusal,
         shown={c.id: dict(zip(Form, (None, "short", "words", ""), strict=True)) for c in trajectories},
     )
     return Plan("sweep-1", "sweep", "default", at, tuple(changes), policy.version, sweep_note(trajectories))
@@ -138,13 +136,13 @@ def test_moves_are_reported_in_the_order_of_their_instants(crowd, policy):
 
 @pytest.mark.behaviour("C8")
 @LAW
-@given(crowd=crowds, accesses=histories(100), policy=policies)
-def test_a_truncated_course_hides_nothing_and_waits_at_the_instant_that_fell_due(crowd, accesses, policy):
-    _, trajectories = courses_of(crowd, accesses, policy, 400)
-    cut = [truncate(c) for c in trajectories]
+@given(crowd=crowds, policy=policies)
+def test_a_course_that_is_shut_hides_nothing_and_waits_at_the_instant_that_fell_due(crowd, policy):
+    stored, trajectories = courses_of(crowd, (), policy, 400)
+    cut = replay(stored, {}, START + 400 * DAY, policy, shut=True)
     assert count_hidden(cut) == 0
     for whole, short in zip(trajectories, cut, strict=True):
-        hiding = [s for s in whole.transitions if s.state.status is not Status.ACTIVE]
+        hiding = [s for s in whole.transitions if s.hides or s.shrinks]
         assert short.after.held == bool(hiding)
         assert short.before == whole.before
         if hiding:
@@ -166,7 +164,7 @@ def faded(policy: Policy) -> State:
 @pytest.mark.behaviour("C9")
 def test_a_held_move_says_which_gate_held_it_back():
     policy = POLICIES["tiered"]
-    trajectory = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0])
+    trajectory = replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy, shut=True)[0]
     (change,) = plan_of([trajectory], (), policy, refusal="loss budget: too many").changes
     assert "held back by the loss budget: too many" in change.because
     assert (change.after or {})["held"] is True
@@ -175,15 +173,15 @@ def test_a_held_move_says_which_gate_held_it_back():
 @pytest.mark.behaviour("C10")
 def test_a_memory_that_is_still_held_is_not_written_again():
     policy = POLICIES["tiered"]
-    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
-    again = truncate(replay({"m0": held}, {}, START + 40 * DAY, policy)[0])
+    held = replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy, shut=True)[0].after
+    again = replay({"m0": held}, {}, START + 40 * DAY, policy, shut=True)[0]
     assert plan_of([again], (), policy, refusal="loss budget: too many").changes == ()
 
 
 @pytest.mark.behaviour("C11")
 def test_a_held_move_is_made_with_its_own_date_once_the_gate_opens():
     policy = POLICIES["tiered"]
-    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
+    held = replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy, shut=True)[0].after
     trajectory = replay({"m0": held}, {}, START + 60 * DAY, policy)[0]
     assert trajectory.after.status is Status.ARCHIVED
     assert trajectory.after.status_ms == held.due_ms
@@ -193,7 +191,7 @@ def test_a_held_move_is_made_with_its_own_date_once_the_gate_opens():
 @pytest.mark.behaviour("C12")
 def test_a_held_memory_that_is_recalled_is_woken_not_archived():
     policy = POLICIES["tiered"]
-    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
+    held = replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy, shut=True)[0].after
     trajectory = replay({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy)[0]
     assert trajectory.after.status is Status.ACTIVE
     assert [s.rule for s in trajectory.transitions][:1] == ["woken"]
@@ -202,10 +200,8 @@ def test_a_held_memory_that_is_recalled_is_woken_not_archived():
 @pytest.mark.behaviour("C13")
 def test_a_held_memory_that_is_recalled_while_the_gate_is_shut_still_rises():
     policy = POLICIES["tiered"]
-    held = truncate(replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy)[0]).after
-    trajectory = truncate(
-        replay({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy, blocked=True)[0]
-    )
+    held = replay({"m0": faded(policy)}, {}, START + 31 * DAY, policy, shut=True)[0].after
+    trajectory = replay({"m0": held}, {"m0": ((START + 40 * DAY, 1),)}, START + 41 * DAY, policy, shut=True)[0]
     assert [s.rule for s in trajectory.transitions][:1] == ["woken"]
     assert trajectory.after.status is Status.ACTIVE
     assert trajectory.after.due_ms is None or trajectory.after.due_ms > START + 41 * DAY

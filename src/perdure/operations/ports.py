@@ -95,3 +95,5 @@ class Context:
     previews: dict[object, str] = field(default_factory=dict)
     # namespace -> (tokens, day) at which it could not be brought within the policy's budget
     crowded: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # namespace -> the day on which this process last tried there what gates hold back
+    tried: dict[str, int] = field(default_factory=dict)

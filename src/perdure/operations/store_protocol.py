@@ -227,10 +227,17 @@ class Store(Protocol):
         """Return (namespace, policy of its last sweep) where something is due, or that policy is another one."""
         ...
 
+    def held_namespaces(self, now: Instant) -> list[str]:
+        """Return the namespaces where a move that was due by an instant is held back."""
+        ...
+
     def due_ids(
-        self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int
+        self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool
     ) -> list[tuple[str, Instant, int]]:
-        """Return the next memories whose due instant has come: (id, due, row); ``after`` is (due, row)."""
+        """Return the next memories whose due instant has come: (id, due, row); ``after`` is (due, row).
+
+        Either those that a gate holds back, or the others.
+        """
         ...
 
     def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
@@ -245,8 +252,16 @@ class Store(Protocol):
         """Return the tokens of all active memories."""
         ...
 
-    def hidden_since(self, namespace: str, since: Instant) -> int:
-        """Return how many memories maintenance has hidden since an instant, without operations that were undone."""
+    def stored_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
+        """Return (day, memories stored on it) since an instant; days are counted from 1970 UTC."""
+        ...
+
+    def gone_by_day(self, namespace: str, since: Instant) -> list[tuple[int, str, int]]:
+        """Return (day, operation, memories that it took out of view) since an instant, by the date of the loss."""
+        ...
+
+    def shortened_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
+        """Return (day, memories that have had a shorter form since that day) since an instant."""
         ...
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:

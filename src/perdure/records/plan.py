@@ -19,6 +19,9 @@ from perdure.records.memory import Form
 Row = Mapping[str, Any]
 """Column -> value. For an update only the columns that change; for an insert or a delete the whole row."""
 
+BY_HAND: Final = "archive"
+"""The operation by which a person hides memories: it takes nothing from what maintenance may hide."""
+
 
 class Target(StrEnum):
     """Which kind of row a change is about."""

@@ -110,6 +110,12 @@ class TierPolicy:
     vault_value: float = store_key(
         0.8, "An access moves a memory to the vault if its value is at least this and vault_accesses is reached.", 0, 1
     )
+    vault_full_accesses: int = store_key(
+        15,
+        "For the vault, accesses count in full from this many on and do not fade; 0 counts them as everywhere else.",
+        0,
+        1000,
+    )
     vault_accesses: int = store_key(5, "Accesses needed for the vault.", 1, 1000)
     vault_reinforcements: int = store_key(0, "Reinforcements also needed for the vault.", 0, 1000)
 
@@ -134,7 +140,7 @@ class GatePolicy:
     """What stops a maintenance plan: the loss budget and the recall gate."""
 
     loss_share: float = protected_key(
-        0.10, "Largest share of a namespace's visible memories that one plan may hide.", 0, 1
+        0.10, "Largest share of a namespace's visible memories that one plan, or the sweeps of one day, may hide.", 0, 1
     )
     loss_share_day: float = protected_key(0.20, "Largest share that all plans of one day may hide together.", 0, 1)
     loss_free_count: int = protected_key(
@@ -144,7 +150,7 @@ class GatePolicy:
         1_000_000,
     )
     compress_share: float = protected_key(
-        1.0, "Largest share that one sweep may show in a shorter form; the whole text is kept and searched.", 0, 1
+        1.0, "Largest share that the sweeps of one day may shorten; the whole text is kept and searched.", 0, 1
     )
     canaries: int = protected_key(
         30, "Past recalls with a useful answer that are repeated before memories are hidden; 0 for none.", 0, 1000
@@ -358,6 +364,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0, "fact_rate": 0.0},
         "archive": {"rule": "value", "value_below": 0.1},
+        "tiers": {"vault_full_accesses": 0},
         "compression": {
             "rule": "triggers",
             "least_tokens": 0,

@@ -14,7 +14,7 @@ from perdure.records.memory import Form, Record, State
 from perdure.records.plan import Change, Plan, Target
 from perdure.records.policy import Policy
 from perdure.rules.insertion import with_due
-from perdure.rules.lifecycle.maintenance import trajectory_changes, truncate
+from perdure.rules.lifecycle.maintenance import trajectory_changes
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory, Transition, replay
 
 
@@ -33,7 +33,7 @@ def settle(
         now: The instant.
     """
     unshortened = replace(policy, compression=replace(policy.compression, rule="never"))
-    return [truncate(t) for t in replay(states, accesses, now, unshortened, blocked=True)]
+    return replay(states, accesses, now, unshortened, shut=True)
 
 
 class Decisions:

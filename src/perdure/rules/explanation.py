@@ -16,6 +16,7 @@ from perdure.rules.lifecycle.moves import explain_moves, next_moves
 from perdure.rules.lifecycle.state_arrays import TASK, Columns, confidence_curve, strength_curve, value_curve
 from perdure.rules.lifecycle.trajectory import replay
 
+_HELD: Final = "held back by the "
 _LED_HERE: Final = {"supersedes": "superseded_by", "derived_from": "source_of", "summarizes": "summarized_by"}
 
 
@@ -32,14 +33,26 @@ def _last(history: Sequence[Entry]) -> str:
 
 
 def explain(
-    memory: MemoryItem, history: Sequence[Entry], links: Sequence[tuple[str, str, float]], policy: Policy, now: Instant
+    memory: MemoryItem,
+    history: Sequence[Entry],
+    links: Sequence[tuple[str, str, float]],
+    policy: Policy,
+    now: Instant,
+    *,
+    wait: str = "",
 ) -> Explanation:
     """Return the explanation of one memory as read at an instant.
 
-    Its journal entries are given oldest first, its links as (kind, other id, weight).
+    Args:
+        memory: The memory.
+        history: Its journal entries, oldest first.
+        links: Its links as (kind, other id, weight).
+        policy: The policy in force.
+        now: The instant.
+        wait: Why the loss budget holds it back now; empty if it does not.
     """
     state, parts = memory.state, _parts(memory.state, policy, now)
-    next_move = _next(state, policy, now)
+    next_move = _held(state, history, wait) if state.held else _next(state, policy, now)
     summary = (
         f"{memory.kind} {memory.id} is {memory.status} in {memory.tier} since {text_of(state.tier_ms)}; "
         f"value {memory.value:.3f}, importance {memory.importance:.3f}, confidence {memory.confidence:.3f}. "
@@ -125,6 +138,17 @@ def _fading(state: State, policy: Policy) -> str:
     return f"loses {rate:.4%} a day since {since}" + (f", slowed {slowed:.2f} times by access" if slowed > 1 else "")
 
 
+def _held(state: State, history: Sequence[Entry], wait: str) -> str:
+    """Return what holds a memory back: the loss budget's word of now, or what the journal noted."""
+    noted = [e.because.removeprefix(_HELD) for e in history if e.because.startswith(_HELD)]
+    why = wait or next((n for n in reversed(noted) if not n.startswith("loss budget")), "a safety gate")
+    since = f" since {text_of(state.due_ms)}" if state.due_ms is not None else ""
+    return (
+        f"Next: due{since}, held back by the {why}. It is tried again every day; "
+        "a sweep that accepts the loss with a reason carries it out at once."
+    )
+
+
 def _next(state: State, policy: Policy, now: Instant) -> str:
     if state.status is not Status.ACTIVE:
         back = "until it is restored" if state.status is Status.ARCHIVED else "unless that is undone"
@@ -133,8 +157,6 @@ def _next(state: State, policy: Policy, now: Instant) -> str:
         return "Next: nothing; it is pinned."
     if state.tier is Tier.VAULT:
         return "Next: nothing; memories leave the vault only by hand."
-    if state.held:
-        return "Next: a safety gate holds back a move until the namespace changes."
     later = replay({"": state}, {}, now, policy)[0].after
     columns = Columns.of([later])
     moves = next_moves(columns, policy)

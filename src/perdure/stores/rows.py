@@ -28,12 +28,6 @@ _DEFAULTS: Final = {f.name: f.default for f in fields(State) if f.default is not
 SEARCHED: Final = {"status", "scope", "tags", "created_ms"}
 """Columns that the caches of searches must hear about when they change."""
 
-UPKEEP: Final = {"sweep", "policy", "decay", "upkeep", "session"}
-"""Operations after which a move that a gate held back is not tried again: they change nothing that people said."""
-
-BY_HAND: Final = "archive"
-"""What a person hides does not count against the budget of upkeep."""
-
 UNCHECKED: Final = {"held"}
 """Columns that are written without a look at what was there: holding and releasing are bookkeeping."""
 

@@ -214,11 +214,16 @@ class SqlStore(ABC):
             (self._plain(n), known) for n, known in self._everywhere("due_namespaces", now=now, policy=policy)
         )
 
+    def held_namespaces(self, now: Instant) -> list[str]:
+        """Return the namespaces where a move that was due by an instant is held back."""
+        return sorted(self._plain(n) for (n,) in self._everywhere("held_namespaces", now=now))
+
     def due_ids(
-        self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int
+        self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool
     ) -> list[tuple[str, Instant, int]]:
         """Return the next memories whose due instant has come: (id, due, row)."""
-        rows = self._rows(namespace, "due_ids", now=now, due=after[0], row=after[1], limit=limit)
+        name = "held_ids" if held else "due_ids"
+        rows = self._rows(namespace, name, now=now, due=after[0], row=after[1], limit=limit)
         return [(identity, due, row) for identity, due, row in rows]
 
     def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
@@ -233,9 +238,17 @@ class SqlStore(ABC):
         """Return the tokens of all active memories."""
         return self._number(namespace, "visible_tokens")
 
-    def hidden_since(self, namespace: str, since: Instant) -> int:
-        """Return how many memories were hidden by operations since an instant that were not undone."""
-        return self._number(namespace, "hidden_since", since=since)
+    def stored_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
+        """Return (day, memories stored on it)."""
+        return [(day, many) for day, many in self._rows(namespace, "stored_by_day", since=since)]
+
+    def gone_by_day(self, namespace: str, since: Instant) -> list[tuple[int, str, int]]:
+        """Return (day, operation, memories that it took out of view on that day)."""
+        return [(day, name, many) for day, name, many in self._rows(namespace, "gone_by_day", since=since)]
+
+    def shortened_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
+        """Return (day, memories that have had a shorter form since)."""
+        return [(day, many) for day, many in self._rows(namespace, "shortened_by_day", since=since)]
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
         """Return (namespace, kind, tier, status, count)."""

@@ -33,12 +33,16 @@ class MaintainingVerbs:
     _context: Context
 
     @verb(_PANEL, hides=True, lifecycle=True)
-    def sweep(self, dry_run: DryRun = False, *, namespace: Everywhere | None = None) -> Report:
+    def sweep(
+        self, dry_run: DryRun = False, *, namespace: Everywhere | None = None, accept_loss: AcceptLoss | None = None
+    ) -> Report:
         """Move memories that are due to their new tier, and archive those that the policy lets go.
 
-        Safe to call at any time and as often as you like. Each operation can be undone.
+        Safe to call at any time and as often as you like. Each operation can be undone. What the safety gates hold
+        back is listed in ``held`` and tried again at every sweep; the loss budget lets some of it go each day.
         """
-        return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace)
+        reason = inputs.optional_reason(accept_loss, self._context.policy)
+        return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace, accept_loss=reason)
 
     @verb(_PANEL, reads=True)
     def forecast(

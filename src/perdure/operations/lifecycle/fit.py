@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from perdure.operations.decisions import begin, read_visible
 from perdure.operations.documents import all_ids, find_states, pages
 from perdure.operations.lifecycle.compression import put_measure, read_measures, weigh_forms
-from perdure.operations.lifecycle.gates import recall_gate, with_accepted_loss
+from perdure.operations.lifecycle.gates import budget_of, recall_gate, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.writing import ATTEMPTS
 from perdure.records.compression_results import FitResult, Refitted
@@ -32,7 +32,6 @@ from perdure.rules.lifecycle.budget_fitting import (
     worth_of,
 )
 from perdure.rules.lifecycle.compression_forms import LADDER, FormText, render_form
-from perdure.rules.lifecycle.maintenance import Budget
 from perdure.rules.lifecycle.signals import memory_items
 
 BATCH: Final = 1000
@@ -217,9 +216,7 @@ class _Fit:
         """Return how many of so many the loss budget lets go today, and why no more."""
         if self.accept_loss is not None or not hides:
             return hides, ""
-        store, gates = self.ctx.store, self.ctx.policy.gates
-        visible, hidden = store.visible_count(self.place), store.hidden_since(self.place, self.now - self.now % DAY_MS)
-        budget = Budget(visible, hidden)
+        budget, gates = budget_of(self.ctx, self.place), self.ctx.policy.gates
         return largest_allowed(lambda n: budget.refusal(n, gates), hides), budget.refusal(hides, gates)
 
     def _carry_out(self, choice: Choice) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from perdure.operations.recall import SPARE, embed_query
 from perdure.records.canary import Answer, Canary
 from perdure.records.document import Shelf
 from perdure.records.errors import GateStopped
-from perdure.records.instant import DAY_MS, Instant
+from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.lease import Lease
 from perdure.records.link_kinds import STANDS_FOR
 from perdure.records.memory import Record
@@ -22,7 +23,7 @@ from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
-from perdure.rules.lifecycle.maintenance import Budget
+from perdure.rules.lifecycle.loss_budget import Budget, Ledger
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known, with_signals
 
@@ -76,15 +77,49 @@ def guard(ctx: Context, plan: Plan, accept_loss: str | None = None) -> Check | N
     """
     if accept_loss is not None or plan.operation in BY_A_PERSON or not plan.loses:
         return None
-    if why := budget_of(ctx, plan.namespace).refusal_of(plan.hides, len(plan.shortened), ctx.policy.gates):
+    if why := _over_budget(ctx, plan):
         raise GateStopped(f"{_STOPPED}{why}.", remedy=_OTHERWISE)
     return recall_gate(ctx, plan)
+
+
+def _over_budget(ctx: Context, plan: Plan) -> str:
+    """Return why a plan hides or shortens too much; empty if it may go on.
+
+    A sweep's plan may hold losses of several days: each day has its own allowance, as when the sweep was planned.
+    """
+    gates = ctx.policy.gates
+    if plan.operation != "sweep":
+        return budget_of(ctx, plan.namespace).refusal_of(plan.hides, len(plan.shortened), gates)
+    days = Counter(
+        c.after.get("status_ms", plan.at) // DAY_MS
+        for c in plan.changes
+        if c.after and c.after.get("status") == "archived"
+    )
+    ledger, before = ledger_of(ctx, plan.namespace, min(days, default=plan.at // DAY_MS)), 0
+    for day, hides in sorted(days.items()):
+        budget = ledger.budget(day)
+        allowed = replace(budget, visible=budget.visible - before).allowance(gates)
+        if hides > allowed:
+            return (
+                f"loss budget: the plan would hide {hides} memories on {text_of(day * DAY_MS)[:10]}; {allowed} may be"
+            )
+        before += hides
+    return budget_of(ctx, plan.namespace).too_short(len(plan.shortened), gates)
 
 
 def budget_of(ctx: Context, place: str) -> Budget:
     """Return what may still be hidden or shortened in a namespace today."""
     now = ctx.clock()
-    return Budget(ctx.store.visible_count(place), ctx.store.hidden_since(place, now - now % DAY_MS))
+    return Budget(ctx.store.visible_count(place), ledger_of(ctx, place, now // DAY_MS).hidden.get(now // DAY_MS, 0))
+
+
+def ledger_of(ctx: Context, place: str, day: int) -> Ledger:
+    """Return what a namespace gained and lost on each day since one (days since 1970 UTC)."""
+    store, since = ctx.store, day * DAY_MS
+    shortened = store.shortened_by_day(place, since) if ctx.policy.gates.compress_share < 1 else ()
+    return Ledger.of(
+        store.visible_count(place), store.stored_by_day(place, since), store.gone_by_day(place, since), shortened
+    )
 
 
 def recall_gate(ctx: Context, plan: Plan) -> Check | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 from zlib import crc32
 
-from perdure.operations.lifecycle.sweep import sweep_leased
+from perdure.operations.lifecycle.sweep import due_places, sweep_leased
 from perdure.operations.ports import Context
 from perdure.records.errors import LeaseLost, PerdureError, StoreUnavailable
 from perdure.records.report import Maintained, Report
@@ -70,7 +70,7 @@ def maintain(
     Raises:
         StoreUnavailable: The server is gone; what was swept before stays.
     """
-    due = ctx.store.due_namespaces(ctx.clock(), ctx.policy.life)
+    due = due_places(ctx, ctx.clock(), anew=False)
     start = crc32(owner.encode()) % max(1, len(due))  # workers that start together begin at different places
     done = _Round()
     for place, policy in (*due[start:], *due[:start]):

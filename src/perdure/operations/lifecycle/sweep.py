@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Final
 from perdure.operations.documents import PAGE, all_ids, ids_through, pages
 from perdure.operations.lifecycle.compression import shorten
 from perdure.operations.lifecycle.fit import fit_after_sweep
-from perdure.operations.lifecycle.gates import budget_of, check_only, recall_gate, why_of
+from perdure.operations.lifecycle.gates import check_only, ledger_of, recall_gate, why_of, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Pairs
 from perdure.operations.writing import retry
@@ -24,13 +24,12 @@ from perdure.records.report import Held, Report, TierMove
 from perdure.rules.lifecycle.maintenance import (
     GateRefusals,
     count_hidden,
-    count_shortened,
     list_moves,
     sweep_note,
     trajectory_changes,
-    truncate,
 )
-from perdure.rules.lifecycle.trajectory import Trajectory, replay
+from perdure.rules.lifecycle.ration import Ration, Rationing
+from perdure.rules.lifecycle.trajectory import SHUT, Opening, Trajectory, replay
 
 TRIES: Final = 4
 """So often a page is tried again without the memories whose answers it would lose; then all that it hides waits."""
@@ -47,17 +46,37 @@ class _Tally:
     plans: list[Plan] = field(default_factory=list)
 
 
-def sweep(ctx: Context, *, dry_run: bool = False, namespace: str | None = None) -> Report:
+def sweep(
+    ctx: Context, *, dry_run: bool = False, namespace: str | None = None, accept_loss: str | None = None
+) -> Report:
     """Bring every memory to where it belongs by now.
 
-    Moves are dated at the instant at which they fell due; a second sweep at the same instant finds nothing. What a gate
-    stops stays due and is tried again after the namespace's next change; a dry run asks the gates too.
+    Moves are dated at the instant at which they fell due, or were let go; a second sweep at the same instant finds
+    nothing. What the gates hold back stays due and is tried at every sweep; a dry run asks the gates too. With a reason
+    to accept the loss no gate is asked.
     """
     now, tally = ctx.clock(), _Tally()
-    for place, policy in ctx.store.due_namespaces(now, ctx.policy.life):
+    for place, policy in due_places(ctx, now):
         if namespace is None or place == namespace:
-            _sweep_namespace(_Sweep(ctx, place, now, _differs(policy, ctx), dry_run), policy, tally)
+            one = _Sweep(ctx, place, now, _differs(policy, ctx), dry_run, accept_loss=accept_loss)
+            _sweep_namespace(one, policy, tally)
     return fit_after_sweep(ctx, _report(tally, dry_run=dry_run), namespace)
+
+
+def due_places(ctx: Context, now: Instant, *, anew: bool = True) -> list[tuple[str, str]]:
+    """Return (namespace, policy of its last sweep) where something is due by an instant, or is held back.
+
+    Args:
+        ctx: The store and the policy.
+        now: The instant.
+        anew: Whether also where something is held back that this process has tried on the same day.
+    """
+    due = dict(ctx.store.due_namespaces(now, ctx.policy.life))
+    for place in ctx.store.held_namespaces(now):
+        if anew or ctx.tried.get(place) != now // DAY_MS:
+            due.setdefault(place, ctx.policy.life)
+            ctx.tried[place] = now // DAY_MS
+    return sorted(due.items())
 
 
 def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
@@ -93,22 +112,56 @@ def _report(tally: _Tally, *, dry_run: bool) -> Report:
 
 def forecast(ctx: Context, days: float, namespace: str | None = None) -> Report:
     """Return what would move within some days if nothing happened, without touching anything."""
-    until = ctx.clock() + int(days * DAY_MS)
-    tally = _Tally()
-    for place, policy in ctx.store.due_namespaces(until, ctx.policy.life):
+    now = ctx.clock()
+    until, tally = now + int(days * DAY_MS), _Tally()
+    for place, policy in due_places(ctx, until):
         if namespace is None or place == namespace:
-            for ids in _pages(ctx, place, until, anew=_differs(policy, ctx)):
-                trajectories, _, _ = _replay(ctx, place, ids, until, GateRefusals())
-                trajectories, _, _ = shorten(ctx, place, trajectories, until)
-                tally.examined += len(trajectories)
-                tally.moved += list_moves(trajectories, place)
+            anew = _differs(policy, ctx)
+            for trajectories in _foreseen(ctx, place, now, until, anew=anew):
+                shortened, _, _ = shorten(ctx, place, trajectories, until)
+                tally.examined += len(shortened)
+                tally.moved += list_moves(shortened, place)
     return Report(dry_run=True, examined=tally.examined, moved=tuple(sorted(tally.moved, key=lambda m: m.at)))
 
 
 def hidden_by(ctx: Context, place: str, until: Instant) -> int:
     """Return how many memories of a namespace would be hidden by an instant if nothing happened."""
-    due = _pages(ctx, place, until, anew=False)
-    return sum(count_hidden(_replay(ctx, place, ids, until, GateRefusals())[0]) for ids in due)
+    return sum(count_hidden(page) for page in _foreseen(ctx, place, ctx.clock(), until, anew=False))
+
+
+def _foreseen(ctx: Context, place: str, now: Instant, until: Instant, *, anew: bool) -> Iterator[list[Trajectory]]:
+    """Yield page by page what becomes of the memories that fall due by an instant, with every day's allowance."""
+    ration = _ration(ctx, place, now, until, anew=anew)
+    for ids in _pages(ctx, place, until, anew=anew):
+        yield _replay(ctx, place, ids, until, partial(_openings, ctx, now, ration, anew=anew))[0]
+
+
+def explain_wait(ctx: Context, place: str, identity: str) -> str:
+    """Return why the loss budget holds a memory back now; empty if it does not."""
+    now = ctx.clock()
+    wait = _ration(ctx, place, now, now, anew=False).waits.get(identity)
+    return "" if wait is None else wait.why(now)
+
+
+def _ration(ctx: Context, place: str, now: Instant, until: Instant, *, anew: bool) -> Ration:
+    """Share the allowances of all days up to an instant out among what a namespace would lose by then."""
+    sharing = _rationing(ctx, now, until, anew=anew)
+    for ids in _pages(ctx, place, until, anew=anew):
+        trajectories, _, accesses = _replay(ctx, place, ids, until, sharing.since)
+        sharing.admit(trajectories, accesses)
+    return sharing.share_out(ledger_of(ctx, place, sharing.first_day)) if sharing.states else Ration()
+
+
+def _rationing(ctx: Context, now: Instant, until: Instant, *, anew: bool) -> Rationing:
+    # What a new policy lets go it lets go from today on: the days before it had another one.
+    return Rationing(ctx.policy, until, now - now % DAY_MS) if anew else Rationing(ctx.policy, until)
+
+
+def _openings(
+    ctx: Context, now: Instant, ration: Ration, states: Mapping[str, State], *, anew: bool
+) -> dict[str, Opening]:
+    first = _rationing(ctx, now, now, anew=anew).since(states)
+    return {i: ration.openings.get(i, opening) for i, opening in first.items()}
 
 
 @dataclass(slots=True)
@@ -121,10 +174,12 @@ class _Sweep:
     anew: bool  # whether every memory is looked at, because the policy has changed
     dry_run: bool  # whether nothing is to be written
     lease: Lease | None = None  # the worker's right to it
-    refusals: GateRefusals | None = None  # what the loss budget blocks; None until it was asked
+    accept_loss: str | None = None  # why a person lets everything go that is due; None to ask the gates
+    ration: Ration | None = None  # what the loss budget lets go; None until it was asked
 
     def run(self, tally: _Tally) -> None:
         """Sweep it page by page; each page is one plan."""
+        held: dict[str, list[str]] = {}
         for ids in _pages(self.ctx, self.place, self.now, anew=self.anew):
             trajectories, plan, refusals = retry(partial(self._page, ids))
             tally.examined += len(trajectories)
@@ -132,18 +187,24 @@ class _Sweep:
             tally.moved += list_moves(trajectories, self.place)
             if plan.changes:
                 tally.plans.append(plan)
-            tally.held += _newly_held(trajectories, refusals, self.place)
+            for t in trajectories:
+                if t.after.held:
+                    held.setdefault(self._why_all(t.id, refusals), []).append(t.id)
+        tally.held += [Held(self.place, tuple(ids), because) for because, ids in held.items()]
 
     def _page(self, ids: Sequence[str]) -> tuple[list[Trajectory], Plan, GateRefusals]:
         """Play a page and write it; what a gate stops is held, and the rest goes on."""
-        refusals = self._ask_budget(ids)
+        refusals = GateRefusals()
         for left in reversed(range(TRIES + 1)):
-            trajectories, ops, accesses = _replay(self.ctx, self.place, ids, self.now, refusals)
+            trajectories, ops, accesses = self._play(ids, refusals)
             trajectories, texts, measured = shorten(self.ctx, self.place, trajectories, self.now)
             own, policy = self.ctx.ids(self.now), self.ctx.policy
-            changes = trajectory_changes(trajectories, ops, accesses, own, self.now, refusals=refusals, shown=texts)
+            why = partial(self._why, refusals=refusals)
+            changes = trajectory_changes(trajectories, ops, accesses, own, self.now, why_held=why, shown=texts)
             note = sweep_note(trajectories)
             plan = Plan(own, "sweep", self.place, self.now, (*changes, *measured), policy.version, note)
+            if plan.loses:
+                plan = with_accepted_loss(plan, self.accept_loss)
             try:
                 self._write(plan)
             except GateStopped as error:
@@ -155,23 +216,33 @@ class _Sweep:
             remedy="Report this; nothing was written.",
         )
 
-    def _ask_budget(self, ids: Sequence[str]) -> GateRefusals:
-        """Ask the loss budget once, about the whole sweep of the namespace and not only about one page of it."""
-        if self.refusals is not None:
-            return self.refusals
-        trajectories, _, _ = _replay(self.ctx, self.place, ids, self.now, GateRefusals())
-        if not count_hidden(trajectories) and not count_shortened(trajectories):
-            return GateRefusals()
-        hidden = shortened = 0
-        for page in _pages(self.ctx, self.place, self.now, anew=self.anew):
-            trajectories, _, _ = _replay(self.ctx, self.place, page, self.now, GateRefusals())
-            hidden, shortened = hidden + count_hidden(trajectories), shortened + count_shortened(trajectories)
-        budget, policy = budget_of(self.ctx, self.place), self.ctx.policy.gates
-        self.refusals = GateRefusals(budget.refusal(hidden, policy), budget.too_short(shortened, policy))
-        return self.refusals
+    def _play(
+        self, ids: Sequence[str], refusals: GateRefusals
+    ) -> tuple[list[Trajectory], dict[str, str], dict[str, Pairs]]:
+        """Replay a page; the loss budget is asked once about the whole namespace, when something is lost at all."""
+        played = _replay(self.ctx, self.place, ids, self.now, partial(self._openings, refusals))
+        if self.ration is None and self.accept_loss is None and any(_loses(t) for t in played[0]):
+            self.ration = _ration(self.ctx, self.place, self.now, self.now, anew=self.anew)
+            played = _replay(self.ctx, self.place, ids, self.now, partial(self._openings, refusals))
+        return played
+
+    def _openings(self, refusals: GateRefusals, states: Mapping[str, State]) -> dict[str, Opening]:
+        found = _openings(self.ctx, self.now, self.ration or Ration(), states, anew=self.anew)
+        shut = {i for i in states if refusals.why(i)}
+        return {i: replace(SHUT, since=o.since) if i in shut else o for i, o in found.items()}
+
+    def _why(self, identity: str, refusals: GateRefusals) -> str:
+        """Return why one memory is held back."""
+        wait = self.ration.waits.get(identity) if self.ration else None
+        return refusals.why(identity) or (wait.why(self.now) if wait else "")
+
+    def _why_all(self, identity: str, refusals: GateRefusals) -> str:
+        """Return why a memory is held back, in words that are the same for all that wait for one thing."""
+        wait = self.ration.waits.get(identity) if self.ration else None
+        return refusals.why(identity) or (wait.of_all if wait else "")
 
     def _write(self, plan: Plan) -> None:
-        check = recall_gate(self.ctx, plan) if plan.loses else None
+        check = recall_gate(self.ctx, plan) if plan.loses and self.accept_loss is None else None
         if not self.dry_run and plan.changes:
             fence = self.lease and self.lease.extended(self.ctx.clock())
             self.ctx.store.apply(plan, fence=fence, check=check)
@@ -185,32 +256,25 @@ def _tighter(refusals: GateRefusals, plan: Plan, error: GateStopped, *, alone: b
     culprits = {identity: why for identity in error.lost if identity in plan.hidden | plan.shortened}
     if culprits and alone:
         return replace(refusals, lost={**refusals.lost, **culprits})
-    return GateRefusals(refusals.hides or why, refusals.shrinks or why, refusals.lost)
+    return GateRefusals(refusals.all or why, refusals.lost)
 
 
-def _newly_held(trajectories: Sequence[Trajectory], refusals: GateRefusals, place: str) -> list[Held]:
-    """Return what was not held before and is now, by reason."""
-    reasons: dict[str, list[str]] = {}
-    for trajectory in trajectories:
-        if trajectory.after.held and not trajectory.before.held:
-            reasons.setdefault(refusals.because(trajectory.id), []).append(trajectory.id)
-    return [Held(place, tuple(ids), because) for because, ids in reasons.items()]
+def _loses(trajectory: Trajectory) -> bool:
+    return any(s.hides or s.shrinks for s in trajectory.transitions)
 
 
 def _replay(
-    ctx: Context, place: str, ids: Sequence[str], now: Instant, refusals: GateRefusals
+    ctx: Context,
+    place: str,
+    ids: Sequence[str],
+    now: Instant,
+    openings: Callable[[dict[str, State]], dict[str, Opening]],
 ) -> tuple[list[Trajectory], dict[str, str], dict[str, Pairs]]:
     stored = ctx.store.states(place, ids)
     accesses = ctx.store.accesses(place, list(stored), now)
     states: dict[str, State] = {i: state for i, (state, _) in stored.items()}
-    free = {i: state for i, state in states.items() if not any(refusals.why(i))}
-    trajectories = {c.id: c for c in replay(free, accesses, now, ctx.policy)}
-    waiting = {i: state for i, state in states.items() if i not in free}
-    for trajectory in replay(waiting, accesses, now, ctx.policy, blocked=True):
-        no_hiding, no_shrinking = refusals.why(trajectory.id)
-        trajectories[trajectory.id] = truncate(trajectory, hides=bool(no_hiding), shrinks=bool(no_shrinking))
-    ordered = [trajectories[i] for i in states]
-    return ordered, {i: op for i, (_, op) in stored.items()}, accesses
+    trajectories = replay(states, accesses, now, ctx.policy, openings(states))
+    return trajectories, {i: op for i, (_, op) in stored.items()}, accesses
 
 
 def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[list[str]]:
@@ -224,10 +288,12 @@ def _pages(ctx: Context, place: str, now: Instant, *, anew: bool) -> Iterator[li
 def _waiting_ids(ctx: Context, place: str, now: Instant) -> Iterator[str]:
     accessed = list(ids_through(lambda after: ctx.store.accessed_ids(place, now, after, PAGE)))
     yield from accessed
-    seen, cursor = set(accessed), (-(2**62), 0)
-    while rows := ctx.store.due_ids(place, now, cursor, PAGE):
-        cursor = rows[-1][1], rows[-1][2]
-        yield from (identity for identity, _, _ in rows if identity not in seen)
+    seen = set(accessed)
+    for held in (True, False):  # what is held now must not come up twice
+        cursor = (-(2**62), 0)
+        while rows := ctx.store.due_ids(place, now, cursor, PAGE, held=held):
+            cursor = rows[-1][1], rows[-1][2]
+            yield from (identity for identity, _, _ in rows if identity not in seen)
 
 
 def _differs(policy: str, ctx: Context) -> bool:

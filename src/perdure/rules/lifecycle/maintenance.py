@@ -2,82 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Form, State, Status
 from perdure.records.plan import Change, Target
-from perdure.records.policy import GatePolicy
 from perdure.records.report import TierMove
 from perdure.rules.lifecycle.trajectory import Accesses, Trajectory
-
-_PLACE: Final = ("status", "status_ms", "tier", "tier_ms", "form", "form_ms")
-"""The fields that a move changes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What may still be hidden in a namespace."""
-
-    visible: int  # memories visible before the sweep
-    hidden_today: int  # hidden by earlier operations of the same day
-
-    def refusal(self, hides: int, gates: GatePolicy) -> str:
-        """Return why a plan that hides so many is stopped; empty if it may go on."""
-        if hides == 0 or self.hidden_today + hides <= gates.loss_free_count:
-            return ""
-        share = hides / max(1, self.visible)
-        if share > gates.loss_share:
-            return (
-                f"loss budget: the plan would hide {hides} of {self.visible} memories ({share:.1%}); a plan may hide "
-                f"at most {gates.loss_share:.0%}"
-            )
-        day = (self.hidden_today + hides) / max(1, self.visible + self.hidden_today)
-        if day > gates.loss_share_day:
-            return (
-                f"loss budget: with {self.hidden_today} hidden earlier today the plan would hide {day:.1%} of the "
-                f"namespace; the daily limit is {gates.loss_share_day:.0%}"
-            )
-        return ""
-
-    def refusal_of(self, hides: int, shortens: int, gates: GatePolicy) -> str:
-        """Return why a plan that hides and shortens so many is stopped; empty if it may go on."""
-        return self.refusal(hides, gates) or self.too_short(shortens, gates)
-
-    def too_short(self, shortens: int, gates: GatePolicy) -> str:
-        """Return why a plan that shows so many in a shorter form is stopped; empty if it may go on."""
-        share = shortens / max(1, self.visible)
-        if shortens <= gates.loss_free_count or share <= gates.compress_share:
-            return ""
-        return (
-            f"loss budget: the plan would shorten {shortens} of {self.visible} memories ({share:.1%}); "
-            f"a plan may shorten at most {gates.compress_share:.0%}"
-        )
 
 
 @dataclass(frozen=True, slots=True)
 class GateRefusals:
-    """Why gates block moves; empty for what they let go."""
+    """Why the recall gate blocks moves; empty for what it lets go."""
 
-    hides: str = ""  # why no memory may be hidden
-    shrinks: str = ""  # why none may be shown in a shorter form
+    all: str = ""  # why no memory may be hidden or shortened
     lost: Mapping[str, str] = field(default_factory=dict)  # memory id -> why it alone may be neither
 
-    def __bool__(self) -> bool:
-        """Whether anything is blocked."""
-        return bool(self.hides or self.shrinks or self.lost)
-
-    def why(self, identity: str) -> tuple[str, str]:
-        """Return why a memory may not be hidden and why not shortened; empty where it may."""
-        alone = self.lost.get(identity, "")
-        return self.hides or alone, self.shrinks or alone
-
-    def because(self, identity: str) -> str:
-        """Return the reason that is given for a memory whose move is blocked."""
-        return next((why for why in self.why(identity) if why), "")
+    def why(self, identity: str) -> str:
+        """Return why a memory may be neither hidden nor shortened; empty where it may."""
+        return self.lost.get(identity, "") or self.all
 
 
 def count_hidden(trajectories: Sequence[Trajectory]) -> int:
@@ -88,21 +34,6 @@ def count_hidden(trajectories: Sequence[Trajectory]) -> int:
 def count_shortened(trajectories: Sequence[Trajectory]) -> int:
     """Return how many memories would stay in view in a shorter form."""
     return sum(1 for c in trajectories if c.after.status is Status.ACTIVE and any(s.shrinks for s in c.transitions))
-
-
-def truncate(trajectory: Trajectory, *, hides: bool = True, shrinks: bool = False) -> Trajectory:
-    """Return a trajectory that ends before its first blocked transition: the memory waits, held, for that one.
-
-    It must have been replayed with ``blocked``, so that every access counts before the transition that waits. Blocked
-    are transitions that hide, or that shorten what is shown.
-    """
-    for position, transition in enumerate(trajectory.transitions):
-        if (hides and transition.hides) or (shrinks and transition.shrinks):
-            last = trajectory.transitions[position - 1].state if position else trajectory.before
-            place = {name: getattr(last, name) for name in _PLACE}
-            after = replace(trajectory.after, **place, due_ms=transition.at, held=True)
-            return replace(trajectory, transitions=trajectory.transitions[:position], after=after)
-    return trajectory
 
 
 def sweep_note(trajectories: Sequence[Trajectory]) -> str:
@@ -120,7 +51,7 @@ def trajectory_changes(
     plan_id: str,
     at: Instant,
     *,
-    refusals: GateRefusals | None = None,
+    why_held: Callable[[str], str] = str,
     shown: Mapping[str, Mapping[Form, str | None]] = MappingProxyType({}),
 ) -> list[Change]:
     """Return what writes trajectories down: one change for each transition, and the accesses that they counted in.
@@ -131,12 +62,12 @@ def trajectory_changes(
         accesses: Memory id -> accesses that wait, later ones too.
         plan_id: The operation's id.
         at: The instant up to which they were replayed.
-        refusals: Why moves wait.
+        why_held: Memory id -> why its move waits.
         shown: Memory id -> what it shows in each form that its trajectory leaves or reaches; None for the whole text.
     """
     changes: list[tuple[int, Change]] = []
     for t in trajectories:
-        because = refusals.because(t.id) if refusals is not None else ""
+        because = why_held(t.id) if t.after.held and not t.before.held else ""
         changes += enumerate(_changes(t, ops[t.id], plan_id, because, shown.get(t.id, {})))
         counted = [(then, times) for then, times in accesses.get(t.id, ()) if then <= at]
         changes += [
@@ -158,7 +89,7 @@ def _changes(
 ) -> Iterator[Change]:
     steps = [(transition.state, transition.because) for transition in trajectory.transitions]
     last = steps[-1][0] if steps else trajectory.before
-    if steps and not trajectory.refused:
+    if steps and not trajectory.refused and not refusal:
         # What comes after the last transition (the due instant, the counters) belongs to its change.
         steps[-1] = trajectory.after, steps[-1][1]
     elif trajectory.after != last:

@@ -21,6 +21,7 @@ from perdure.rules.lifecycle.state_arrays import (
     Ints,
     confidence_curve,
     days_between,
+    lasting_value_curve,
     strength_curve,
     value_curve,
 )
@@ -134,6 +135,8 @@ def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
             "strength": curve.value(days_between(states.strength_ms, moves.at)),
             "threshold": curve.threshold(),
         }
+    if any(rule.target is Tier.VAULT for rule in rules.values()):
+        signals["lasting"] = lasting_value_curve(states, policy).value(days)
     texts = []
     for code, at, *numbers in zip(
         moves.rule.tolist(), moves.at.tolist(), *(values.tolist() for values in signals.values()), strict=True
@@ -142,6 +145,44 @@ def explain_moves(states: Columns, moves: Moves, policy: Policy) -> list[str]:
         figures = f" ({rule.figures.format(**now)})" if rule.figures else ""
         texts.append(f"{rule.move}: {rule.because.format(**limits[code], **now)}; due {text_of(at)}{figures}")
     return texts
+
+
+def surety(states: Columns, rules: Sequence[str], at: Ints, policy: Policy) -> Array:
+    """Return how far each memory is past what a row of the tier table asks for, 0 to 1 of the threshold.
+
+    Of several signals the one that has fallen least counts. What only time brings about is as sure as its confidence
+    is low.
+
+    Args:
+        states: The memories before their moves.
+        rules: The name of the row of each.
+        at: The instants at which to look.
+        policy: The policy in force.
+    """
+    days = states.days_since_anchor(at)
+    confidence, lag = confidence_curve(states, policy)
+    strength = strength_curve(states, policy)
+    signals = {
+        "value": value_curve(states, policy).value(days),
+        "confidence": confidence.value(days + lag),
+        "strength": strength.value(days_between(states.strength_ms, at)),
+    }
+    result = 1.0 - signals["confidence"]
+    for name in set(rules):
+        rule = next(r for r in tier_table.RULES if r.name == name)
+        rows = np.array([other == name for other in rules])
+        bounds = {"strength": strength.threshold()[rows]}
+        limits = rule.limits(policy)
+        past = [
+            1.0 - signals[fall.signal][rows] / np.maximum(bounds.get(fall.signal, _bound(fall, limits)), _LEAST)
+            for fall in rule.falls
+        ]
+        if past:
+            result[rows] = np.minimum.reduce(past)
+    return np.clip(result, 0.0, 1.0)
+
+
+_LEAST: Final = 1e-9
 
 
 def entry_tier(states: Columns, policy: Policy, *, recent_message: Bools) -> Ints:

@@ -187,6 +187,12 @@ def value_curve(c: Columns, policy: Policy) -> ValueCurve:
     return ValueCurve(c.access_mass, c.uniqueness, confidence, lag, c.reinforcements, value_weights(policy))
 
 
+def lasting_value_curve(c: Columns, policy: Policy) -> ValueCurve:
+    """Return the value curve with accesses that do not fade until the last one, as the policy counts for the vault."""
+    plain, full = value_curve(c, policy), policy.tiers.vault_full_accesses
+    return replace(plain, mass=c.access_count * (plain.full_mass / full)) if full else plain
+
+
 def importance_curve(c: Columns, policy: Policy) -> ImportanceCurve:
     """Return the importance curve, its age counted from the last access."""
     p = policy.importance

@@ -20,7 +20,7 @@ from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS, HOUR_MS
 from perdure.records.memory import Form, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.state_arrays import FORM_CODE, FORMS, TASK, Bools, Columns, Ints, value_curve
+from perdure.rules.lifecycle.state_arrays import FORM_CODE, FORMS, TASK, Bools, Columns, Ints, lasting_value_curve, value_curve
 
 Limits = Mapping[str, Any]
 """What the policy says for the keys that a row reads: the key without its section -> its value."""
@@ -41,6 +41,10 @@ class Cohort:
     def value_at(self, at: Ints) -> Array:
         """Return the value of each memory at an instant, shape [n]."""
         return self._value.value(self.states.days_since_anchor(at))
+
+    def lasting_value_at(self, at: Ints) -> Array:
+        """Return what each memory is worth for good at an instant, shape [n]: its accesses count without fading."""
+        return lasting_value_curve(self.states, self.policy).value(self.states.days_since_anchor(at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,6 @@ def _old_enough(m: Cohort, low: Ints, old: Ints) -> Ints:
 
 
 _IN_VIEW: Final = (Tier.HOT, Tier.WARM, Tier.COLD)
-_AT_REST: Final = (Tier.WARM, Tier.COLD)
 _LONG_TERM: Final = Group("long-term, no fact", lambda c, _: c.fades)
 _SPENT: Final = Fall("value", "tiers.hot_keep_value")
 _WORTHLESS: Final = Fall("value", "archive.value_below")
@@ -285,10 +288,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "to_vault",
-        _AT_REST,
+        _IN_VIEW,
         Tier.VAULT,
-        "accessed with value {value:.3f} (at least {vault_value:g}) and at least {vault_accesses} accesses",
-        lambda m, _, k: np.where(m.value_at(m.accessed) >= k["vault_value"], m.accessed, NEVER),
+        "accessed with lasting value {lasting:.3f} (at least {vault_value:g}) and at least {vault_accesses} accesses "
+        "(value {value:.3f})",
+        lambda m, _, k: np.where(m.lasting_value_at(m.accessed) >= k["vault_value"], m.accessed, NEVER),
         bounds=("tiers.vault_value", "tiers.vault_accesses", "tiers.vault_reinforcements"),
         only=Group(
             "at least {vault_reinforcements} reinforcements",

@@ -7,7 +7,8 @@ ended.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from perdure.formulas.curve import NEVER
 from perdure.formulas.importance import boost
 from perdure.formulas.value import decay_mass
-from perdure.records.instant import DAY_MS, Instant
+from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Form, State, Status, Tier
 from perdure.records.policy import Policy
 from perdure.rules.lifecycle import tier_table
@@ -24,7 +25,6 @@ from perdure.rules.lifecycle.state_arrays import (
     CODES,
     FORM_CODE,
     TIER_CODE,
-    Bools,
     Columns,
     Ints,
     days_between,
@@ -41,14 +41,24 @@ _REPLAYED: Final = (
 """The fields of a state that accesses and moves change."""
 
 
+_GATES: Final = np.array(
+    [2 if isinstance(r.target, Status) else 3 if r.shortens is not None else 0 for r in tier_table.RULES] + [0]
+)
+"""By position in the tier table: which instant of an opening a move waits for; the last stands for no move."""
+
+
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One state of a memory on its way: what it became, when, by which rule and why."""
+    """One state of a memory on its way: what it became, when, by which rule and why.
+
+    ``fell`` is when the move fell due; it was made later if it had to wait for a gate.
+    """
 
     at: Instant
     state: State
     rule: str
     because: str
+    fell: Instant = 0
 
     @property
     def hides(self) -> bool:
@@ -59,6 +69,22 @@ class Transition:
     def shrinks(self) -> bool:
         """Whether this transition shortens what is shown of the memory."""
         return self.rule in tier_table.SHORTENING
+
+
+FAR: Final = int(NEVER)
+"""An instant that does not come; negative, one before every other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """From when the gates let a memory be hidden or shortened; FAR for not yet."""
+
+    hides: Instant = -FAR  # from when it may be hidden
+    shrinks: Instant = -FAR  # from when it may be shown in a shorter form
+    since: Instant = -FAR  # since when it waits at the earliest: what a waiting move says it was due
+
+
+SHUT: Final = Opening(FAR, FAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +106,26 @@ def replay(
     accesses: Mapping[str, Accesses],
     now: Instant,
     policy: Policy,
+    openings: Mapping[str, Opening] = MappingProxyType({}),
     *,
-    blocked: bool = False,
+    shut: bool = False,
 ) -> list[Trajectory]:
     """Return the trajectory of each memory up to an instant, by ids; accesses after it are left alone.
 
-    Where moves are blocked (by a gate or a person), accesses count before a move that hides or shortens, also if they
-    came after it fell due.
+    A move that hides or shortens a memory waits until its opening: the memory stays where it is, accesses count before
+    the move, and if it still waits at the end the memory is held. Without an opening nothing waits, or all of it if
+    ``shut``. Accesses of a memory that was held count before what held it is tried again.
     """
     if not states:
         return []
     befores = list(states.values())
     run = _Replay(befores, [accesses.get(i, ()) for i in states], now, policy)
-    run.run(np.array([blocked or s.held for s in befores], dtype=np.bool_))
+    run.run([openings.get(i, SHUT if shut else _OPEN) for i in states])
     columns = (states, befores, map(tuple, run.transitions), run.finals(), run.counted.tolist())
     return [Trajectory(*row) for row in zip(*columns, strict=True)]
+
+
+_OPEN: Final = Opening()
 
 
 def count_accesses(states: Sequence[State], accesses: Sequence[Accesses], policy: Policy) -> list[State]:
@@ -126,21 +157,26 @@ class _Replay:
         self.counted = np.zeros(len(befores), dtype=np.int64)
         self.transitions: list[list[Transition]] = [[] for _ in befores]
         self.due = np.full(len(befores), NEVER, dtype=np.int64)
+        self.waits = np.zeros(len(befores), dtype=np.bool_)
 
-    def run(self, blocked: Bools) -> None:
+    def run(self, openings: Sequence[Opening]) -> None:
         """Move and count until nothing is due."""
-        gated = np.array([not isinstance(rule.target, Tier) for rule in tier_table.RULES])
+        held = np.array([s.held for s in self.befores], dtype=np.bool_)
+        opens = np.array([(-FAR, o.since, o.hides, o.shrinks) for o in openings], dtype=np.int64)
         active = np.arange(len(self.befores))
         while active.size:
             moves = next_moves(part := self.columns.take(active), self.policy)
+            gate = _GATES[moves.rule]
+            since = np.maximum(moves.at, np.where(gate > 0, opens[active, 1], moves.at))
+            at = np.maximum(since, opens[active, gate])
             read = np.where(self.next[active] < self.ends[active], self.at[self.next[active]], NEVER)
-            self.due[active] = moves.at
             # What a gate holds back is still in view: uses that came after it was due count before it is tried again.
-            waits = blocked[active] & gated[moves.rule] & (read <= self.now)
-            falling = (moves.at <= self.now) & (moves.at <= read) & ~waits
+            uses = held[active] & (gate > 0) & (read <= self.now)
+            falling = (at <= self.now) & (at <= read) & ~uses
             reading = (read <= self.now) & ~falling
+            self.due[active], self.waits[active] = since, (since <= self.now) & (at > self.now)
             if (rows := np.flatnonzero(falling)).size:
-                self._move(active[rows], part.take(rows), moves.take(rows))
+                self._move(active[rows], part.take(rows), Moves(at[rows], moves.rule[rows]), moves.at[rows])
             if reading.any():
                 self._read(active[reading])
             active = active[falling | reading]
@@ -158,19 +194,28 @@ class _Replay:
     def finals(self) -> list[State]:
         """Return the state of each memory with the instant at which it next moves."""
         due = [None if at >= NEVER else at for at in self.due.tolist()]
-        return self.states(np.arange(len(self.befores)), due)
+        ends = self.states(np.arange(len(self.befores)), due)
+        return [replace(s, held=True) if waits else s for s, waits in zip(ends, self.waits.tolist(), strict=True)]
 
-    def _move(self, rows: Ints, part: Columns, moves: Moves) -> None:
-        """Move memories, and keep one transition for each; ``part`` holds their states before."""
+    def _move(self, rows: Ints, part: Columns, moves: Moves, fell: Ints) -> None:
+        """Move memories, and keep one transition for each.
+
+        Args:
+            rows: Which.
+            part: Their states before.
+            moves: What they do, and when.
+            fell: When that fell due; what came later had to wait for a gate.
+        """
         for code in np.unique(moves.rule).tolist():
             its = moves.rule == code
             self._reach(tier_table.RULES[code].target, rows[its], moves.at[its])
         because = explain_moves(part, moves, self.policy)
         after = self.states(rows, [None] * rows.size)
-        for i, at, code, state, why in zip(
-            rows.tolist(), moves.at.tolist(), moves.rule.tolist(), after, because, strict=True
+        for i, at, code, due, state, why in zip(
+            rows.tolist(), moves.at.tolist(), moves.rule.tolist(), fell.tolist(), after, because, strict=True
         ):
-            self.transitions[i].append(Transition(at, state, tier_table.RULES[code].name, why))
+            told = f"{why}; waited since {text_of(due)}" if at > due else why
+            self.transitions[i].append(Transition(at, state, tier_table.RULES[code].name, told, due))
 
     def _reach(self, target: Tier | Status | Form, rows: Ints, at: Ints) -> None:
         c = self.columns
@@ -192,7 +237,7 @@ class _Replay:
             up = np.flatnonzero(moves.rule >= 0)
             rows, at = rows[up], at[up]
             if up.size:
-                self._move(rows, part.take(up), moves.take(up))
+                self._move(rows, part.take(up), moves.take(up), at)
 
     def _count(self, rows: Ints) -> Ints:
         """Count the next access of each memory in, and return when it was."""

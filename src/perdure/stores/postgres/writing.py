@@ -28,7 +28,7 @@ from perdure.stores.postgres.arrays import Halfvecs
 from perdure.stores.postgres.inserting import TYPES, chunks, insert_memories, refuse_twins, update_content
 from perdure.stores.postgres.postings import SPAN, IndexedText, document_of
 from perdure.stores.postgres.server import PostgresSession
-from perdure.stores.rows import UPKEEP, lease_lost, present
+from perdure.stores.rows import lease_lost, present
 from perdure.stores.words import Stemmer
 
 
@@ -74,8 +74,6 @@ def apply_plan(session: PostgresSession, plan: Plan, stemmer: Stemmer, fence: Le
     if plan.erasure is not None:
         session.set_local("perdure.erasing", "on")  # the one thing that the journal's policies let change a line
         erase_traces(session, plan)
-    if plan.operation not in UPKEEP:
-        session.run("release_held")
 
 
 def write_rows(session: PostgresSession, page: Plan, stemmer: Stemmer) -> None:

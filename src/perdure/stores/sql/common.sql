@@ -181,6 +181,13 @@ WHERE substr(n.policy, 1, length(:policy)) <> :policy
              AND m.due_ms <= :now)
 ORDER BY n.namespace;
 
+-- name: held_namespaces
+-- kind: fan-out
+SELECT n.namespace FROM namespace AS n
+WHERE EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = n.namespace AND m.held = true AND m.due_ms IS NOT NULL
+              AND m.due_ms <= :now)
+ORDER BY n.namespace;
+
 -- name: due_ids
 -- kind: routed
 SELECT id, due_ms, row FROM memory
@@ -188,14 +195,17 @@ WHERE namespace = :namespace AND held = false AND due_ms IS NOT NULL AND due_ms 
   AND (due_ms, row) > (:due, :row)
 ORDER BY due_ms, row LIMIT :limit;
 
+-- name: held_ids
+-- kind: routed
+SELECT id, due_ms, row FROM memory
+WHERE namespace = :namespace AND held = true AND due_ms IS NOT NULL AND due_ms <= :now
+  AND (due_ms, row) > (:due, :row)
+ORDER BY due_ms, row LIMIT :limit;
+
 -- name: records_due_for_archive
 -- kind: routed
 SELECT id FROM memory WHERE namespace = :namespace AND held = false AND due_ms IS NOT NULL AND due_ms <= :until
   AND tier = 'cold' AND status = 'active' ORDER BY due_ms, row LIMIT :limit;
-
--- name: release_held
--- kind: routed
-UPDATE memory SET held = false WHERE namespace = :namespace AND held = true AND due_ms IS NOT NULL;
 
 -- name: accessed_ids
 -- kind: routed
@@ -209,10 +219,21 @@ SELECT count(*) FROM memory WHERE due_ms IS NOT NULL AND due_ms <= :now;
 -- kind: routed
 SELECT count(*) FROM memory WHERE namespace = :namespace AND due_ms IS NOT NULL AND due_ms <= :now;
 
--- name: hidden_since
+-- Days are counted from 1970 UTC. A loss is dated by the memory, not by the operation: a late sweep is of several days.
+-- name: stored_by_day
 -- kind: routed
-SELECT coalesce(sum(o.hides), 0) FROM operation AS o WHERE o.namespace = :namespace AND o.at_ms >= :since
-  AND NOT EXISTS (SELECT 1 FROM operation AS u WHERE u.namespace = :namespace AND u.undoes = o.id);
+SELECT recorded_ms / 86400000, count(*) FROM memory WHERE namespace = :namespace AND recorded_ms >= :since GROUP BY 1;
+
+-- name: gone_by_day
+-- kind: routed
+SELECT m.status_ms / 86400000, coalesce(o.operation, ''), count(*) FROM memory AS m
+LEFT JOIN operation AS o ON o.namespace = m.namespace AND o.id = m.op
+WHERE m.namespace = :namespace AND m.status <> 'active' AND m.status_ms >= :since GROUP BY 1, 2;
+
+-- name: shortened_by_day
+-- kind: routed
+SELECT form_ms / 86400000, count(*) FROM memory
+WHERE namespace = :namespace AND form <> 'full' AND form_ms >= :since GROUP BY 1;
 
 -- --- writing
 

@@ -25,7 +25,6 @@ from perdure.stores.plans import (
 from perdure.stores.rows import (
     MEMORY_COLUMNS,
     SEARCHED,
-    UPKEEP,
     column_value,
     content_digest,
     lease_lost,
@@ -53,8 +52,6 @@ def apply_plan(session: SqliteSession, plan: Plan, fence: Lease | None = None) -
     _write_journal(session, plan)
     if deleted := erase_traces(session, plan):
         session.run("uncount_recalls", many=deleted)
-    if plan.operation not in UPKEEP:
-        session.run("release_held")
 
 
 def write_rows(session: SqliteSession, plan: Plan) -> None:

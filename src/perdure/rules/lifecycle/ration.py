@@ -1,0 +1,198 @@
+"""Rationing what is due to be hidden or shortened: each day's allowance goes to the surest, and the rest waits.
+
+A day's allowance (UTC) goes first to what waited when the day began, the surest first, then to what falls due in the
+course of the day. So hourly, daily and late sweeps end alike: a late one plays the days that it missed in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.memory import State, Status
+from perdure.records.policy import Policy
+from perdure.rules.lifecycle.loss_budget import Budget, Ledger
+from perdure.rules.lifecycle.moves import surety
+from perdure.rules.lifecycle.state_arrays import Columns
+from perdure.rules.lifecycle.trajectory import FAR, Accesses, Opening, Trajectory, Transition, replay
+
+_NEVER: Final = "none may go under this policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why a memory waits for the loss budget."""
+
+    place: int  # its place among those that wait for the same, from 1
+    waiting: int  # how many wait
+    allowed: int  # how many may go on one day
+    days: int  # in about how many days it goes, if nothing else changes
+    shrinks: bool = False  # whether it waits to be shortened; to be hidden otherwise
+
+    def why(self, now: Instant) -> str:
+        """Return the reason in words and numbers."""
+        verb = "shortened" if self.shrinks else "hidden"
+        when = f"about {text_of(now - now % DAY_MS + self.days * DAY_MS)[:10]}" if self.allowed else _NEVER
+        return (
+            f"loss budget: waits at place {self.place} of {self.waiting}, at most {self.allowed} "
+            f"may be {verb} a day, {when}"
+        )
+
+    @property
+    def of_all(self) -> str:
+        """The reason for all that wait together."""
+        verb, are = "shortened" if self.shrinks else "hidden", "is" if self.waiting == 1 else "are"
+        days = -(-self.waiting // self.allowed) if self.allowed else 0
+        end = f"about {days} {'day' if days == 1 else 'days'} until all are {verb}" if days else _NEVER
+        return f"loss budget: {self.waiting} more {are} due, at most {self.allowed} may be {verb} a day; {end}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ration:
+    """From when each memory may be hidden or shortened, and why those wait that do."""
+
+    # memory id -> from when; nothing is said of those that lose nothing
+    openings: Mapping[str, Opening] = field(default_factory=lambda: MappingProxyType({}))
+    # memory id -> why it waits beyond the end
+    waits: Mapping[str, Wait] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(slots=True)
+class Rationing:
+    """One namespace whose losses are shared out over days."""
+
+    policy: Policy
+    until: Instant  # up to when
+    floor: Instant = -FAR  # no loss is dated before it: when a new policy began, for example
+    # the memories that would lose something if nothing waited, as they are stored, and their accesses not yet counted
+    states: dict[str, State] = field(default_factory=dict)
+    accesses: dict[str, Accesses] = field(default_factory=dict)
+    openings: dict[str, Opening] = field(default_factory=dict)
+
+    def since(self, states: Mapping[str, State]) -> dict[str, Opening]:
+        """Return the openings that memories have before anything is shared out.
+
+        Nothing that is lost is dated before it was stored; what was held waits since it was.
+        """
+        return {i: self._first(s) for i, s in states.items()}
+
+    def _first(self, state: State) -> Opening:
+        held = state.due_ms if state.held and state.due_ms is not None else -FAR
+        return Opening(since=max(held, state.recorded_ms, self.floor))
+
+    def admit(self, trajectories: Sequence[Trajectory], accesses: Mapping[str, Accesses]) -> None:
+        """Take in those of some trajectories, replayed with those openings, that lose something."""
+        for t in trajectories:
+            if any(s.hides or s.shrinks for s in t.transitions):
+                self.states[t.id] = t.before
+                self.accesses[t.id] = accesses.get(t.id, ())
+
+    @property
+    def first_day(self) -> int:
+        """The first day on which something may be lost."""
+        return min((max(s.due_ms or 0, self._first(s).since) for s in self.states.values()), default=0) // DAY_MS
+
+    def share_out(self, ledger: Ledger) -> Ration:
+        """Return from when each may lose what is due."""
+        self.openings = self.since(self.states)
+        waits: dict[str, Wait] = {}
+        if self.policy.gates.compress_share < 1:
+            waits |= self._share_out(ledger, _SHORTENING)
+        return Ration(self.openings, waits | self._share_out(ledger, _HIDING))
+
+    def _share_out(self, ledger: Ledger, kind: _Kind) -> dict[str, Wait]:
+        """Play one kind of loss day by day, and return what waits at the end."""
+        due = self._losses(self.states, kind)
+        granted: dict[int, int] = {}
+        while due:
+            day = min(x.at for x in due.values()) // DAY_MS
+            budget = _after(ledger.budget(day), granted, day, kind)
+            allowed = kind.allowance(budget, self.policy)
+            today = [x for x in due.values() if x.at // DAY_MS == day]
+            if len(today) > allowed:
+                today = self._in_order(today)
+            granted[day] = min(len(today), max(0, allowed))
+            late = [x.id for x in today[granted[day] :]]
+            for x in today:
+                del due[x.id]
+            if (day + 1) * DAY_MS > self.until:
+                tomorrow = kind.allowance(_after(ledger.budget(day + 1), granted, day + 1, kind), self.policy)
+                return self._wait(late, day + 1, kind, tomorrow)
+            self._postpone(late, day + 1, kind)
+            due |= self._losses(late, kind)
+        return {}
+
+    def _losses(self, ids: Sequence[str] | Mapping[str, State], kind: _Kind) -> dict[str, _Loss]:
+        """Return the first loss of a kind of some memories, as their openings have it."""
+        states = {i: self.states[i] for i in ids}
+        found = {}
+        for t in replay(states, self.accesses, self.until, self.policy, self.openings):
+            loss = next((s for s in t.transitions if kind.is_one(s)), None)
+            if loss is not None:
+                found[t.id] = _Loss(t.id, loss.at, loss)
+        return found
+
+    def _in_order(self, losses: Sequence[_Loss]) -> list[_Loss]:
+        """Return losses by instant, then the surest first, then the one that fell due first."""
+        states = [replace(x.move.state, status=Status.ACTIVE) for x in losses]
+        sure = surety(Columns.of(states), [x.move.rule for x in losses], np.array([x.at for x in losses]), self.policy)
+        ranked = sorted(
+            zip(losses, sure.tolist(), strict=True),
+            key=lambda pair: (pair[0].at, -pair[1], pair[0].move.fell, pair[0].id),
+        )
+        return [loss for loss, _ in ranked]
+
+    def _postpone(self, ids: Sequence[str], day: int, kind: _Kind) -> None:
+        at = day * DAY_MS
+        for i in ids:
+            self.openings[i] = replace(self.openings[i], **{kind.name: at})
+
+    def _wait(self, ids: Sequence[str], day: int, kind: _Kind, allowed: int) -> dict[str, Wait]:
+        """Return why some wait beyond the end, in the order in which they go on the next days."""
+        later = Rationing(self.policy, day * DAY_MS, self.floor, self.states, self.accesses, dict(self.openings))
+        later._postpone(ids, day, kind)  # the same class
+        ranked = later._in_order(list(later._losses(ids, kind).values()))
+        self._postpone(ids, day, kind)
+        return {
+            x.id: Wait(place, len(ranked), allowed, 1 + (place - 1) // max(1, allowed), kind.name == "shrinks")
+            for place, x in enumerate(ranked, 1)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """What a memory loses first, and when."""
+
+    id: str
+    at: Instant
+    move: Transition
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of loss that has a budget of its own; its name is the field of ``Opening``."""
+
+    name: str
+    allowance: Callable[[Budget, Policy], int]
+
+    def is_one(self, move: Transition) -> bool:
+        """Whether a move is one of these losses."""
+        return bool(attrgetter(self.name)(move))
+
+
+_HIDING: Final = _Kind("hides", lambda budget, policy: budget.allowance(policy.gates))
+_SHORTENING: Final = _Kind("shrinks", lambda budget, policy: budget.allowance_of_forms(policy.gates))
+
+
+def _after(budget: Budget, granted: Mapping[int, int], day: int, kind: _Kind) -> Budget:
+    """Return a day's budget after what was shared out on the days before."""
+    if kind is not _HIDING:
+        return budget
+    gone = sum(n for then, n in granted.items() if then < day)
+    return replace(budget, visible=max(0, budget.visible - gone))

@@ -1,0 +1,201 @@
+"""The loss budget rations: each day's allowance goes to the surest, the rest waits and goes on the next days."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from conftest import START, WORDS_ONLY, Clock, on_a_file, opened
+
+FADING = {**WORDS_ONLY, "archive": {"rule": "value", "value_below": 0.5, "cold_days": 1}}
+"""What nobody asks for is archived after eight days, at most 20 a day."""
+
+TIGHT = {**FADING, "gates": {"loss_free_count": 2, "loss_share": 0.05, "loss_share_day": 0.1}}
+
+
+def archived_by_day(report):
+    return dict(Counter(m.at[:10] for m in report.moved if m.move.endswith("archived")))
+
+
+@pytest.fixture
+def crowd(opening, clock):
+    """Twenty-one notes of which twenty may be hidden on one day."""
+    memory = opening(FADING)
+    memory.remember_many([f"note {i}" for i in range(21)])
+    return memory
+
+
+@pytest.mark.behaviour("G50")
+def test_twenty_one_fading_memories_are_archived_in_two_days(crowd, clock):
+    clock.passes(days=8)
+    report = crowd.sweep()
+    assert report.tally == {"cold to archived": 20, "warm to cold": 21}
+    (held,) = report.held
+    assert (len(held.ids), held.because) == (
+        1,
+        "loss budget: 1 more is due, at most 20 may be hidden a day; about 1 day until all are hidden",
+    )
+    clock.passes(days=1)
+    report = crowd.sweep()
+    assert (report.tally, report.held) == ({"cold to archived": 1}, ())
+    assert crowd.stats().memories == 0
+
+
+@pytest.mark.behaviour("G51")
+def test_a_store_that_gains_one_memory_a_day_keeps_forgetting(opening, clock):
+    memory = opening(FADING)
+    memory.remember_many([f"note {i}" for i in range(100)])
+    for day in range(80):
+        memory.remember(f"news of day {day}")
+        clock.passes(days=1)
+        memory.sweep()
+    assert memory.stats().memories == 7
+    assert memory.stats().statuses["archived"] == 173
+
+
+@pytest.mark.behaviour("G52")
+def test_the_surest_go_first(opening, clock):
+    memory = opening({**FADING, "gates": {"loss_free_count": 0, "loss_share": 0.25}})
+    kept = [memory.remember(f"note {i}", confidence=sure).id for i, sure in enumerate((0.9, 0.1, 0.5, 0.3))]
+    gone = []
+    for _ in range(12):
+        clock.passes(days=1)
+        gone += [m.id for m in memory.sweep().moved if m.move.endswith("archived")]
+    assert gone == [kept[i] for i in (1, 3, 2, 0)]
+
+
+@pytest.mark.behaviour("G53")
+def test_at_least_one_memory_a_day_may_go_however_few_there_are(opening, clock):
+    memory = opening({**FADING, "gates": {"loss_free_count": 0}})
+    memory.remember_many([f"note {i}" for i in range(3)])
+    left = []
+    for _ in range(11):
+        clock.passes(days=1)
+        memory.sweep()
+        left.append(memory.stats().memories)
+    assert left[-5:] == [3, 2, 1, 0, 0]
+
+
+def test_a_share_of_zero_lets_nothing_go(opening, clock):
+    memory = opening({**FADING, "gates": {"loss_free_count": 0, "loss_share": 0.0}})
+    memory.remember("a note")
+    clock.passes(days=100)
+    assert memory.sweep().held[0].because.endswith("none may go under this policy")
+    assert memory.stats().memories == 1
+
+
+@pytest.mark.behaviour("G54")
+def test_a_forecast_foresees_each_day_of_the_ration(crowd, clock):
+    coming = crowd.forecast(30)
+    assert archived_by_day(coming) == {"2026-01-09": 20, "2026-01-10": 1}
+    done = []
+    for _ in range(30):
+        clock.passes(days=1)
+        done += crowd.sweep().moved
+    assert sorted(done, key=lambda m: (m.at, m.id)) == sorted(coming.moved, key=lambda m: (m.at, m.id))
+
+
+@pytest.mark.behaviour("G55")
+def test_why_tells_the_place_and_the_day_of_what_waits(crowd, clock):
+    clock.passes(days=8)
+    ((waits,),) = (held.ids for held in crowd.sweep().held)
+    told = crowd.why(waits).next_move
+    assert "place 1 of 1" in told
+    assert "at most 20 may be hidden a day, about 2026-01-10" in told
+    clock.passes(days=1)
+    crowd.sweep()
+    assert "waited since 2026-01-09 00:00 UTC" in crowd.why(waits).summary
+
+
+@pytest.mark.behaviour("G56")
+def test_a_person_lets_everything_go_at_once(crowd, clock):
+    clock.passes(days=8)
+    crowd.sweep()
+    dry = crowd.sweep(dry_run=True, accept_loss="all of it is known to be old")
+    assert (dry.tally, dry.held, crowd.stats().memories) == ({"cold to archived": 1}, (), 1)
+    done = crowd.sweep(accept_loss="all of it is known to be old")
+    assert (done.tally, crowd.stats().memories) == (dry.tally, 0)
+    assert "loss accepted: all of it is known to be old" in crowd.history()[0].note
+    crowd.undo(done.operations[0])
+    assert crowd.stats().memories == 1
+
+
+def test_what_is_recalled_while_it_waits_stays(crowd, clock):
+    clock.passes(days=8)
+    ((waits,),) = (held.ids for held in crowd.sweep().held)
+    crowd.recall(crowd.get(waits).content, limit=1)
+    clock.passes(days=1)
+    assert crowd.sweep().tally == {"cold to warm": 1}
+
+
+def test_a_new_policy_spends_no_allowance_of_the_days_before_it(opening, clock):
+    memory = opening()
+    memory.remember_many([f"note {i}" for i in range(60)])
+    clock.passes(days=60)
+    memory.sweep()
+    memory.close()
+    memory = opening(FADING)
+    left = []
+    for _ in range(4):
+        memory.sweep()
+        left.append(memory.stats().memories)
+        clock.passes(days=1)
+    assert left == [40, 20, 0, 0]
+
+
+def test_what_is_old_when_it_is_stored_spends_no_allowance_of_the_days_before_it(opening, clock):
+    memory = opening(FADING)
+    old = clock.now - timedelta(days=1000)
+    memory.remember_many([{"content": f"note {i}", "at": old} for i in range(60)])
+    left = []
+    for _ in range(4):
+        clock.passes(days=1)
+        memory.sweep()
+        left.append(memory.stats().memories)
+    assert left == [20, 0, 0, 0]
+
+
+def test_what_a_person_archives_takes_nothing_from_the_allowance(crowd, clock):
+    clock.passes(days=8)
+    crowd.archive(crowd.remember("by hand").id, "not needed")
+    assert crowd.sweep().tally["cold to archived"] == 20
+
+
+DAYS = 24
+
+
+def life(place, schedule, seed):
+    """Weeks of notes that come in bursts, some of them confirmed, swept by a schedule: what became of each."""
+    clock, luck, kept = Clock(), random.Random(seed), []  # noqa: S311  # a made life
+    memory = opened(place, TIGHT, clock)
+    for hour in range(0, DAYS * 24, 6):
+        clock.now = START + timedelta(hours=hour)
+        if luck.random() < 0.15:
+            fresh = range(len(kept), len(kept) + luck.choice((1, 1, 5, 25)))
+            kept += memory.remember_many([{"content": f"note {i}", "confidence": luck.random()} for i in fresh])
+        if kept and luck.random() < 0.1:
+            memory.reinforce([kept[-1].id])
+        if schedule(hour):
+            clock.passes(hours=5)
+            memory.sweep()
+    clock.now = START + timedelta(days=DAYS)
+    memory.sweep()
+    found = [memory.get(m.id, include_archived=True) for m in kept]
+    memory.close()
+    return [(m.content, m.status, m.tier, m.state.status_ms, m.state.held, m.state.due_ms) for m in found]
+
+
+SCHEDULES = (lambda _: True, lambda hour: hour % 24 == 18, lambda hour: hour == 18 * 24, lambda _: False)
+
+
+@pytest.mark.behaviour("G57")
+@on_a_file
+@pytest.mark.parametrize("seed", range(4))
+def test_frequent_daily_and_late_sweeps_end_alike(elsewhere, seed):
+    often, *others = [life(elsewhere(), schedule, seed) for schedule in SCHEDULES]
+    assert others == [often] * 3
+    assert {status for _, status, *_ in often} == {"active", "archived"}
+    assert any(status == "archived" and since % 86_400_000 == 0 for _, status, _, since, *_ in often)  # some waited
