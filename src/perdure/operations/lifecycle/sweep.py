@@ -75,7 +75,6 @@ def due_places(ctx: Context, now: Instant, *, anew: bool = True) -> list[tuple[s
     for place in ctx.store.held_namespaces(now):
         if anew or ctx.tried.get(place) != now // DAY_MS:
             due.setdefault(place, ctx.policy.life)
-            ctx.tried[place] = now // DAY_MS
     return sorted(due.items())
 
 
@@ -94,7 +93,10 @@ def sweep_leased(ctx: Context, lease: Lease, policy: str) -> Report:
 def _sweep_namespace(one: _Sweep, policy: str, tally: _Tally) -> None:
     """Sweep a namespace, and note that its due instants follow the policy in force; it was swept under another one."""
     one.run(tally)
-    if one.anew and not one.dry_run:
+    if one.dry_run:
+        return
+    one.ctx.tried[one.place] = one.now // DAY_MS
+    if one.anew:
         _note_policy(one, policy)
 
 
