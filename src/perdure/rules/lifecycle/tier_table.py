@@ -20,7 +20,16 @@ from perdure.formulas.value import ValueCurve
 from perdure.records.instant import DAY_MS, HOUR_MS
 from perdure.records.memory import Form, Status, Tier
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.state_arrays import FORM_CODE, FORMS, TASK, Bools, Columns, Ints, lasting_value_curve, value_curve
+from perdure.rules.lifecycle.state_arrays import (
+    FORM_CODE,
+    FORMS,
+    TASK,
+    Bools,
+    Columns,
+    Ints,
+    lasting_value_curve,
+    value_curve,
+)
 
 Limits = Mapping[str, Any]
 """What the policy says for the keys that a row reads: the key without its section -> its value."""
