@@ -1,4 +1,4 @@
-"""The vault fills by use: accesses over weeks bring a memory there, whatever tier it is in and however they are spread."""
+"""The vault fills by use: accesses over weeks bring a memory there, whatever its tier and however they are spread."""
 
 from __future__ import annotations
 
