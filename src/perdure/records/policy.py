@@ -111,10 +111,7 @@ class TierPolicy:
         0.8, "An access moves a memory to the vault if its value is at least this and vault_accesses is reached.", 0, 1
     )
     vault_full_accesses: int = store_key(
-        15,
-        "For the vault, accesses count in full from this many on and do not fade; 0 counts them as everywhere else.",
-        0,
-        1000,
+        15, "For the vault accesses do not fade, and this many count in full; 0 counts them as in value.", 0, 1000
     )
     vault_accesses: int = store_key(5, "Accesses needed for the vault.", 1, 1000)
     vault_reinforcements: int = store_key(0, "Reinforcements also needed for the vault.", 0, 1000)
@@ -380,8 +377,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
 }
-"""Preset -> section -> key -> value, where it differs from ``balanced``."""
-"""What each preset changes in the defaults. They say what decides: ``facts`` learns and doubts facts, ``activation``
+"""Preset -> section -> key -> value: what each preset changes in the defaults. They say what decides: ``facts`` learns and doubts facts, ``activation``
 forgets what is weakly activated, ``tiered`` moves and shortens by value, ``confidence-decay`` archives what grows
 doubtful, ``importance-decay`` only ranks; ``balanced`` uses all of it."""
 

@@ -190,7 +190,7 @@ def value_curve(c: Columns, policy: Policy) -> ValueCurve:
 def lasting_value_curve(c: Columns, policy: Policy) -> ValueCurve:
     """Return the value curve with accesses that do not fade until the last one, as the policy counts for the vault."""
     plain, full = value_curve(c, policy), policy.tiers.vault_full_accesses
-    return replace(plain, mass=c.access_count * (plain.full_mass / full)) if full else plain
+    return replace(plain, mass=c.access_count.astype(np.float64) * (plain.full_mass / full)) if full else plain
 
 
 def importance_curve(c: Columns, policy: Policy) -> ImportanceCurve:
