@@ -377,9 +377,9 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
 }
-"""Preset -> section -> key -> value: what each preset changes in the defaults. They say what decides: ``facts`` learns and doubts facts, ``activation``
-forgets what is weakly activated, ``tiered`` moves and shortens by value, ``confidence-decay`` archives what grows
-doubtful, ``importance-decay`` only ranks; ``balanced`` uses all of it."""
+"""Preset -> section -> key -> value: what each preset changes in the defaults. ``facts`` learns and doubts facts,
+``activation`` forgets what is weakly activated, ``tiered`` moves and shortens by value, ``confidence-decay`` archives
+what grows doubtful, ``importance-decay`` only ranks; ``balanced`` uses all of it."""
 
 PRESET_ALIASES: Final[Mapping[str, str]] = {
     "spatial": "importance-decay",
