@@ -48,7 +48,7 @@ def scores(chat: Searched, policy: RecallPolicy) -> tuple[float, float]:
     for asked in chat.asked:
         if not asked.evidence:
             continue
-        order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy), policy)
+        order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy, asked.at), policy)
         hits = [entry.id in asked.evidence for entry in order]
         recalls.append(sum(hits[:HITS]) / len(asked.evidence))
         ranks.append(1 / (hits.index(True) + 1) if any(hits) else 0.0)
@@ -181,7 +181,7 @@ def hit_shares(chats: Sequence[Searched], setting: dict[str, float]) -> None:
         policy = replace(RecallPolicy(), **setting, hit_share=share)
         recalls, counts, right = [], [], []
         for asked in (a for chat in chats for a in chat.asked if a.evidence):
-            order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy), policy)[:HITS]
+            order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy, asked.at), policy)[:HITS]
             found = sum(entry.id in asked.evidence for entry in order)
             recalls.append(found / len(asked.evidence))
             counts.append(len(order))

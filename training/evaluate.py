@@ -70,7 +70,7 @@ def by_engine(searched: Sequence[Searched], policy: RecallPolicy) -> Iterator[Fo
     for chat in searched:
         for asked in chat.asked:
             if asked.evidence:
-                order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy), policy)[:HITS]
+                order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy, asked.at), policy)[:HITS]
                 share = len(asked.evidence & {entry.id for entry in order}) / len(asked.evidence)
                 yield Found(chat.name, asked.kind, share)
 

@@ -21,6 +21,7 @@ import perdure
 from chats import Chat, Kept, Question, data_file, plain, word_hits
 from corpus import Conversation, conversations
 from perdure.operations.recall import embed_query
+from perdure.records.instant import DAY_MS, Instant, to_instant
 from perdure.records.message import Message
 from perdure.records.recall import Filters, Pool, Query
 
@@ -56,6 +57,8 @@ class Asked:
     query: Query
     pool: Pool
     evidence: frozenset[str]
+    at: Instant = 0
+    """When it was asked: a day after the last message."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +127,11 @@ def searched_in(memory: perdure.Memory, name: str, chat: Chat, foreign: Sequence
         searched.append((question, query, context.store.search(chat.name, query, Filters(), context.policy.recall)))
     found = sorted({c.id for *_, pool in searched for c in pool.candidates})
     ids = {record.content.source: record.id for record in context.store.get(chat.name, found)}
+    said = [message.at for message in chat.messages if message.at is not None]
+    at = to_instant(max(said)) + DAY_MS if said else context.clock()
     # What no search brought up has no id here; it counts as not found.
     asked = [
-        Asked(question.kind, query, pool, frozenset(ids.get(source, source) for source in question.evidence))
+        Asked(question.kind, query, pool, frozenset(ids.get(source, source) for source in question.evidence), at)
         for question, query, pool in searched
     ]
     count = len(chat.questions)

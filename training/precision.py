@@ -92,6 +92,12 @@ def stores(half: str) -> list[Group]:
     return [_group(row, row["store"], row["notes"], row["questions"]) for row in _rows("notes", half)]
 
 
+def short(half: str) -> list[Group]:
+    """Return the stores of notes of a half, with misspelt and terse questions."""
+    asked = {row["store"]: row["questions"] for row in _rows("notes", f"short.{half}")}
+    return [_group(row, row["store"], row["notes"], asked[row["store"]]) for row in _rows("notes", half)]
+
+
 def cases(half: str) -> list[Group]:
     """Return the cases of a half."""
     rows = _rows("precision", half)
@@ -195,6 +201,7 @@ def main() -> None:
         models[name] = Kept(LocalEmbedder(weights=Path(path)))
     for half in HALVES:
         measure(f"notes, {half}", stores(half), models)
+        measure(f"short questions, {half}", short(half), models)
         measure(f"cases, {half}", cases(half), models)
 
 

@@ -110,7 +110,7 @@ def hit_rows(searched: Sequence[Searched], policy: RecallPolicy) -> Rows:
     found = []
     for chat in searched:
         for asked in chat.asked:
-            order = rank_candidates(asked.pool, asked.query, policy)[:HITS] if asked.evidence else []
+            order = rank_candidates(asked.pool, asked.query, policy, asked.at)[:HITS] if asked.evidence else []
             mean = sum(entry.score for entry in order) / HITS
             for rank, entry in enumerate(order, 1):
                 above, behind = entry.score - mean, entry.score - order[0].score
@@ -192,7 +192,7 @@ def print_cost(searched: Sequence[Searched], policy: RecallPolicy) -> None:
     for name in sorted({chat.set for chat in searched}):
         answered, kept = [], []
         for asked in (a for chat in searched if chat.set == name for a in chat.asked if a.evidence):
-            order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy), policy)[:HITS]
+            order = drop_unrelated(rank_candidates(asked.pool, asked.query, policy, asked.at), policy)[:HITS]
             share = len(asked.evidence & {entry.id for entry in order}) / len(asked.evidence)
             answered.append(share)
             kept.append(0.0 if why_nothing_known(asked.pool, policy) else share)

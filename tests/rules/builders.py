@@ -72,7 +72,7 @@ def memory(
 
 def candidate(identity: str, cosine: float | None = None, bm25: float = 0.0, **fixed: object) -> Candidate:
     """A candidate without session or speaker, unless said otherwise."""
-    values: dict[str, object] = {"session": None, "turn": None, "speaker": None, "asks": False}
+    values: dict[str, object] = {"session": None, "turn": None, "speaker": None, "asks": False, "said_at": START}
     return Candidate(identity, cosine, bm25, **{**values, **fixed})  # type: ignore[arg-type]
 
 

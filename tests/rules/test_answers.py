@@ -21,7 +21,7 @@ from perdure.rules.ranking import (
     with_relevance,
     with_signals,
 )
-from rules.builders import candidate, direction, memory, pool
+from rules.builders import START, candidate, direction, memory, pool
 
 POLICY = RecallPolicy()
 ANY = settings(max_examples=80, deadline=None, derandomize=True)
@@ -149,12 +149,14 @@ def test_each_signal_moves_the_chance_that_a_memory_answers(better, worse):
 
 def test_relevance_falls_with_the_rank_and_is_a_share_of_the_chance_that_a_memory_answers():
     found = pool(*(candidate(name, 0.7 - 0.1 * at, 3.0 - at) for at, name in enumerate("abc")), coverage=0.8)
-    order = with_relevance(rank_candidates(found, query("dog"), POLICY), found)
+    order = with_relevance(rank_candidates(found, query("dog"), POLICY, START), found)
     chances = [entry.relevance for entry in order]
     assert chances == sorted(chances, reverse=True)
     assert all(0.0 < chance < pool_chance(found) for chance in chances)
     unlikely = replace(found, compared=1_000_000_000, unknown_names=1.0)
-    less = [entry.relevance for entry in with_relevance(rank_candidates(unlikely, query("dog"), POLICY), unlikely)]
+    less = [
+        entry.relevance for entry in with_relevance(rank_candidates(unlikely, query("dog"), POLICY, START), unlikely)
+    ]
     share = pool_chance(unlikely) / pool_chance(found)
     assert share < 0.9
     assert less == pytest.approx([chance * share for chance in chances])
@@ -192,7 +194,7 @@ def test_the_best_candidate_decides_not_the_first():
 
 def order(*candidates, coverage=0.0, text="where are the keys", vectors=True) -> list[str]:
     found = pool(*candidates, coverage=coverage, vectors=vectors)
-    return [r.id for r in rank_candidates(found, query(text), POLICY)]
+    return [r.id for r in rank_candidates(found, query(text), POLICY, START)]
 
 
 def test_the_nearer_in_meaning_comes_first():
@@ -222,7 +224,7 @@ def test_a_neighbour_turn_and_the_session_lend_their_score():
 
 def test_turns_of_other_sessions_are_no_neighbours():
     found = rank_candidates(
-        pool(candidate("a", 0.8, session="s", turn=4), candidate("b", 0.3, session="t", turn=5)), query(), POLICY
+        pool(candidate("a", 0.8, session="s", turn=4), candidate("b", 0.3, session="t", turn=5)), query(), POLICY, START
     )
     assert "neighbour" not in found[1].parts
 
@@ -233,7 +235,7 @@ def test_the_answer_to_a_question_gains_more_than_the_turn_before_it():
     before = candidate("before", 0.3, session="s", turn=3, speaker="Bob")
     assert order(before, answer, asked) == ["asked", "answer", "before"]
     same = candidate("answer", 0.3, session="s", turn=5, speaker="Ann")  # who asks does not answer
-    parts = {r.id: r.parts for r in rank_candidates(pool(before, same, asked), query(), POLICY)}
+    parts = {r.id: r.parts for r in rank_candidates(pool(before, same, asked), query(), POLICY, START)}
     assert parts["answer"]["neighbour"] == pytest.approx(parts["before"]["neighbour"])
 
 
@@ -252,7 +254,7 @@ def test_the_speaker_named_in_the_question_comes_first():
 )
 def test_scores_are_the_sum_of_their_parts_in_falling_order(pairs, coverage):
     found = rank_candidates(
-        pool(*(candidate(str(i), c, b) for i, (c, b) in enumerate(pairs)), coverage=coverage), query(), POLICY
+        pool(*(candidate(str(i), c, b) for i, (c, b) in enumerate(pairs)), coverage=coverage), query(), POLICY, START
     )
     assert sorted(r.id for r in found) == sorted(str(i) for i in range(len(pairs)))
     scores = [r.score for r in found]
@@ -267,8 +269,8 @@ def test_scores_are_the_sum_of_their_parts_in_falling_order(pairs, coverage):
 def test_a_poor_candidate_more_does_not_change_the_scores_of_the_others(pairs):
     """Every normalisation uses the best candidate or a fixed anchor, never the worst or a mean."""
     some = [candidate(str(i), c, b) for i, (c, b) in enumerate(pairs)]
-    before = {r.id: r.score for r in rank_candidates(pool(*some), query(), POLICY)}
-    after = {r.id: r.score for r in rank_candidates(pool(*some, candidate("poor", 0.0, 0.0)), query(), POLICY)}
+    before = {r.id: r.score for r in rank_candidates(pool(*some), query(), POLICY, START)}
+    after = {r.id: r.score for r in rank_candidates(pool(*some, candidate("poor", 0.0, 0.0)), query(), POLICY, START)}
     assert all(after[i] == pytest.approx(score) for i, score in before.items())
 
 
@@ -298,7 +300,7 @@ def test_rare_words_weigh_more_than_common_ones():
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_signals_add_a_small_bounded_part_and_never_take_away(importance, confidence):
     """The signals enter only as a small bounded term."""
-    entry = rank_candidates(pool(candidate("m", 0.6)), query(), POLICY)[0]
+    entry = rank_candidates(pool(candidate("m", 0.6)), query(), POLICY, START)[0]
     hit = with_signals(entry, memory("m", importance=importance, confidence=confidence), POLICY)
     assert entry.score <= hit.score + 1e-12
     assert hit.score <= entry.score + POLICY.signals + 1e-12

@@ -6,6 +6,9 @@ number of candidates nor the size of the store moves the scale. docs/decisions/0
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,11 @@ from perdure.formulas.curve import Array
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+
+AFTER_DAYS: Final = 7.0
+"""What happened on a day is still talked about after it: in so many days that counts for a third."""
+BEFORE_DAYS: Final = 1.0
+LEAST_CLOSENESS: Final = 0.01
 
 
 def idf(documents: Array, total: int) -> Array:
@@ -73,3 +81,17 @@ def context_parts(
         "session": np.where(session >= 0, best[session], 0.0),
         "named": named.astype(np.float64),
     }
+
+
+def dated_parts(said_at: Array, periods: Sequence[tuple[float, float]]) -> Array:
+    """Return how close to some periods each memory was said: 1 inside one, less before and after it, 0 far away.
+
+    Args:
+        said_at: In days, shape [n].
+        periods: The first instant and the end of each, in days.
+    """
+    closeness = np.zeros_like(said_at)
+    for start, end in periods:
+        before, after = np.maximum(start - said_at, 0.0), np.maximum(said_at - end, 0.0)
+        closeness = np.maximum(closeness, np.exp(-before / BEFORE_DAYS - after / AFTER_DAYS))
+    return np.where(closeness >= LEAST_CLOSENESS, closeness, 0.0)

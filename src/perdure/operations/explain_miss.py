@@ -21,7 +21,7 @@ def why_not(ctx: Context, identity: str, text: str, limit: int, filters: Filters
         return Absence(identity, text, "status", f"it is {memory.status}; recall with include_archived, or restore it")
     query, note = embed_query(ctx, text)
     pool = ctx.store.search(record.namespace, query, filters, ctx.policy.recall.for_limit(limit))
-    order = rank_candidates(pool, query, ctx.policy.recall)
+    order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(ctx.clock()))
     rank = next((i for i, r in enumerate(order, 1) if r.id == identity), None)
     if rank is None:
         by, explanation = _unfound(ctx, memory, query, filters)

@@ -10,7 +10,7 @@ from perdure.records.errors import EmbedderError, PerdureError
 from perdure.records.instant import Instant, text_of
 from perdure.records.memory import Record
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.recall import Filters, Hit, Query, Ranked, Recall
+from perdure.records.recall import Filters, Hit, Pool, Query, Ranked, Recall
 from perdure.rules.language.words import names_in, query_words
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.point_in_time import begins, was_there
@@ -55,10 +55,11 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
     query, note = embed_query(ctx, text)
     wide = replace(filters, include_archived=True) if filters.looks_back else filters
     pool = ctx.store.search(namespace, query, wide, ctx.policy.recall.for_limit(limit))
+    note = _joined(note, _respelt(pool))
     if why := why_nothing_known(pool, ctx.policy.recall):
         why = of_another_time(ctx, query, namespace, limit, filters) or f"no stored memory matches: {why}"
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
-    order = rank_candidates(pool, query, ctx.policy.recall)
+    order = rank_candidates(pool, query, ctx.policy.recall, filters.asked_at(now))
     order = ctx.extension.rank(ctx, namespace, query, pool, order, filters)
     order = drop_unrelated(with_relevance(order, pool), ctx.policy.recall)
     hits = best_hits(ctx, order, text, namespace, limit, filters, now)
@@ -68,6 +69,12 @@ def _search(ctx: Context, text: str, namespace: str, limit: int, filters: Filter
         return Recall(text, (), nothing_known=True, note=_joined(why, note))
     hits = widened(ctx, namespace, query, hits, limit, filters, now)
     return Recall(text, tuple(ctx.extension.mark(ctx, namespace, hits)), nothing_known=False, note=note)
+
+
+def _respelt(pool: Pool) -> str:
+    """Return which words of a question were searched in another spelling."""
+    words = ", ".join(f'"{word}"' for word in pool.respelt)
+    return f"no memory has {words}: the nearest spelling was searched" if words else ""
 
 
 def _below(filters: Filters) -> str:
@@ -92,7 +99,7 @@ def of_another_time(ctx: Context, query: Query, namespace: str, limit: int, filt
     pool = ctx.store.search(namespace, query, wide, policy.for_limit(limit))
     if why_nothing_known(pool, policy):
         return ""
-    order = drop_unrelated(rank_candidates(pool, query, policy), policy)[: limit + SPARE]
+    order = drop_unrelated(rank_candidates(pool, query, policy, filters.asked_at(ctx.clock())), policy)[: limit + SPARE]
     records = ctx.store.get(namespace, [r.id for r in order])
     if not records or _of_then(ctx, namespace, records, filters, ctx.clock()):
         return ""
@@ -115,7 +122,7 @@ def widened(
         return hits
     policy = ctx.policy.recall
     pool = ctx.store.search(namespace, Query(" ".join(words), words), filters, policy.for_limit(limit))
-    order = rank_candidates(pool, Query(" ".join(words), words), policy)
+    order = rank_candidates(pool, Query(" ".join(words), words), policy, filters.asked_at(now))
     there = {h.memory.id for h in hits}
     found = best_hits(ctx, order, query.text, namespace, limit, filters, now)
     more = next((h for h in found if h.memory.id not in there), None)

@@ -42,6 +42,10 @@ class Filters:
         """Whether it asks about another time than now: what is hidden by now may be an answer."""
         return self.as_of is not None or self.known_at is not None
 
+    def asked_at(self, now: Instant) -> Instant:
+        """Return the time that a question is about: days that it names are counted from there."""
+        return now if self.as_of is None else self.as_of
+
     def statuses(self) -> tuple[Status, ...]:
         """Return the statuses that may be shown."""
         return tuple(Status) if self.include_archived else (Status.ACTIVE,)
@@ -70,6 +74,7 @@ class Candidate(NamedTuple):
     speaker: str | None
     asks: bool
     """Its words hold a question mark."""
+    said_at: Instant
 
 
 class Ranked(NamedTuple):
@@ -95,6 +100,7 @@ class Pool:
     unknown: float = 0.0  # the share of the query's words, weighted by rarity, that no memory holds, 0 to 1
     unknown_names: float = 0.0  # the share of its names that no memory holds, 0 to 1
     compared: int = 1  # how many memories were compared with the query
+    respelt: tuple[str, ...] = ()  # words of it that no memory holds, searched in the nearest known spelling
 
     @property
     def best_cosine(self) -> float | None:

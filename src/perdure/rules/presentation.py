@@ -59,7 +59,7 @@ def newest_first(
 
     Hits that are about one thing share their places among themselves; all others keep theirs. Two of one person are
     about one thing where they are near each other, or say otherwise of it (rules/differences.py). A question that asks
-    for the past, or names a number that only some of them have, keeps the order.
+    for the past, or names a day, or a number that only some of them have, keeps the order.
     """
     best = [hit.memory for hit in hits[: bounds.among]]
     some = [pair for pair in combinations(range(len(best)), 2) if _may_be_about_one_thing(best, *pair)]
@@ -70,7 +70,7 @@ def newest_first(
     differing = {pair for pair in otherwise if (cosine := cosines[pair]) is None or cosine >= bounds.alike}
     order = list(range(len(hits)))
     shown = list(hits)
-    keeps = bool(_PAST.search(question))
+    keeps = bool(_PAST.search(question)) or any("dated" in hit.parts for hit in hits)
     for group in _groups(len(best), pairs):
         newest = sorted(group, key=lambda at: _said_at(best[at]), reverse=True)
         for at in group:

@@ -9,12 +9,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.formulas.fusion import Ints, context_parts, fuse
+from perdure.formulas.fusion import Ints, context_parts, dated_parts, fuse
 from perdure.formulas.relevance import answer_chance, hit_chances
+from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import MemoryItem
 from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
+from perdure.rules.language.dates import periods_in
 from perdure.rules.language.words import is_named, may_answer, people_named
 from perdure.rules.meaning_guard import anchors
 
@@ -51,8 +53,15 @@ def with_relevance(order: Sequence[Ranked], pool: Pool) -> list[Ranked]:
     return [entry._replace(relevance=chance) for entry, chance in zip(order, chances.tolist(), strict=True)]
 
 
-def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy) -> list[Ranked]:
-    """Return the candidates in the order of relevance, best first."""
+def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: Instant) -> list[Ranked]:
+    """Return the candidates in the order of relevance, best first.
+
+    Args:
+        pool: What the searches brought up.
+        query: The question.
+        policy: The weights.
+        asked_at: The days that the question names are counted from here.
+    """
     candidates = pool.candidates
     if not candidates:
         return []
@@ -74,6 +83,9 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy) -> list[Rank
     )
     parts = {"meaning": dense, "words": lexical}
     parts |= {name: getattr(policy, name) * values for name, values in context.items()}
+    if periods := periods_in(query.text, asked_at):
+        days = np.array([c.said_at for c in candidates]) / DAY_MS
+        parts["dated"] = policy.dated * dated_parts(days, [(p.start / DAY_MS, p.end / DAY_MS) for p in periods])
     total = np.sum(list(parts.values()), axis=0)
     names_of, columns = tuple(parts), zip(*(values.tolist() for values in parts.values()), strict=True)
     kept = [{n: v for n, v in zip(names_of, row, strict=True) if v} for row in columns]

@@ -18,7 +18,7 @@ from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.session import Session
-from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, unknown_shares
+from perdure.stores.words import COVERED, Stemmer, Term, coverage, holds, near_spellings, unknown_shares
 
 NEIGHBOURS_OF: Final = 25
 SLACK: Final = 4
@@ -28,8 +28,8 @@ SELECTIVE: Final = 20
 WIDER: Final = 8
 """Where filters leave too few matches by words, so many times more are read."""
 
-Narrow = tuple[int, str, str | None, int | None, str | None, int]
-"""(row, id, session, turn, speaker, asks)"""
+Narrow = tuple[int, str, str | None, int | None, str | None, int, int]
+"""(row, id, session, turn, speaker, asks, created_ms)"""
 
 Float32s = NDArray[np.float32]
 
@@ -52,6 +52,11 @@ class Search(ABC):
         if query.vector is not None and self.has_vectors():
             vector = np.frombuffer(query.vector, "<f4")
         terms, total = self.terms(query.words)
+        held = self.held(terms)
+        respelt = self._respelt([term for term in terms if term.stem not in held])
+        if respelt:
+            terms, total = self.terms([respelt.get(word, word) for word in query.words])
+            held = self.held(terms)
         bm25, narrow = self.by_words(terms, filters)
         less = self.shown([r for r in bm25 if r in narrow]) if self.policy.words_of == "shown" else {}
         for row in [r for r, text in less.items() if not self._says_any(text, terms)]:
@@ -68,10 +73,10 @@ class Search(ABC):
         if vector is not None:
             cosine |= self.cosines(vector, [r for r in kept if r not in cosine])
         found = tuple(_candidate(narrow[r], cosine.get(r), bm25.get(r, 0.0)) for r in sorted(kept))
-        unknown, unknown_names = unknown_shares(terms, self.held(terms), query.names, total)
+        unknown, unknown_names = unknown_shares(terms, held, query.names, total)
         # A search by meaning that brought up fewer than it may has compared all that pass the filters.
         compared = self.size() if vector is None or len(near) >= self.policy.candidates else len(near)
-        return Pool(found, share, most, vector is not None, unknown, unknown_names, compared)
+        return Pool(found, share, most, vector is not None, unknown, unknown_names, compared, tuple(respelt))
 
     # --- what a store brings
 
@@ -107,7 +112,22 @@ class Search(ABC):
     def beside(self, places: Sequence[tuple[str, int]], filters: Filters) -> dict[int, Narrow]:
         """Return the narrow columns of the memories at some (session, turn) that pass the filters."""
 
+    @abstractmethod
+    def beginning(self, letters: str) -> list[str]:
+        """Return the stems of the index that begin with some letters, in the order of their code points."""
+
     # --- what is the same in every store
+
+    def _respelt(self, terms: Sequence[Term]) -> dict[str, str]:
+        """Return word -> the word of the namespace that it is probably misspelt from, of words that no memory has."""
+        found: dict[str, str] = {}
+        for term in terms:
+            near = near_spellings(term.stem, self.beginning(term.stem[:2]))
+            words = {stem: word for stem in near if (word := self.stemmer.word_of(stem)) is not None}
+            known = self.held(self.terms(list(words.values()))[0]) if words else frozenset()
+            best = next((word for stem, word in words.items() if stem in known), None)
+            found |= {} if best is None else {term.word: best}
+        return found
 
     def texts(self, rows: Sequence[int]) -> dict[int, str]:
         """Return row -> searchable text, in the order of the rows."""
@@ -171,7 +191,5 @@ class Search(ABC):
 
 
 def _candidate(narrow: Narrow, cosine: float | None, bm25: float) -> Candidate:
-    _, identity, session, turn, speaker, asks = narrow
-    return Candidate(
-        id=identity, cosine=cosine, bm25=bm25, session=session, turn=turn, speaker=speaker, asks=bool(asks)
-    )
+    _, identity, session, turn, speaker, asks, said_at = narrow
+    return Candidate(identity, cosine, bm25, session, turn, speaker, bool(asks), said_at)

@@ -20,6 +20,15 @@ MOST_MATCHES: Final = 4000
 """So many memories are scored at most, counted word by word from the rarest on: each costs 2 microseconds, however
 large the store is. Below that nothing is dropped, because it costs recall."""
 
+SHORTEST: Final = 4
+"""Shorter unknown words are not compared with others: too many are near."""
+ALIKE: Final = 0.77
+"""The least share of a word's letters that stand as they should: one slip in five letters, two in nine."""
+SPELLINGS: Final = 3
+UNSPACED: Final = "\u2e80"
+MOST_SPELLINGS: Final = 5_000
+"""So many words of an index are compared at most; two letters begin 300 words of 100,000 memories on average."""
+
 KEPT: Final = 2
 COVERED: Final = 10
 """Coverage is read off the ten best by BM25: more of them changed no figure."""
@@ -42,6 +51,10 @@ class Stemmer:
         self._tokenizer = self._connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         self._lock = threading.Lock()
 
+    def word_of(self, stem: str) -> str | None:
+        """Return a word that has a stem: a stem is not always its own; None where no usual ending leads to it."""
+        return next((stem + ending for ending in ("", "e", "es", "s") if self.stems(stem + ending) == [stem]), None)
+
     def stems(self, text: str) -> list[str]:
         """Return the stems of a text, in order."""
         with self._lock:
@@ -49,6 +62,25 @@ class Stemmer:
                 text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False
             )
         return [str(stem) for token in found for stem in token]
+
+
+def near_spellings(stem: str, known: Sequence[str]) -> list[str]:
+    """Return the words of an index that an unknown one may be misspelt from, nearest first, or be the beginning of.
+
+    A letter more or less, another one, or two in another order are one slip. Words with digits are codes, and in
+    scripts without spaces every letter is a word: they have none.
+
+    Args:
+        stem: As the index would have it.
+        known: Stems of the index that begin with the same two letters, in order.
+    """
+    if len(stem) < SHORTEST or any(not c.isalpha() or c >= UNSPACED for c in stem):
+        return []
+    from rapidfuzz import process  # noqa: PLC0415  # 35 ms, and most questions never ask
+    from rapidfuzz.distance import OSA  # noqa: PLC0415  # as above
+
+    found = process.extract(stem, known, scorer=OSA.normalized_similarity, score_cutoff=ALIKE, limit=SPELLINGS)
+    return [word for word, *_ in found] or [word for word in known if word.startswith(stem)][:SPELLINGS]
 
 
 def worth_searching(terms: Sequence[Term]) -> list[Term]:

@@ -17,7 +17,7 @@ from perdure.stores.postgres.postings import term_of
 from perdure.stores.postgres.server import PostgresSession
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search
 from perdure.stores.statements import filter_parts
-from perdure.stores.words import Stemmer, Term, worth_searching
+from perdure.stores.words import MOST_SPELLINGS, Stemmer, Term, worth_searching
 
 MOST_EXPLORED: Final = 1000
 """pgvector's bound on hnsw.ef_search."""
@@ -67,6 +67,11 @@ class PostgresSearch(Search):
         listed = [Term(word, stem, int(counts.get(term_of(stem), 0))) for stem, word in stems.items()]
         return sorted(listed, key=lambda t: t.documents), self.statistics.documents
 
+    def beginning(self, letters: str) -> list[str]:
+        """Return the stems of the namespace that begin with some letters, in the order of their code points."""
+        last = letters[:-1] + chr(ord(letters[-1]) + 1)
+        return [t for (t,) in self.session.rows("beginning", first=letters, last=last, limit=MOST_SPELLINGS)]
+
     def held(self, terms: Sequence[Term]) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds."""
         return frozenset(t.stem for t in terms if t.documents)
@@ -104,16 +109,16 @@ class PostgresSearch(Search):
     def by_meaning(self, vector: Float32s, filters: Filters, narrow: dict[int, Narrow]) -> dict[int, float]:
         """Return row -> cosine of the nearest, and add the narrow columns of those that pass the filters."""
         rows = self._nearest(vector, filters, self.policy.rescored, self.policy.candidates)
-        passed: dict[int, Narrow] = {row[0]: row[:6] for row in rows}
+        passed: dict[int, Narrow] = {row[0]: row[:7] for row in rows}
         narrow |= self.naming(passed, filters.entity)
-        return {row[0]: float(row[6]) for row in rows}
+        return {row[0]: float(row[7]) for row in rows}
 
     def nearest(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
         """Return (id, cosine) of the nearest visible memories, nearest first."""
         if not self.has_vectors():
             return []
         rows = self._nearest(np.frombuffer(vector, "<f4"), Filters(), max(50, 10 * limit), limit)
-        return [(row[1], float(row[6])) for row in rows]
+        return [(row[1], float(row[7])) for row in rows]
 
     def cosines(self, vector: Float32s, rows: Sequence[int]) -> dict[int, float]:
         """Return row -> cosine of those rows that have a vector."""

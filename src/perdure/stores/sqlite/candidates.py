@@ -109,12 +109,22 @@ class SqliteSearch(Search):
         """Return the query's words, rarest first, and how many memories the counts are of: those of the file."""
         return self.vocabulary.terms(words), self.vocabulary.total
 
+    def beginning(self, letters: str) -> list[str]:
+        """Return the stems of the file that begin with some letters, in the order of their code points."""
+        return self.vocabulary.beginning(letters)
+
     def held(self, terms: Sequence[Term]) -> frozenset[str]:
         """Return the stems of those words that a memory of the namespace holds; the counts are of the whole file."""
         known = [t for t in terms if t.documents]
-        if self.size() >= self.vocabulary.total:
+        if self._is_whole_file():
             return frozenset(t.stem for t in known)
         return frozenset(t.stem for t in known if self._holds(t))
+
+    def _is_whole_file(self) -> bool:
+        """Whether no other namespace has words in the file."""
+        if self.has_vectors():
+            return self.size() >= self.vocabulary.total
+        return bool(self.session.value("alone"))
 
     def _holds(self, term: Term) -> bool:
         return bool(self.session.rows("holding", query=match_text([term], self.namespace), limit=1))

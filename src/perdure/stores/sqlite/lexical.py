@@ -8,8 +8,8 @@ from hashlib import blake2b
 import apsw
 
 from perdure.stores.session import Session
-from perdure.stores.sqlite.session import fetch_value
-from perdure.stores.words import MOST_MATCHES, Stemmer, Term
+from perdure.stores.sqlite.session import fetch_all, fetch_value
+from perdure.stores.words import MOST_MATCHES, MOST_SPELLINGS, Stemmer, Term
 
 
 class Vocabulary:
@@ -19,6 +19,7 @@ class Vocabulary:
         self.connection = connection
         self.stemmer = Stemmer(connection)
         self._counts: dict[str, int] = {}
+        self._beginnings: dict[str, list[str]] = {}
         self.total = 0
 
     def terms(self, words: Sequence[str]) -> list[Term]:
@@ -31,10 +32,20 @@ class Vocabulary:
                 found[stems[0]] = Term(word, stems[0], self._count(stems[0]))
         return sorted(found.values(), key=lambda t: t.documents)
 
+    def beginning(self, letters: str) -> list[str]:
+        """Return the stems that begin with some letters, in the order of their code points."""
+        self._grow()
+        if letters not in self._beginnings:
+            last = letters[:-1] + chr(ord(letters[-1]) + 1)
+            key = {"first": letters, "last": last, "limit": MOST_SPELLINGS}
+            self._beginnings[letters] = [stem for (stem,) in fetch_all(self.connection, "beginning", key)]
+        return self._beginnings[letters]
+
     def _grow(self) -> None:
         total = int(fetch_value(self.connection, "total_rows"))
         if not self.total * 0.9 <= total <= self.total * 1.1 or total < MOST_MATCHES:
             self._counts.clear()
+            self._beginnings.clear()
             self.total = total
 
     def _count(self, stem: str) -> int:

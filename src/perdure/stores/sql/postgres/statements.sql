@@ -291,6 +291,10 @@ FROM namespace AS n LEFT JOIN space AS s ON s.active WHERE n.namespace = :namesp
 -- kind: routed
 SELECT term, sum(documents) FROM posting WHERE namespace = :namespace AND term = ANY(CAST(:terms AS text[])) GROUP BY term;
 
+-- name: beginning
+-- kind: routed
+SELECT DISTINCT term FROM posting WHERE namespace = :namespace AND term >= :first AND term < :last ORDER BY term LIMIT :limit;
+
 -- name: best_by_words
 -- kind: routed
 WITH wanted AS (SELECT * FROM unnest(CAST(:terms AS text[]), CAST(:weights AS double precision[])) AS w(term, weight)),
@@ -301,7 +305,7 @@ best AS MATERIALIZED (
   FROM wanted AS w JOIN posting AS p ON p.namespace = :namespace AND p.term = w.term
   CROSS JOIN LATERAL unnest(p.entries) AS e(entry)
   GROUP BY p.first + (e.entry >> 40) ORDER BY score DESC, row LIMIT :wide)
-SELECT b.row, b.score, m.id, m.session, m.turn, m.speaker, m.asks
+SELECT b.row, b.score, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms
 FROM best AS b LEFT JOIN LATERAL (
   SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = b.row LIMIT 1) AS m ON {filters}
 ORDER BY b.score DESC, b.row;
@@ -311,7 +315,7 @@ ORDER BY b.score DESC, b.row;
 WITH near AS MATERIALIZED (
   SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
   ORDER BY v.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :wide)
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
 FROM near AS n JOIN LATERAL (
   SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
@@ -321,7 +325,7 @@ WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 WITH near AS MATERIALIZED (
   SELECT v.row, v.data FROM embedding AS v WHERE v.namespace = :namespace AND v.space = :space
   ORDER BY CAST(v.data AS halfvec({dimensions})) <=> (SELECT CAST(:query AS halfvec({dimensions}))) LIMIT :wide)
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
 FROM near AS n JOIN LATERAL (
   SELECT * FROM memory AS x WHERE x.namespace = :namespace AND x.row = n.row LIMIT 1) AS m ON true
 WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
@@ -329,12 +333,12 @@ WHERE {filters} ORDER BY cosine DESC, m.row LIMIT :limit;
 -- name: nearest_fitting
 -- kind: routed
 WITH fit AS MATERIALIZED (
-  SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m WHERE m.namespace = :namespace AND {filters}),
+  SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms FROM memory AS m WHERE m.namespace = :namespace AND {filters}),
 near AS MATERIALIZED (
-  SELECT f.row, f.id, f.session, f.turn, f.speaker, f.asks, v.data
+  SELECT f.row, f.id, f.session, f.turn, f.speaker, f.asks, f.created_ms, v.data
   FROM fit AS f JOIN embedding AS v ON v.namespace = :namespace AND v.space = :space AND v.row = f.row
   ORDER BY v.data <=> (SELECT CAST(:query AS halfvec)) LIMIT :limit)
-SELECT n.row, n.id, n.session, n.turn, n.speaker, n.asks, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
+SELECT n.row, n.id, n.session, n.turn, n.speaker, n.asks, n.created_ms, 1 - (CAST(n.data AS vector) <=> (SELECT CAST(:query AS vector))) AS cosine
 FROM near AS n ORDER BY cosine DESC, n.row;
 
 -- name: cosines
@@ -344,7 +348,7 @@ WHERE v.namespace = :namespace AND v.space = :space AND v.row = ANY(CAST(:rows A
 
 -- name: beside
 -- kind: routed
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms
 FROM unnest(CAST(:sessions AS text[]), CAST(:turns AS bigint[])) AS w(session, turn)
 JOIN LATERAL (SELECT * FROM memory AS x
   WHERE x.namespace = :namespace AND x.session = w.session AND x.turn = w.turn AND x.session IS NOT NULL LIMIT 1) AS m ON true

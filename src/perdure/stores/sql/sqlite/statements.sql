@@ -308,12 +308,12 @@ SELECT m.row FROM memory AS m WHERE m.namespace = :namespace AND {filters};
 
 -- name: narrow
 -- kind: routed
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks FROM memory AS m NOT INDEXED
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms FROM memory AS m NOT INDEXED
 WHERE m.namespace = :namespace AND m.row IN (SELECT value FROM json_each(:rows)) AND {filters};
 
 -- name: beside
 -- kind: routed
-SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks
+SELECT m.row, m.id, m.session, m.turn, m.speaker, m.asks, m.created_ms
 FROM json_each(:places) AS p CROSS JOIN memory AS m
   ON m.namespace = :namespace AND m.session = p.value ->> 0 AND m.turn = p.value ->> 1
 WHERE m.session IS NOT NULL AND {filters};
@@ -339,6 +339,14 @@ WHERE namespace = :namespace AND space = :space AND row IN (SELECT value FROM js
 -- name: document_frequency
 -- kind: admin
 SELECT doc FROM vocabulary WHERE term = :term;
+
+-- name: beginning
+-- kind: admin
+SELECT term FROM vocabulary WHERE term >= :first AND term < :last ORDER BY term LIMIT :limit;
+
+-- name: alone
+-- kind: routed
+SELECT NOT EXISTS (SELECT 1 FROM namespace WHERE namespace <> :namespace);
 
 -- name: best_by_words
 -- kind: fan-out

@@ -1,0 +1,166 @@
+"""Which days a question names, against the time at which it is asked."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Final, NamedTuple
+
+from perdure.records.instant import Instant, from_instant, to_instant
+from perdure.rules.language.words import NUMBER_WORDS, word_set
+
+# A line for each month or weekday: English, German, French, Spanish, Italian, Portuguese, Dutch; then short forms.
+_MONTHS: Final = """
+january januar janvier enero gennaio janeiro januari jan
+february februar février febrero febbraio fevereiro februari feb
+march märz mars marzo março maart mar
+april avril abril aprile apr
+may mai mayo maggio maio mei
+june juni juin junio giugno junho jun
+july juli juillet julio luglio julho jul
+august août agosto augustus aug
+september septembre septiembre settembre setembro sept sep
+october oktober octobre octubre ottobre outubro oct okt
+november novembre noviembre novembro nov
+december dezember décembre diciembre dicembre dezembro dec dez
+"""
+_WEEKDAYS: Final = """
+monday montag lundi lunes lunedì maandag
+tuesday dienstag mardi martes martedì dinsdag
+wednesday mittwoch mercredi miércoles mercoledì woensdag
+thursday donnerstag jeudi jueves giovedì donderdag
+friday freitag vendredi viernes venerdì vrijdag
+saturday samstag sonnabend samedi sábado sabato zaterdag
+sunday sonntag dimanche domingo domenica zondag
+"""
+_DAYS_AGO: Final = {
+    **dict.fromkeys(("today", "heute", "aujourd'hui", "hoy", "oggi", "hoje", "vandaag"), 0),
+    **dict.fromkeys(("yesterday", "last night", "gestern", "hier", "ayer", "ieri", "ontem", "gisteren"), 1),
+    **dict.fromkeys(("the day before yesterday", "vorgestern", "avant-hier", "anteayer", "anteontem"), 2),
+}
+_UNITS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
+_UNCLEAR: Final = word_set("march mars april june jan feb mar apr may mai mei jun jul aug sep sept oct okt nov dec dez")
+"""Names that are months only beside a day, a year or a preposition: people march, and June is a person."""
+
+
+def _numbered(lines: str) -> dict[str, int]:
+    return {name: at for at, line in enumerate(lines.strip().split("\n")) for name in line.split()}
+
+
+def _any_of(names: dict[str, int]) -> str:
+    return "|".join(sorted(names, key=len, reverse=True))
+
+
+_MONTH_OF: Final = _numbered(_MONTHS)
+_WEEKDAY_OF: Final = _numbered(_WEEKDAYS)
+_COUNTS: Final = {
+    **{word: int(number) for word, number in NUMBER_WORDS.items() if number.isdecimal()},
+    "a": 1,
+    "an": 1,
+    "couple": 2,
+    "few": 3,
+}
+_DATES: Final = re.compile(
+    rf"""(?<![\w.-])(?:
+        (?P<year>\d{{4}})-(?P<month>\d{{1,2}})(?:-(?P<day>\d{{1,2}}))?
+      | (?:(?P<in>in|im|en|em|since|during|until|by|this|last|early|late|mid)[\s-]+)?
+        (?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s+(?:(?:of|de|di)\s+)?)?(?P<name>{_any_of(_MONTH_OF)})\b\.?
+        (?:\s+(?:the\s+)?(?P<after>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s*(?:(?:of|de|del)\s+)?(?P<of>\d{{4}}))?
+      | (?P<days>{_any_of(_DAYS_AGO)})
+      | (?P<count>\d{{1,3}}|{_any_of(_COUNTS)})\s+(?:of\s+)?(?P<unit>day|week|month|year)s?\s+ago
+      | (?P<rel>last|past|previous|this)\s+(?P<span>day|week(?:end)?|month|year)
+      | (?:last|past|on|am|le|el|op)\s+(?P<weekday>{_any_of(_WEEKDAY_OF)})
+      | (?:in|during|since|en|em|seit|nel)\s+(?P<only>(?:19|20)\d\d)
+    )(?![\w-])
+    | (?:(?P<cyear>\d{{4}})\s*年\s*)?(?P<cmonth>\d{{1,2}})\s*月(?:\s*(?P<cday>\d{{1,2}})\s*[日号號])?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+class Period(NamedTuple):
+    """Days that a question names: from the beginning of the first to the end of the last."""
+
+    start: Instant
+    end: Instant
+
+
+def periods_in(question: str, asked_at: Instant) -> list[Period]:
+    """Return the days, months and years that a question names, at most one for each mention; linear in its length.
+
+    A day or month without a year is that of a year that the question names elsewhere, else the latest that has begun.
+    "Two weeks ago" is a week, "last weekend" Saturday and Sunday. Days that do not exist are none.
+
+    Args:
+        question: As asked.
+        asked_at: Relative days are counted from here, in UTC.
+    """
+    asked = from_instant(asked_at).date()
+    found = [{k: v.lower() for k, v in match.groupdict().items() if v} for match in _DATES.finditer(question)]
+    years = [int(told[key]) for told in found for key in ("of", "year", "cyear") if key in told]
+    periods = []
+    for told in found:
+        try:
+            days = _days(told, asked, years[0] if years else None)
+            if days is not None:
+                periods.append(Period(_instant(days[0]), _instant(days[1])))
+        except (ValueError, OverflowError):  # no such day, or beyond the calendar
+            continue
+    return periods
+
+
+def _instant(day: date) -> Instant:
+    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC))
+
+
+def _days(told: dict[str, str], asked: date, year: int | None) -> tuple[date, date] | None:
+    """Return the first day, and the one after the last."""
+    if "days" in told:
+        return _span(asked - timedelta(days=_DAYS_AGO[told["days"]]), 1)
+    if "weekday" in told:
+        gap = (asked.weekday() - _WEEKDAY_OF[told["weekday"]]) % 7 or 7
+        return _span(asked - timedelta(days=gap), 1)
+    if "count" in told:
+        count, length = told["count"], _UNITS[told["unit"]]
+        ago = length * (int(count) if count.isdecimal() else _COUNTS[count])
+        return _span(asked - timedelta(days=ago + length // 2), length)
+    if "span" in told:
+        return _relative(told["span"], asked, 0 if told["rel"] == "this" else 1)
+    if "only" in told:
+        return date(int(told["only"]), 1, 1), date(int(told["only"]) + 1, 1, 1)
+    return _of_calendar(told, asked, year)
+
+
+def _span(first: date, length: int) -> tuple[date, date]:
+    return first, first + timedelta(days=length)
+
+
+def _relative(span: str, asked: date, back: int) -> tuple[date, date]:
+    monday = asked - timedelta(days=asked.weekday() + 7 * back)
+    if span == "day":
+        return _span(asked - timedelta(days=back), 1)
+    if span == "weekend":
+        return _span(monday + timedelta(days=5), 2)
+    if span == "week":
+        return _span(monday, 7)
+    if span == "year":
+        return date(asked.year - back, 1, 1), date(asked.year - back + 1, 1, 1)
+    first = asked.replace(day=1)
+    return _month((first - timedelta(days=back)).replace(day=1))
+
+
+def _month(first: date) -> tuple[date, date]:
+    return first, (first + timedelta(days=31)).replace(day=1)
+
+
+def _of_calendar(told: dict[str, str], asked: date, year: int | None) -> tuple[date, date] | None:
+    """Return a day, or a month, by its number or name."""
+    number = told.get("month") or told.get("cmonth")
+    month = int(number) if number else _MONTH_OF[told["name"]] + 1
+    day = told.get("day") or told.get("cday") or told.get("before") or told.get("after")
+    if not (day or number or {"in", "of"} & told.keys() or told["name"] not in _UNCLEAR):
+        return None
+    own = told.get("year") or told.get("cyear") or told.get("of") or year
+    first = date(int(own) if own else asked.year, month, int(day or 1))
+    if not own and first > asked:
+        first = first.replace(year=asked.year - 1)
+    return _span(first, 1) if day else _month(first)

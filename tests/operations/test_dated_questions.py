@@ -1,0 +1,77 @@
+"""A day, month or year that a question names: what was said then comes first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from conftest import HashEmbedder
+
+SAID = {
+    "spring": ("Anna went hiking with the club to the hills.", datetime(2025, 5, 9, 18, tzinfo=UTC)),
+    "summer": ("Anna went hiking with the club to the lake.", datetime(2025, 7, 20, 18, tzinfo=UTC)),
+    "friday": ("Anna went hiking with the club to the mill.", datetime(2025, 9, 5, 18, tzinfo=UTC)),
+    "monday": ("Anna went hiking with the club to the river.", datetime(2025, 9, 8, 18, tzinfo=UTC)),
+}
+ASKED = datetime(2025, 9, 10, 9, tzinfo=UTC)
+"""A Wednesday."""
+
+
+@pytest.fixture(params=["words", "vectors"])
+def memory(request, opening, clock):
+    embedder = HashEmbedder() if request.param == "vectors" else None
+    memory = opening(embedder=embedder)
+    for text, at in SAID.values():
+        clock.now = at
+        memory.remember(text)
+    clock.now = ASKED
+    return memory
+
+
+def first(memory, question, **given):
+    """Return which of the memories comes first, and its score parts."""
+    best = memory.recall(question, touch=False, **given).hits[0]
+    return next(name for name, (text, _) in SAID.items() if text == best.memory.content), best.parts
+
+
+@pytest.mark.behaviour("Q12")
+@pytest.mark.parametrize(
+    ("when", "meant"),
+    [
+        ("in May 2025", "spring"),
+        ("on 20 July 2025", "summer"),
+        ("on July 20", "summer"),
+        ("on 2025-05-09", "spring"),
+        ("two days ago", "monday"),
+        ("last Friday", "friday"),
+        ("last week", "friday"),
+        ("this week", "monday"),
+        ("im Mai", "spring"),
+        ("le 20 juillet 2025", "summer"),
+        ("2025年5月9日", "spring"),
+    ],
+)
+def test_what_was_said_on_the_day_that_a_question_names_comes_first(memory, when, meant):
+    name, parts = first(memory, f"Where did Anna go hiking with the club {when}?")
+    assert name == meant
+    assert parts["dated"] == pytest.approx(0.3)
+
+
+@pytest.mark.behaviour("Q12")
+@pytest.mark.parametrize("question", ["May Anna go hiking with the club?", "Where did Anna go hiking on 31 June?"])
+def test_a_question_that_names_no_day_has_no_such_part(memory, question):
+    assert all("dated" not in hit.parts for hit in memory.recall(question, touch=False).hits)
+
+
+@pytest.mark.behaviour("Q13")
+def test_days_are_counted_from_the_time_that_is_asked_about(memory):
+    asked = datetime(2025, 7, 22, 9, tzinfo=UTC)
+    assert first(memory, "Where did Anna go hiking with the club two days ago?", as_of=asked)[0] == "summer"
+
+
+@pytest.mark.behaviour("Q13")
+def test_what_is_told_a_few_days_later_counts_less_than_on_the_day(memory):
+    hits = memory.recall("Where did Anna go hiking with the club on 6 September?", touch=False).hits
+    parts = {hit.memory.content: hit.parts["dated"] for hit in hits if "dated" in hit.parts}
+    assert 0.3 > parts[SAID["monday"][0]] > 0.2 > parts.get(SAID["summer"][0], 0.0)
