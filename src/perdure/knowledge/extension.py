@@ -40,7 +40,7 @@ from perdure.knowledge.rules.authority_config import authorities_from
 from perdure.knowledge.rules.fact_ranking import rank_with_facts
 from perdure.knowledge.rules.predicate_registry import Registry, registry_from
 from perdure.knowledge.rules.procedures import widen
-from perdure.operations.extension import TaskResult
+from perdure.operations.extension import Extension, TaskResult
 from perdure.operations.ports import Context
 from perdure.records.document import Shelf
 from perdure.records.errors import AuthorityWarning, GateStopped
@@ -62,8 +62,8 @@ _PEOPLE: Final = frozenset({"user", "human"})
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """Facts, entities and procedures, learned from conversations; ``perdure.operations.extension.Extension``."""
+class Knowledge(Extension[Context]):
+    """Facts, entities and procedures, learned from conversations."""
 
     resources: Resources  # predicates, authorities, and what is kept between operations
 

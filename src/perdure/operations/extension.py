@@ -1,9 +1,9 @@
-"""Where what is learned from conversations joins the other operations: one protocol, and what holds without it."""
+"""Where what is learned from conversations joins the other operations: a class of seams, and what holds without it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from perdure.records.errors import NotFound
 from perdure.records.fact_claim import GivenClaim, HandedClaims
@@ -29,191 +29,105 @@ TaskResult = tuple[str, Data]
 """(one line for people, what else is kept about the run)"""
 
 
-class Extension(Protocol[Ctx_contra]):
-    """What a part that learns adds to the other operations. Each seam is called whether anything was learned or not."""
+class Extension(Generic[Ctx_contra]):
+    """What a part that learns adds to the other operations. Each seam is called whether anything was learned or not.
+
+    What stands here holds where nothing was learned: memories are what was stored, and no more is known of them.
+    """
 
     @property
     def resources(self) -> Any:
         """What the extension keeps for one open store; only its own operations look at it."""
-        ...
+        return None
 
-    def weigh(self, ctx: Ctx_contra, draft: Draft, role: str, /) -> Draft:
+    def weigh(self, _ctx: Ctx_contra, draft: Draft, _role: str, /) -> Draft:
         """Return a message that is taken in, with its importance by what it does."""
-        ...
+        return draft
 
-    def learn(self, ctx: Ctx_contra, namespace: str, sessions: Iterable[str], /) -> tuple[str, ...]:
+    def learn(self, _ctx: Ctx_contra, _namespace: str, _sessions: Iterable[str], /) -> tuple[str, ...]:
         """Learn from the messages of sessions after they were taken in, and return the ids of the operations."""
-        ...
+        return ()
 
-    def take(self, ctx: Ctx_contra, decisions: Decisions, handed: Sequence[HandedClaims], /) -> ClaimResult:
+    def take(self, _ctx: Ctx_contra, _decisions: Decisions, _handed: Sequence[HandedClaims], /) -> ClaimResult:
         """Decide what becomes of facts that a caller hands over, and of those that rest on what it replaces.
 
         Raises:
             InvalidInput: A claim names nobody or several, or two contradict each other.
         """
-        ...
-
-    def near(
-        self, ctx: Ctx_contra, namespace: str, claims: Sequence[GivenClaim], besides: Collection[str], /
-    ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
-        """Return what is known of those whom claims are about: memories about the same predicates, and predicates.
-
-        Facts among ``besides`` are left out.
-        """
-        ...
-
-    def rank(
-        self, ctx: Ctx_contra, namespace: str, query: Query, pool: Pool, order: list[Ranked], filters: Filters, /
-    ) -> list[Ranked]:
-        """Return the candidates of a recall, best first, with those that the searches do not bring up."""
-        ...
-
-    def follow_ups(self, ctx: Ctx_contra, namespace: str, query: Query, /) -> tuple[str, ...]:
-        """Return words that usually come up after those of a question."""
-        ...
-
-    def validity(self, ctx: Ctx_contra, namespace: str, records: Sequence[Record], /) -> Mapping[str, Validity]:
-        """Return memory -> when it was true, of those of which that is known."""
-        ...
-
-    def sources(self, ctx: Ctx_contra, namespace: str, hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
-        """Return memory -> the messages that say the same, of those that were learned from messages."""
-        ...
-
-    def mark(self, ctx: Ctx_contra, namespace: str, hits: list[Hit], /) -> list[Hit]:
-        """Return the hits of a recall with what is to be asked about them and what contradicts or replaced them."""
-        ...
-
-    def refresh(self, ctx: Ctx_contra, namespace: str, hits: Sequence[Hit], /) -> bool:
-        """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
-        ...
-
-    def outdated(self, ctx: Ctx_contra, namespace: str, memories: Sequence[MemoryItem], /) -> Collection[str]:
-        """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
-        ...
-
-    def explain(
-        self, ctx: Ctx_contra, memory: MemoryItem, history: Sequence[Entry], now: Instant, /
-    ) -> FactReasons | None:
-        """Return why a memory is believed or not; None of what was not learned."""
-        ...
-
-    def questions(self, ctx: Ctx_contra, namespace: str, now: Instant, /) -> Iterable[Question]:
-        """Return open questions to a person besides those about one memory."""
-        ...
-
-    def answer(
-        self, ctx: Ctx_contra, record: Record, verdict: Literal["keep", "drop"], reason: str | None, /
-    ) -> Outcome | None:
-        """Carry out a person's answer about a memory that was learned; None of what was not, with nothing done."""
-        ...
-
-    def tasks(self, ctx: Ctx_contra, /) -> Mapping[Task, Callable[[Ctx_contra, str], TaskResult]]:
-        """Return the tasks that maintenance runs besides its own in each namespace."""
-        ...
-
-    def conflicts(self, ctx: Ctx_contra, record: Record, now: Instant, since: str = "", /) -> list[Change]:
-        """Return the conflicts and questions that bringing back a hidden memory opens.
-
-        Only those with memories that changed after the operation ``since``; with all if it is empty.
-        """
-        ...
-
-    def about(self, ctx: Ctx_contra, namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the memories that are about somebody or something, or name it, and the entities that the name means.
-
-        Raises:
-            NotFound, InvalidInput: Nobody is called that, or several are.
-        """
-        ...
-
-    def promote(self, ctx: Ctx_contra, namespace: str, decisions: Decisions, ids: Sequence[str], /) -> Collection[str]:
-        """Decide what becomes of a session's facts beside those of long term; return those not to be promoted."""
-        ...
-
-
-class NoExtension(Generic[Ctx_contra]):
-    """Nothing was learned: memories are what was stored, and no more is known of them."""
-
-    @property
-    def resources(self) -> Any:
-        """Nothing."""
-        return None
-
-    def weigh(self, _ctx: Ctx_contra, draft: Draft, _role: str, /) -> Draft:
-        """Return the message as it is."""
-        return draft
-
-    def learn(self, _ctx: Ctx_contra, _namespace: str, _sessions: Iterable[str], /) -> tuple[str, ...]:
-        """Learn nothing."""
-        return ()
-
-    def take(self, _ctx: Ctx_contra, _decisions: Decisions, _handed: Sequence[HandedClaims], /) -> ClaimResult:
-        """Write down nothing."""
         return ClaimResult()
 
     def near(
         self, _ctx: Ctx_contra, _namespace: str, _claims: Sequence[GivenClaim], _besides: Collection[str], /
     ) -> tuple[Sequence[str], Sequence[KnownPredicates]]:
-        """Return nothing."""
+        """Return what is known of those whom claims are about: memories about the same predicates, and predicates.
+
+        Facts among ``besides`` are left out.
+        """
         return (), ()
 
     def rank(
         self, _ctx: Ctx_contra, _namespace: str, _query: Query, _pool: Pool, order: list[Ranked], _filters: Filters, /
     ) -> list[Ranked]:
-        """Return the candidates as they are."""
+        """Return the candidates of a recall, best first, with those that the searches do not bring up."""
         return order
 
     def follow_ups(self, _ctx: Ctx_contra, _namespace: str, _query: Query, /) -> tuple[str, ...]:
-        """Return no words."""
+        """Return words that usually come up after those of a question."""
         return ()
 
     def validity(self, _ctx: Ctx_contra, _namespace: str, _records: Sequence[Record], /) -> Mapping[str, Validity]:
-        """Return nothing: a memory is valid since it was stored."""
+        """Return memory -> when it was true, of those of which that is known."""
         return {}
 
     def sources(self, _ctx: Ctx_contra, _namespace: str, _hits: Sequence[Hit], /) -> Mapping[str, frozenset[str]]:
-        """Return nothing: no memory rests on others."""
+        """Return memory -> the messages that say the same, of those that were learned from messages."""
         return {}
 
     def mark(self, _ctx: Ctx_contra, _namespace: str, hits: list[Hit], /) -> list[Hit]:
-        """Return the hits as they are."""
+        """Return the hits of a recall with what is to be asked about them and what contradicts or replaced them."""
         return hits
 
     def refresh(self, _ctx: Ctx_contra, _namespace: str, _hits: Sequence[Hit], /) -> bool:
-        """Verify nothing."""
+        """Verify the hits of a recall that are stale; True if that was tried, so that they must be read again."""
         return False
 
     def outdated(self, _ctx: Ctx_contra, _namespace: str, _memories: Sequence[MemoryItem], /) -> Collection[str]:
-        """Return none."""
+        """Return what is not to be shown as current: what no longer holds, and facts that a note says as well."""
         return ()
 
     def explain(
         self, _ctx: Ctx_contra, _memory: MemoryItem, _history: Sequence[Entry], _now: Instant, /
     ) -> FactReasons | None:
-        """Return no reasons."""
+        """Return why a memory is believed or not; None of what was not learned."""
         return None
 
     def questions(self, _ctx: Ctx_contra, _namespace: str, _now: Instant, /) -> Iterable[Question]:
-        """Return no questions."""
+        """Return open questions to a person besides those about one memory."""
         return ()
 
     def answer(
         self, _ctx: Ctx_contra, _record: Record, _verdict: Literal["keep", "drop"], _reason: str | None, /
     ) -> Outcome | None:
-        """Do nothing: the answer is about a memory that was stored."""
+        """Carry out a person's answer about a memory that was learned; None of what was not, with nothing done."""
         return None
 
     def tasks(self, _ctx: Ctx_contra, /) -> Mapping[Task, Callable[[Ctx_contra, str], TaskResult]]:
-        """Return no tasks."""
+        """Return the tasks that maintenance runs besides its own in each namespace."""
         return {}
 
     def conflicts(self, _ctx: Ctx_contra, _record: Record, _now: Instant, _since: str = "", /) -> list[Change]:
-        """Return no conflicts."""
+        """Return the conflicts and questions that bringing back a hidden memory opens.
+
+        Only those with memories that changed after the operation ``since``; with all if it is empty.
+        """
         return []
 
     def about(self, _ctx: Ctx_contra, _namespace: str, name: str, /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return nothing: nobody is known."""
+        """Return the memories that are about somebody or something, or name it, and the entities that the name means.
+
+        Raises:
+            NotFound, InvalidInput: Nobody is called that, or several are.
+        """
         raise NotFound(
             f"There is no entity {name!r}: no facts were learned.", remedy="Select memories by id, tag or session."
         )
@@ -221,5 +135,5 @@ class NoExtension(Generic[Ctx_contra]):
     def promote(
         self, _ctx: Ctx_contra, _namespace: str, _decisions: Decisions, _ids: Sequence[str], /
     ) -> Collection[str]:
-        """Hold none back."""
+        """Decide what becomes of a session's facts beside those of long term; return those not to be promoted."""
         return ()
