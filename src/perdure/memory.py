@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from perdure.rules.learning_hint import untaught
 from perdure.verbs.consolidating import ConsolidatingVerbs
 from perdure.verbs.deciding import DecidingVerbs
 from perdure.verbs.erasing import ErasingVerbs
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
     from perdure.records.policy import Policy
 else:
     hooks, identify = lazy_modules("perdure.operations", "hooks", "identify")
-
-LEARNS_NONE = (
-    'The policy learns no facts. To have them: preset = "facts" in perdure.toml (or learn = "rules" under '
-    "[knowledge]), then ingest the conversations again, or learn from their sessions."
-)
 
 
 class Memory(
@@ -66,7 +62,7 @@ class Memory(
     @property
     def no_facts(self) -> str:
         """How to have facts learned, where the policy learns none; else nothing."""
-        return LEARNS_NONE if self.policy.knowledge.learn == "off" else ""
+        return untaught(self.policy.knowledge)
 
     def resolve_id(self, text: str, refers: Literal["memory", "operation"] = "memory") -> str:
         """Return the full id that a text means: an id, or the start (6 characters or more) of one or its short form.

@@ -48,6 +48,26 @@ def test_commands_take_facts_from_a_file_and_from_standard_input(place):
     assert believed(place) == {("Ana", "home", "Paris", False), ("Ana", "eat", "pork", True)}
 
 
+@pytest.mark.behaviour("FD40")
+def test_facts_without_a_memory_are_answered_with_what_is_known_beside_them(place):
+    kept = run("remember", "Ana lives in Paris and does not eat pork.", "--facts", "-", given=json.dumps([HOME, PORK]))
+    done = run("learn", "--facts", "-", given=json.dumps([{**HOME, "value": "Oslo"}]))
+    assert [(one["id"], one["content"]) for one in done["related"]] == [
+        (kept["id"], "Ana lives in Paris and does not eat pork.")
+    ]
+    assert [(one["subject"], one["predicates"]) for one in done["predicates"]] == [("Ana", ["eat"])]
+    told = CliRunner().invoke(cli.app, ["learn", "--facts", "-"], input=json.dumps([{**HOME, "value": "Lima"}])).stdout
+    assert "1 new fact" in told
+    assert "Known of Ana: eat" in told
+
+
+def test_who_looks_for_facts_where_none_are_learned_is_told_to_hand_them_over(place):
+    run("remember", "The deploy key lives in the vault.")
+    told = CliRunner().invoke(cli.app, ["facts"]).stdout
+    assert "Hand facts over with remember" in told
+    assert 'preset = "facts"' in told
+
+
 @pytest.mark.parametrize(
     ("given", "code", "named"),
     [

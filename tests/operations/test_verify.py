@@ -528,3 +528,21 @@ def test_a_year_of_daily_agreement_stays_within_the_cap(opening, domain, policy,
     state = state_of(memory, fact)
     assert state.confidence == pytest.approx(0.95)
     assert (state.reinforcements, state.validated_ms) == (21, to_instant(clock()))
+
+
+@pytest.mark.behaviour("KW80")
+def test_what_is_denied_is_compared_with_an_authority_too(opening, tmp_path, domain):
+    policy = policy_of(tmp_path)
+    memory = opening({**policy, "knowledge": {**policy["knowledge"], "authority_seconds": 0}})
+    domain.says("Gai Media", "Friday")
+    for day in ("Friday", "Monday"):
+        claim = {"subject": "Gai Media", "predicate": "delivery day preference", "value": day, "denied": True}
+        memory.learn(claims=[claim])
+    found = {v.claimed: v for v in memory.verify().verdicts}
+    assert {claimed: v.outcome for claimed, v in found.items()} == {
+        "not Friday": Agreement.DISAGREES,
+        "not Monday": Agreement.AGREES,
+    }
+    shown = {f.shown_value for f in memory.facts("Gai Media")}
+    assert shown == {"Friday", "not Monday"}
+    assert memory.get(found["not Friday"].replaced_by).content == "Gai Media: delivery day preference: Friday"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from perdure.operations.decisions import begin, close_questions, outcome, write
@@ -147,6 +148,13 @@ def _is_shown(record: Record, done: Remembered) -> bool:
     state, content, new = record.state, record.content, done.memory
     seen = state.scope is Scope.LONG_TERM or content.session == new.session
     return state.status is Status.ACTIVE and seen
+
+
+def related_memories(ctx: Context, namespace: str, ids: Sequence[str]) -> tuple[RelatedMemory, ...]:
+    """Return the first of some memories that all may see, as a reply tells them."""
+    found = ctx.store.get(namespace, list(ids)[: 3 * _MOST]) if ids else []
+    shown = (r for r in found if (r.state.status, r.state.scope) == (Status.ACTIVE, Scope.LONG_TERM))
+    return tuple(map(_related, islice(shown, _MOST)))
 
 
 def _related(record: Record) -> RelatedMemory:

@@ -13,6 +13,7 @@ from perdure.knowledge.records.fact_results import FactLine, Learnt, Summaries, 
 from perdure.knowledge.records.verification_results import Verified
 
 _BRIEF: Final = 40
+_SAID: Final = 100
 _BELIEVED: Final = ("active", "aging")
 _ATTENTION: Final = ("disagrees", "ambiguous", "unreachable", "silent", "agrees")
 
@@ -59,10 +60,16 @@ def view_learnt(done: Learnt, request: Request) -> Iterator[Block]:
         )
     if done.reason:
         yield Line(done.reason)
-    if not done.messages:
+    if not (done.messages or done.changed):
         return
     facts = f"{counted(len(done.created), 'new fact')}, {len(done.reinforced):,} confirmed"
-    yield Line(f"{counted(done.messages, 'message')} read: {facts}, {len(done.retired):,} no longer believed.")
+    read = f"{counted(done.messages, 'message')} read: " if done.messages else ""
+    yield Line(f"{read}{facts}, {len(done.retired):,} no longer believed.")
+    for known in done.predicates:
+        names = ", ".join(name.replace("_", " ") for name in known.predicates)
+        yield Line(("Known of ", Foreign(known.subject), ": ", Foreign(names)))
+    for other in done.related:
+        yield Line((Identifier(other.id), f" {other.created_at} ", Foreign(other.content, _SAID)), item=True)
     if done.asked:
         yield Line(("A person is asked about ", cell("", done.asked), ": ", command("review")), tone="warning")
     yield from ending(done, request)

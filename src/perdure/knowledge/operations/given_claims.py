@@ -14,6 +14,7 @@ from perdure.knowledge.operations.apply_claims import ClaimSource, ClaimWriter
 from perdure.knowledge.operations.conflict_detection import same_audience
 from perdure.knowledge.operations.fact_session import FactSession
 from perdure.knowledge.operations.grounding import ground
+from perdure.knowledge.operations.known_beside import known_beside
 from perdure.knowledge.operations.ports import resources
 from perdure.knowledge.operations.predicate_questions import ask_about_near
 from perdure.knowledge.records.fact_results import Learnt
@@ -33,6 +34,7 @@ from perdure.knowledge.rules.given_claims import (
 from perdure.operations.decisions import begin, write
 from perdure.operations.documents import find_states
 from perdure.operations.ports import Context
+from perdure.operations.remember_one import related_memories
 from perdure.operations.writing import retry
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
@@ -64,7 +66,9 @@ def learn_claims(ctx: Context, namespace: str, given: Any) -> Learnt:
         decisions = begin(ctx, namespace, ctx.clock())
         writer = take_claims(ctx, decisions, [HandedClaims(claims, None, "", decisions.now)])
         written = write(ctx, decisions, "learn", f"learn: {len(claims)} claims")
-        return writer.tally.learnt(0, () if written is None else (written,))
+        done = writer.tally.learnt(0, () if written is None else (written,))
+        told, known = known_beside(ctx, namespace, claims, {*done.created, *done.reinforced, *done.retired})
+        return replace(done, related=related_memories(ctx, namespace, told), predicates=tuple(known))
 
     return retry(attempt)
 

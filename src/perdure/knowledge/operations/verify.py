@@ -175,7 +175,7 @@ class Verification:
         return told
 
     def _group(self, key: FactGroup, pairs: Sequence[tuple[Fact, Verdict]]) -> list[Verdict]:
-        winner = next((f for f, v in pairs if v.outcome is Agreement.AGREES), None)
+        winner = next((f for f, v in pairs if v.outcome is Agreement.AGREES and not f.denied), None)
         wrong = [(f, v) for f, v in pairs if v.outcome is Agreement.DISAGREES]
         if wrong and winner is None:
             winner = self._successor(key, *wrong[-1])
@@ -223,7 +223,7 @@ class Verification:
         """Write down both sides; a conflict that was open between the two is decided by it."""
         states = self.work.states
         sure = states[winner.id].confidence if winner.id in states else self.work.ctx.policy.knowledge.authority
-        loser = (fact.id, fact.value.text, states[fact.id].confidence)
+        loser = (fact.id, fact.shown_value, states[fact.id].confidence)
         data = conflict_data(verdict, loser, (winner.id, winner.value.text, sure))
         first, second = sorted((fact.id, winner.id), key=self._known_since)
         self.work.edits.read(self.work.ctx.store.documents.find(self.work.namespace, Shelf.CONFLICT, [first]))

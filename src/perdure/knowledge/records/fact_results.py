@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from perdure.knowledge.records.facts import value_text
 from perdure.records.json_record import JsonRecord
-from perdure.records.outcome import Written
+from perdure.records.outcome import KnownPredicates, RelatedMemory, Written
 from perdure.records.plan import Plan
 
 
@@ -26,6 +26,8 @@ class Learnt(Written):
     entities: tuple[str, ...] = ()  # ids of the entities that are new
     waiting: int = 0  # messages of these sessions that the language model could not read yet
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
+    related: tuple[RelatedMemory, ...] = ()  # earlier memories about the same things as facts that were handed over
+    predicates: tuple[KnownPredicates, ...] = ()  # what else is known of those whom such facts are about
 
     @property
     def reason(self) -> str:

@@ -35,7 +35,7 @@ _MOST_NAMES: Final = 100
 
 def is_believed(fact: Fact, now: Instant) -> bool:
     """Whether a value is held to be true now, as far as a fact's document says: authorities are asked about those."""
-    return fact.retired is None and not fact.denied and (fact.valid_to is None or fact.valid_to > now)
+    return fact.retired is None and (fact.valid_to is None or fact.valid_to > now)
 
 
 def question_of(fact: Fact, entity: Document | None, aliases: Sequence[Document]) -> AuthorityQuestion:
@@ -63,7 +63,7 @@ def deciding_answer(heard: Sequence[tuple[str, AuthorityAnswer]]) -> tuple[str, 
 def verdict_of(fact: Fact, authority: str, answer: AuthorityAnswer, now: Instant) -> Verdict:
     """Return what comes of comparing one fact with an answer."""
     outcome, told = _compare(fact, answer, now)
-    return Verdict(fact.id, fact.key, authority, outcome, fact.value.text, answer.values, told or answer.evidence, now)
+    return Verdict(fact.id, fact.key, authority, outcome, fact.shown_value, answer.values, told or answer.evidence, now)
 
 
 def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreement, str]:
@@ -73,13 +73,15 @@ def _compare(fact: Fact, answer: AuthorityAnswer, now: Instant) -> tuple[Agreeme
     for value in (value_of(text, now) for text in answer.values):
         if not any(same_value(value, other) for other in known):
             known.append(value)
-    agrees = any(same_value(fact.value, value) for value in known)
+    has = any(same_value(fact.value, value) for value in known)
     if fact.many:
-        told = f"{answer.evidence}; {fact.value.text!r} is not among them, which may be no contradiction"
-        return (Agreement.AGREES, "") if agrees else (Agreement.AMBIGUOUS, told)
+        if has != fact.denied:
+            return Agreement.AGREES, ""
+        told = "is among them, which was denied" if has else "is not among them, which may be no contradiction"
+        return Agreement.AMBIGUOUS, f"{answer.evidence}; {fact.value.text!r} {told}"
     if len(known) > 1:
         return Agreement.AMBIGUOUS, f"{answer.evidence}; it has {len(known)} values and does not say which"
-    return (Agreement.AGREES if agrees else Agreement.DISAGREES), ""
+    return (Agreement.AGREES if has != fact.denied else Agreement.DISAGREES), ""
 
 
 # --- what becomes of a fact
