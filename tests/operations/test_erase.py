@@ -222,3 +222,28 @@ def test_another_process_that_reads_does_not_hide_what_is_left(tmp_path):
         other = memory.remember(OTHER)
         assert erased(memory, other.id).places == ()
     assert found_in(tmp_path, ADDRESS[:32]) == []
+
+
+def test_what_was_archived_long_ago_is_erased_where_the_policy_says_so(opening, clock):
+    memory = opening({"embedder": {"model": "none"}, "upkeep": {"erase_archived_days": 30}})
+    old, kept, pinned = (memory.remember(text).id for text in (ADDRESS, OTHER, "The kettle stays on the third shelf."))
+    memory.archive(old, "moved away")
+    memory.archive(pinned, "hidden, not gone")
+    memory.pin(pinned)
+    clock.passes(days=29)
+    memory.upkeep("worker", eager=True)
+    assert memory.get(old, include_archived=True).content == ADDRESS
+    clock.passes(days=2)
+    done = memory.upkeep("worker", eager=True)
+    assert [run.note for run in done.runs if run.task == "erase"] == ["1 erased for good"]
+    assert {m.id for m in memory.list(include_archived=True)} == {kept, pinned}
+    with pytest.raises(NotFound, match="erased by maintenance: archived for 30 days"):
+        memory.why(old)
+
+
+def test_nothing_is_erased_by_itself_by_default(memory, clock):
+    old = memory.remember(ADDRESS).id
+    memory.archive(old, "moved away")
+    clock.passes(days=4000)
+    memory.upkeep("worker", eager=True)
+    assert memory.get(old, include_archived=True).content == ADDRESS

@@ -137,6 +137,21 @@ def _listed(ctx: Context, namespace: str, filters: Filters) -> Iterator[str]:
         yield from (record.id for record in page)
 
 
+def archived_since(ctx: Context, namespace: str, until: int) -> list[str]:
+    """Return the memories that have been archived since an instant or longer, the pinned left out; longest first."""
+    if not any(status == Status.ARCHIVED for _, _, _, status, _ in ctx.store.tally(namespace)):
+        return []
+    found: list[tuple[int, str]] = []
+    for page in pages(_listed(ctx, namespace, Filters(include_archived=True))):
+        states = {i: state for i, (state, _) in ctx.store.states(namespace, page).items()}
+        found += [
+            (s.status_ms, i)
+            for i, s in states.items()
+            if s.status is Status.ARCHIVED and s.status_ms <= until and not s.pinned
+        ]
+    return [identity for _, identity in sorted(found)]
+
+
 def _links(ctx: Context, namespace: str, ids: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     for page in pages(ids):
         yield from ctx.store.links_at(namespace, page)

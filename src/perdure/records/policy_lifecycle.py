@@ -179,6 +179,9 @@ class UpkeepPolicy:
     )
     jitter: float = store_key(0.1, "Share of an interval by which the start of runs varies.", 0, 0.5)
     retry_minutes: float = store_key(5.0, "Minutes until a failed run is repeated.", 0.1, 1440)
+    erase_archived_days: float = protected_key(
+        0.0, "Days after which an archived memory is erased for good, without undo; 0 for never.", 0, 36_500
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.operations.documents import write_documents
+from perdure.operations.erase import Selection, archived_since, erase
 from perdure.operations.extension import TaskResult
 from perdure.operations.lifecycle.backup import vault
 from perdure.operations.lifecycle.maintain import LEASE_MS, maintain
@@ -25,6 +26,8 @@ from perdure.rules.statistics import count_memories, percentiles
 
 SAMPLE: Final = 1000
 SOON_DAYS: Final = 30
+ERASED_AT_ONCE: Final = 1000
+"""Archived memories that one run erases; the rest goes the next day."""
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +59,7 @@ def upkeep(
             break
         if quiet.get(place, ctx.clock()) <= ctx.clock():
             quiet[place] = min(
-                turns.run(place, task, work) for task, work in {**_WORK, **ctx.extension.tasks(ctx)}.items()
+                turns.run(place, task, work) for task, work in {**_tasks(ctx), **ctx.extension.tasks(ctx)}.items()
             )
     return Upkept(swept, tuple(turns.runs))
 
@@ -190,4 +193,20 @@ def _backup(ctx: Context, place: str) -> TaskResult:
     return f"{count} memories in {file}", {"file": file, "memories": count}
 
 
-_WORK: Final[dict[Task, Callable[[Context, str], TaskResult]]] = {Task.REPORT: _report, Task.BACKUP: _backup}
+def _erase(ctx: Context, place: str) -> TaskResult:
+    """Erase what has been archived for as long as the policy says."""
+    days = ctx.policy.upkeep.erase_archived_days
+    until = ctx.clock() - int(days * DAY_MS)
+    due = archived_since(ctx, place, until)[:ERASED_AT_ONCE]
+    if not due:
+        return "nothing to erase", {"erased": 0, "operations": []}
+    chosen, reason = Selection(due), f"archived for {days:g} days (upkeep.erase_archived_days)"
+    word = erase(ctx, place, chosen, reason=reason).confirm
+    done = erase(ctx, place, chosen, reason=reason, by="maintenance", confirm=word, dry_run=False)
+    count = len(done.memories) + len(done.derived)
+    return f"{count} erased for good", {"erased": count, "operations": list(done.operations)}
+
+
+def _tasks(ctx: Context) -> dict[Task, Callable[[Context, str], TaskResult]]:
+    erasing = {Task.ERASE: _erase} if ctx.policy.upkeep.erase_archived_days else {}
+    return {Task.REPORT: _report, Task.BACKUP: _backup, **erasing}

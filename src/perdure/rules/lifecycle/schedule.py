@@ -27,6 +27,8 @@ class Task(StrEnum):
     """Only where the policy lets facts be learned."""
     VERIFY = "verify"
     """Only where the knowledge file names authorities."""
+    ERASE = "erase"
+    """Only where the policy says after how long archived memories are erased."""
 
 
 def interval(task: Task, policy: UpkeepPolicy) -> int:
@@ -38,6 +40,7 @@ def interval(task: Task, policy: UpkeepPolicy) -> int:
             Task.BACKUP: policy.backup_days * DAY_MS,
             Task.LEARN: policy.learn_hours * HOUR_MS,
             Task.VERIFY: policy.verify_hours * HOUR_MS,
+            Task.ERASE: DAY_MS,
         }[task]
     )
 
