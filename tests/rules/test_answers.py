@@ -246,6 +246,14 @@ def test_the_speaker_named_in_the_question_comes_first():
     assert order(ann, bob, text="what did Ann say") == ["ann", "bob"]
 
 
+@pytest.mark.behaviour("Q16")
+def test_a_question_between_two_people_answers_less_than_a_statement():
+    asked, told = candidate("asked", 0.62, speaker="Ann", asks=True), candidate("told", 0.6, speaker="Bob")
+    assert order(asked, told) == ["told", "asked"]
+    by_role = [candidate("asked", 0.62, speaker="user", asks=True), candidate("told", 0.6, speaker="user")]
+    assert order(*by_role) == ["asked", "told"]  # users tell and ask in one message
+
+
 @pytest.mark.behaviour("Q3")
 @ANY
 @given(

@@ -177,6 +177,9 @@ class RecallPolicy:
     answer: float = store_key(2.0, "Weight of the previous message's score if it asks and this one answers.", 1, 5)
     session: float = store_key(0.4, "Weight of the best score in the memory's session.", 0, 1)
     named: float = store_key(0.2, "Added when the question names the memory's speaker.", 0, 1)
+    asking: float = store_key(
+        0.1, "Share of its own similarity that a message with a question loses, if its speaker has a name.", 0, 1
+    )
     dated: float = store_key(
         0.3, "Added when the memory is from the days, month or year that the question names.", 0, 1
     )

@@ -17,7 +17,7 @@ from perdure.records.policy import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
 from perdure.rules.language.dates import periods_in
-from perdure.rules.language.words import is_named, may_answer, people_named
+from perdure.rules.language.words import has_name, is_named, may_answer, people_named
 from perdure.rules.meaning_guard import anchors
 
 OWN: Final = ("meaning", "words", "neighbour")
@@ -81,7 +81,8 @@ def rank_candidates(pool: Pool, query: Query, policy: RecallPolicy, asked_at: In
         named=np.array([c.speaker in speakers for c in candidates], dtype=np.bool_),
         weight=policy.answer,
     )
-    parts = {"meaning": dense, "words": lexical}
+    tells = np.array([1.0 - policy.asking * (c.asks and has_name(c.speaker)) for c in candidates])
+    parts = {"meaning": dense * tells, "words": lexical * tells}
     parts |= {name: getattr(policy, name) * values for name, values in context.items()}
     if periods := periods_in(query.text, asked_at):
         days = np.array([c.said_at for c in candidates]) / DAY_MS

@@ -82,6 +82,11 @@ def is_named(speaker: str | None, names: frozenset[str]) -> bool:
     return lower in names or not names.isdisjoint(_WORD.findall(lower))
 
 
+def has_name(speaker: str | None) -> bool:
+    """Return whether a speaker has a name, and not only a role: of two people both tell and ask."""
+    return speaker is not None and speaker.lower() not in ROLES
+
+
 def may_answer(speaker: str | None) -> bool:
     """Return whether a speaker's turns count as answers (an assistant's replies to everything do not discriminate)."""
     return speaker is None or speaker.lower() not in _ANSWERING
