@@ -31,24 +31,16 @@ SOURCE: Final = "extracted"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where extracted notes go and what they belong to.
+    """Where extracted notes go and what they belong to."""
 
-    Attributes:
-        namespace: Which one.
-        session: The session, if any: the notes then have its scope.
-        task: The task, if any.
-        at: When the text was said; now if None.
-        key: What tells this text from all others, if anything does: taking it in twice then stores nothing twice,
-            also where two processes do so at once.
-        trust: Whose word the text is; the notes inherit it.
-    """
-
-    namespace: str
-    session: str | None = None
-    task: str | None = None
-    at: datetime | None = None
+    namespace: str  # which one
+    session: str | None = None  # the session, if any: the notes then have its scope
+    task: str | None = None  # the task, if any
+    at: datetime | None = None  # when the text was said; now if None
+    # what tells this text from all others, if anything does: taking it in twice then stores nothing twice, also where
+    # two processes do so at once
     key: str | None = None
-    trust: Trust = Trust.USER
+    trust: Trust = Trust.USER  # whose word the text is; the notes inherit it
 
     def sees(self, record: Record) -> bool:
         """Whether who reads here may see a memory: shared, or of the same session or task."""

@@ -14,27 +14,16 @@ ERASED: Final = "[erased]"
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What a plan erases besides the rows that it deletes.
+    """What a plan erases besides the rows that it deletes."""
 
-    Attributes:
-        ids: Memories and entities whose images and reasons leave the journal.
-        texts: Words that are replaced wherever the journal, the logs and documents quote them.
-    """
-
-    ids: frozenset[str]
-    texts: tuple[str, ...]
+    ids: frozenset[str]  # memories and entities whose images and reasons leave the journal
+    texts: tuple[str, ...]  # words that are replaced wherever the journal, the logs and documents quote them
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What a store says after it has removed what deleted rows left behind.
+    """What a store says after it has removed what deleted rows left behind."""
 
-    Attributes:
-        searched: How many passages of the erased texts were searched for.
-        places: Where one was still found; empty if nowhere.
-        unreachable: What could not be searched or cleaned, one sentence each.
-    """
-
-    searched: int = 0
-    places: tuple[str, ...] = ()
-    unreachable: tuple[str, ...] = ()
+    searched: int = 0  # how many passages of the erased texts were searched for
+    places: tuple[str, ...] = ()  # where one was still found; empty if nowhere
+    unreachable: tuple[str, ...] = ()  # what could not be searched or cleaned, one sentence each

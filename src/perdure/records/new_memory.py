@@ -13,14 +13,7 @@ from perdure.records.sort import Sort
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory to be. All values have passed rules/validation/inputs.py.
-
-    Attributes:
-        message: It is a message of a conversation: it enters hot while it is among the last ones of its session.
-        key: An idempotency key: the same key stores nothing twice.
-        redacted: What was replaced in it before storing, secret by secret: ``aws access key``.
-        sort: What a fact is about, or what a message does.
-    """
+    """A memory to be. All values have passed rules/validation/inputs.py."""
 
     text: str
     kind: Kind
@@ -36,7 +29,8 @@ class Draft:
     turn: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     pinned: bool = False
-    key: str | None = None
+    key: str | None = None  # an idempotency key: the same key stores nothing twice
+    # it is a message of a conversation: it enters hot while it is among the last ones of its session
     message: bool = False
-    redacted: tuple[str, ...] = ()
-    sort: Sort = Sort.ATTRIBUTE
+    redacted: tuple[str, ...] = ()  # what was replaced in it before storing, secret by secret: ``aws access key``
+    sort: Sort = Sort.ATTRIBUTE  # what a fact is about, or what a message does

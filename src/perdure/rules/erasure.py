@@ -21,17 +21,11 @@ Links = Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """What rests on memories that are erased.
+    """What rests on memories that are erased."""
 
-    Attributes:
-        derived: Goes with them: it rests on them alone, or its words were made of theirs.
-        redacted: Stays: it rests on others too.
-        freed: Was summarised or merged into something that goes.
-    """
-
-    derived: frozenset[str]
-    redacted: frozenset[str]
-    freed: frozenset[str]
+    derived: frozenset[str]  # goes with them: it rests on them alone, or its words were made of theirs
+    redacted: frozenset[str]  # stays: it rests on others too
+    freed: frozenset[str]  # was summarised or merged into something that goes
 
 
 def find_dependents(asked: Collection[str], links_of: Links) -> Dependents:

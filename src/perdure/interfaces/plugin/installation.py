@@ -26,17 +26,11 @@ class InstallationFailed(PerdureError):  # noqa: N818  # reads as the statement 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What was installed.
+    """What was installed."""
 
-    Attributes:
-        folder: The marketplace that holds the plugin.
-        commands: The commands of Claude Code that use it, in their order.
-        done: Whether they were run; False where ``claude`` was not found.
-    """
-
-    folder: Path
-    commands: tuple[tuple[str, ...], ...]
-    done: bool
+    folder: Path  # the marketplace that holds the plugin
+    commands: tuple[tuple[str, ...], ...]  # the commands of Claude Code that use it, in their order
+    done: bool  # whether they were run; False where ``claude`` was not found
 
 
 def install(folder: Path, scope: Scope) -> Installation:

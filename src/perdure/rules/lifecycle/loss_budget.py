@@ -76,22 +76,15 @@ class Ledger:
     """What a namespace gained and lost on each day since some day (days since 1970 UTC).
 
     A loss belongs to the day of its own date, so that a late sweep finds what each past day still had to give.
-
-    Attributes:
-        visible: Memories visible now.
-        stored: Day -> memories stored on it.
-        gone: Day -> memories that went out of view on it, in whatever way.
-        hidden: Day -> those that count against the budget.
-        swept: Day -> those that sweeps have hidden.
-        shortened: Day -> memories that have been in their form since then.
     """
 
+    # memories visible now
     visible: int  # memories visible now
-    stored: Mapping[int, int]
-    gone: Mapping[int, int]
-    hidden: Mapping[int, int]
-    swept: Mapping[int, int]
-    shortened: Mapping[int, int]
+    stored: Mapping[int, int]  # day -> memories stored on it
+    gone: Mapping[int, int]  # day -> memories that went out of view on it, in whatever way
+    hidden: Mapping[int, int]  # day -> those that count against the budget
+    swept: Mapping[int, int]  # day -> those that sweeps have hidden
+    shortened: Mapping[int, int]  # day -> memories that have been in their form since then
 
     @classmethod
     def of(
