@@ -19,7 +19,6 @@ from typer.main import get_command
 from perdure.interfaces.cli.app import app
 from perdure.interfaces.cli.options import COMMON
 from perdure.interfaces.mcp.run import build
-from perdure.knowledge.rules.episode_states import EPISODES
 from perdure.knowledge.rules.fact_states import TABLE as FACTS
 from perdure.records.policy import PRESETS, Policy, sections
 from perdure.rules.lifecycle import tier_table
@@ -205,10 +204,8 @@ def states(rows: Sequence[Any], begins: str) -> str:
 
 
 def explained(text: str) -> str:
-    """How it works, with its generated parts: tiers, and the states of facts and of episodes."""
-    text = between(text, "transitions", transitions())
-    text = between(text, "facts", states(FACTS, "active"))
-    return between(text, "episodes", states(EPISODES, "created"))
+    """How it works, with its generated parts: tiers, and the states of facts."""
+    return between(between(text, "transitions", transitions()), "facts", states(FACTS, "active"))
 
 
 def between(text: str, name: str, part: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from conftest import WORDS_ONLY, HashEmbedder
-from perdure.knowledge.rules.episode_states import EPISODES, EpisodeState
 from perdure.knowledge.rules.fact_states import TABLE, TERMINAL, FactEvent, FactState, allowed, state_of, status_after
 from perdure.records.instant import to_instant
 from perdure.records.memory import Status
@@ -85,18 +84,8 @@ def test_ageing_is_never_stored():
     assert stored == {Status.ACTIVE, Status.SUPERSEDED, Status.INVALIDATED, Status.ARCHIVED}
 
 
-@pytest.mark.behaviour("KN28")
-def test_the_table_of_episodes_is_the_seeds_and_nothing_makes_one_wrong():
-    assert [(r.source, r.target) for r in EPISODES[:2]] == [
-        (EpisodeState.CREATED, EpisodeState.ACTIVE),
-        (EpisodeState.ACTIVE, EpisodeState.CONSOLIDATED),
-    ]
-    states = {r.source for r in EPISODES} | {r.target for r in EPISODES}
-    assert not {s.value for s in states} & {Status.INVALIDATED.value, Status.SUPERSEDED.value}
-
-
 @pytest.mark.behaviour("KN29")
-def test_each_row_of_the_table_of_episodes_happens(opening, clock):
+def test_an_episode_is_archived_restored_merged_and_brought_back(opening, clock):
     memory = opening({**WORDS_ONLY, "consolidate": {"require_dry_run": False}}, HashEmbedder())
     first = memory.remember(SAME, kind="episode")
     clock.passes(days=1)
@@ -105,12 +94,12 @@ def test_each_row_of_the_table_of_episodes_happens(opening, clock):
     def statuses():
         return sorted(memory.get(m.id, include_archived=True).status.value for m in (first, second))
 
-    assert statuses() == [EpisodeState.ACTIVE] * 2
+    assert statuses() == [Status.ACTIVE] * 2
     memory.archive(first.id, "test")
-    assert statuses() == [EpisodeState.ACTIVE, EpisodeState.ARCHIVED]
+    assert statuses() == [Status.ACTIVE, Status.ARCHIVED]
     memory.restore(first.id)
-    assert statuses() == [EpisodeState.ACTIVE] * 2
+    assert statuses() == [Status.ACTIVE] * 2
     done = memory.consolidate("default", dry_run=False)
-    assert statuses() == [EpisodeState.ACTIVE, EpisodeState.CONSOLIDATED]
+    assert statuses() == [Status.ACTIVE, Status.CONSOLIDATED]
     memory.undo(done.operations[0])
-    assert statuses() == [EpisodeState.ACTIVE] * 2
+    assert statuses() == [Status.ACTIVE] * 2

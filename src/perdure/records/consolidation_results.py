@@ -6,26 +6,12 @@ May live here: plain frozen data with ``to_dict``. May not: decisions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
 from perdure.records.plan import Plan
 from perdure.records.report import Report
-
-
-def _plain(value: Any) -> Any:
-    """A result as plain JSON data; what has a ``to_dict`` of its own speaks for itself."""
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if isinstance(value, tuple):
-        return [_plain(v) for v in value]
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-def _shallow(result: Any) -> dict[str, Any]:
-    return {f.name: _plain(getattr(result, f.name)) for f in fields(result)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,13 +211,3 @@ class MemoryItem(JsonRecord):
     aging: bool
     """A fact that nobody has confirmed for long: it is asked about."""
     state: State
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, tuple):
-        return list(value)
-    return value

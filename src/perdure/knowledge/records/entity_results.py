@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from perdure.records.json_record import JsonRecord
 from perdure.records.outcome import Written
-
-
-def _plain(result: Any) -> dict[str, Any]:
-    return {f.name: list(v) if isinstance(v := getattr(result, f.name), tuple) else v for f in fields(result)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,68 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-from perdure.records.errors import InvalidInput, given
+from perdure.records.errors import InvalidInput
 from perdure.records.instant import to_instant
-from perdure.records.memory import Kind, MemoryItem, Scope
+from perdure.records.memory import Kind, Scope
 from perdure.records.plan import Plan
 from perdure.records.policy import Policy
 from perdure.records.recall import Filters
-from perdure.rules.lifecycle.digest import PROFILES
 from perdure.rules.validation.identifiers import check_plan_ids
 from perdure.rules.validation.inputs import checked_tags
 from perdure.rules.validation.values import (
     checked_choice,
-    checked_id,
     checked_share,
-    checked_text,
     optional_text,
 )
-
-_LONGEST_QUESTION = 10_000
-_LONGEST_FORECAST = 36_525
-_MOST = 1000
-
-
-def question(query: Any) -> str:
-    """Return a question that can be searched."""
-    return checked_text(query, "query", longest=_LONGEST_QUESTION)
-
-
-def identity(value: Any) -> str:
-    """Return an id."""
-    return checked_id(value)
-
-
-def limit(value: Any) -> int:
-    """Return how many answers are wanted, 1 to 1000."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        raise InvalidInput(
-            f"limit must be a whole number from 1 to {_MOST}, not {given(value)}.",
-            remedy="Give a number in that range.",
-        )
-    return value
-
-
-def days(value: Any) -> float:
-    """Return a number of days, 0 to a hundred years."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LONGEST_FORECAST:
-        raise InvalidInput(
-            f"days must be a number from 0 to {_LONGEST_FORECAST}.", remedy="Give a number in that range."
-        )
-    return float(value)
-
-
-def budget(value: Any) -> int | None:
-    """Return a token budget, 50 or more."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 50:  # noqa: PLR2004  # room for the frame
-        raise InvalidInput(
-            f"budget_tokens must be a whole number of at least 50, not {given(value)}.", remedy="Try 2000."
-        )
-    return value
 
 
 def token_budget(value: Any, policy: Policy) -> int:
@@ -77,33 +30,6 @@ def token_budget(value: Any, policy: Policy) -> int:
             remedy="Give a number, or set compression.visible_tokens in the policy.",
         )
     return tokens
-
-
-def profile(value: Any) -> str | None:
-    """Return the name of a digest profile."""
-    if value is None:
-        return None
-    if isinstance(value, str) and value in PROFILES:
-        return value
-    raise InvalidInput(
-        f"profile must be one of {', '.join(PROFILES)}, not {given(value)}.", remedy="Choose one of them."
-    )
-
-
-def when(value: Any) -> Literal["now", "later"]:
-    """Return when vectors are made."""
-    if value == "now":
-        return "now"
-    if value == "later":
-        return "later"
-    raise InvalidInput(f"embed must be 'now' or 'later', not {given(value)}.", remedy="Choose one of them.")
-
-
-def page(value: Any) -> MemoryItem | None:
-    """Return the last memory of the page before."""
-    if value is None or isinstance(value, MemoryItem):
-        return value
-    raise InvalidInput("before must be a memory item.", remedy="Pass the last memory that list returned.")
 
 
 def plan(value: Any) -> Plan:
