@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from laws.memories import LAW
@@ -16,116 +16,89 @@ from perdure.knowledge.formulas.survival import (
     gamma_below,
     gamma_quantile,
     interval,
-    prior_exposure,
+    prior_days,
     validation_days,
 )
 
-changes = st.integers(0, 2000)
+changes = st.integers(0, 700)
 exposures = st.floats(0.0, 1e6)
-priors = st.tuples(st.floats(1.0, 20.0), st.floats(0.1, 1e4))
-rows = st.lists(st.tuples(changes, exposures), min_size=1, max_size=5)
+priors = st.floats(0.1, 1e4)
 
 
 @pytest.mark.behaviour("LE-survival-1")
 @LAW
 @given(changes, exposures, st.floats(0.0, 1e6), priors)
 def test_more_exposure_never_raises_the_rate(seen, days, more, prior):
-    before, after = change_rate(seen, days, *prior), change_rate(seen, days + more, *prior)
+    before, after = change_rate(seen, days, prior), change_rate(seen, days + more, prior)
     assert after <= before
-    assert np.all(np.array(interval(seen, days + more, *prior)) <= np.array(interval(seen, days, *prior)))
+    assert all(a <= b for a, b in zip(interval(seen, days + more, prior), interval(seen, days, prior), strict=True))
 
 
 @pytest.mark.behaviour("LE-survival-2")
 @LAW
 @given(changes, st.integers(1, 500), exposures, priors)
 def test_more_changes_never_lower_the_rate(seen, more, days, prior):
-    assert change_rate(seen + more, days, *prior) > change_rate(seen, days, *prior)
-    assert np.all(np.array(interval(seen + more, days, *prior)) > np.array(interval(seen, days, *prior)))
-
-
-@pytest.mark.behaviour("LE-survival-3")
-@LAW
-@given(rows, priors)
-def test_one_by_one_is_as_all_at_once(data, prior):
-    seen, days = (np.array(part) for part in zip(*data, strict=True))
-    low, high = interval(seen, days, *prior)
-    for i, (one, alone) in enumerate(data):
-        assert change_rate(seen, days, *prior)[i] == change_rate(one, alone, *prior)
-        assert (low[i], high[i]) == interval(one, alone, *prior)
+    assert change_rate(seen + more, days, prior) > change_rate(seen, days, prior)
+    assert all(a > b for a, b in zip(interval(seen + more, days, prior), interval(seen, days, prior), strict=True))
 
 
 @pytest.mark.behaviour("LE-survival-4")
 @LAW
 @given(changes, st.integers(1, 500), exposures, priors, st.floats(0.5, 0.99))
 def test_the_interval_contains_the_mean_and_narrows(seen, more, days, prior, mass):
-    (low, high), mean = interval(seen, days, *prior, mass), change_rate(seen, days, *prior)
+    (low, high), mean = interval(seen, days, prior, mass), change_rate(seen, days, prior)
     assert 0.0 < low < mean < high
-    narrow = interval(seen + more, days, *prior, mass)
+    narrow = interval(seen + more, days, prior, mass)
     assert narrow[1] / narrow[0] < high / low  # relative width: the mean itself has grown
-    wide = interval(seen, days, *prior, (1.0 + mass) / 2.0)
+    wide = interval(seen, days, prior, (1.0 + mass) / 2.0)
     assert wide[0] < low < high < wide[1]
 
 
 @pytest.mark.behaviour("LE-survival-5")
 @LAW
-@given(st.floats(0.3, 500.0), st.floats(0.001, 0.999))
+@given(st.integers(1, 400), st.floats(0.001, 0.999))
 def test_a_quantile_is_where_the_probability_is_reached(shape, p):
-    x = float(gamma_quantile(p, shape))
-    assume(x > 0.0)
-    assert float(gamma_below(x, shape)) == pytest.approx(p, rel=1e-9)
-
-
-@pytest.mark.behaviour("LE-survival-6")
-@pytest.mark.parametrize("shape", [1, 2, 5, 30, 300])
-@pytest.mark.parametrize("at", [0.3, 0.9, 1.0, 1.1, 3.0])
-def test_whole_shapes_agree_with_counting(shape, at):
-    """A Gamma variable of a whole shape is at most x where a Poisson count of mean x is at least the shape."""
-    x = shape * at
-    fewer = math.fsum(math.exp(i * math.log(x) - x - math.lgamma(i + 1)) for i in range(shape))
-    assert float(gamma_below(x, shape)) == pytest.approx(1.0 - fewer, abs=1e-11)
+    assert gamma_below(gamma_quantile(p, shape), shape) == pytest.approx(p, rel=1e-9)
 
 
 @pytest.mark.behaviour("LE-survival-7")
 @pytest.mark.parametrize(
     ("shape", "p", "twice"),
     [  # quantiles of chi-squared from printed tables: degrees of freedom are twice the shape
-        (0.5, 0.95, 3.841459),
-        (0.5, 0.05, 0.003932140),
-        (1.0, 0.95, 5.991465),
-        (1.0, 0.05, 0.1025866),
-        (2.5, 0.99, 15.08627),
-        (5.0, 0.05, 3.940299),
-        (5.0, 0.95, 18.30704),
-        (15.0, 0.01, 14.95346),
-        (15.0, 0.95, 43.77297),
-        (50.0, 0.975, 129.5612),
+        (1, 0.95, 5.991465),
+        (1, 0.05, 0.1025866),
+        (5, 0.05, 3.940299),
+        (5, 0.95, 18.30704),
+        (15, 0.01, 14.95346),
+        (15, 0.95, 43.77297),
+        (50, 0.975, 129.5612),
     ],
 )
 def test_quantiles_are_those_of_the_tables(shape, p, twice):
-    assert 2.0 * float(gamma_quantile(p, shape)) == pytest.approx(twice, rel=1e-6)
+    assert 2.0 * gamma_quantile(p, shape) == pytest.approx(twice, rel=1e-6)
 
 
 @pytest.mark.behaviour("LE-survival-8")
 def test_nothing_jumps_where_the_approximation_takes_over():
-    below, above = gamma_quantile([0.05, 0.95], 1e5 - 1e-3), gamma_quantile([0.05, 0.95], 1e5)
-    assert above / below == pytest.approx([1.0, 1.0], abs=1e-7)
+    for p in (0.05, 0.95):
+        steps = [gamma_quantile(p, shape + 1) - gamma_quantile(p, shape) for shape in (497, 498, 499, 500)]
+        assert steps == pytest.approx([steps[0]] * 4, rel=0.01)
 
 
 @pytest.mark.behaviour("002-part-4-target", "LE-survival-9")
 def test_the_target_of_the_seed():
     """0.916 / mean, 0.4 of the confidence is left then, validation after half of it."""
     mean = 30.0
-    assert float(decay_rate(1.0 / mean)) == pytest.approx(0.916 / mean, rel=1e-3)
-    assert math.exp(-float(decay_rate(1.0 / mean)) * mean) == pytest.approx(0.4)
-    assert float(validation_days(1.0 / mean)) == pytest.approx(15.0)
-    assert float(validation_days(0.0)) == pytest.approx(36_525.0)
+    assert decay_rate(1.0 / mean) == pytest.approx(0.916 / mean, rel=1e-3)
+    assert math.exp(-decay_rate(1.0 / mean) * mean) == pytest.approx(0.4)
+    assert validation_days(1.0 / mean) == pytest.approx(15.0)
+    assert validation_days(0.0) == pytest.approx(36_525.0)
 
 
 @pytest.mark.behaviour("LE-survival-10")
 @pytest.mark.parametrize("rate", [0.0, 0.001, 0.01, 0.3])
 def test_without_data_the_prior_gives_the_policys_rate(rate):
-    days = prior_exposure(rate, 1.0)
-    assert float(decay_rate(change_rate(0, 0, 1.0, days))) == pytest.approx(rate, abs=3e-5)
+    assert decay_rate(change_rate(0, 0.0, prior_days(rate))) == pytest.approx(rate, abs=3e-5)
 
 
 @pytest.mark.behaviour("LE-survival-11")
@@ -137,7 +110,7 @@ def test_the_mean_of_observed_changes_alone_is_biased(mean, bias):
     lasts = draw.exponential(mean, (200, 400))
     seen, exposure = lasts < left, np.minimum(lasts, left)
     naive = 1.0 / np.mean(lasts, axis=1, where=seen)
-    learned = change_rate(seen.sum(1), exposure.sum(1), 1.0, prior_exposure(0.01, 1.0))
+    learned = [change_rate(n, days, prior_days(0.01)) for n, days in zip(seen.sum(1), exposure.sum(1), strict=True)]
     assert np.mean(learned) * mean == pytest.approx(1.0, abs=0.03)
     assert np.mean(naive) * mean > bias  # 1.4, 2.6 and 7.2 times the true rate
 
@@ -146,9 +119,9 @@ def test_the_mean_of_observed_changes_alone_is_biased(mean, bias):
 def test_the_interval_holds_the_truth_as_often_as_it_says():
     """600 namespaces of 30 facts whose rate is drawn from the prior: nine of ten intervals hold it."""
     draw = np.random.default_rng(11)
-    days = prior_exposure(0.01, 2.0)
-    rate = draw.gamma(2.0, 1.0 / days, 600)
+    days = prior_days(0.01)
+    rate = draw.gamma(1.0, 1.0 / days, 600)
     lasts = draw.exponential(1.0, (600, 30)) / rate[:, None]
     seen, exposure = (lasts < 100.0).sum(1), np.minimum(lasts, 100.0).sum(1)
-    low, high = interval(seen, exposure, 2.0, days)
-    assert np.mean((low < rate) & (rate < high)) == pytest.approx(0.9, abs=0.035)
+    ends = [interval(int(n), d, days) for n, d in zip(seen, exposure, strict=True)]
+    assert np.mean([low < r < high for r, (low, high) in zip(rate, ends, strict=True)]) == pytest.approx(0.9, abs=0.035)

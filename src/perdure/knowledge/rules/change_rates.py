@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.knowledge.formulas.survival import change_rate, decay_rate, interval, prior_exposure, validation_days
+from perdure.knowledge.formulas.survival import change_rate, decay_rate, interval, prior_days, validation_days
 from perdure.knowledge.records.facts import Fact
 from perdure.knowledge.records.learning_results import Rate
 from perdure.records.document import Document, Shelf
@@ -16,8 +16,6 @@ from perdure.records.plan import Change
 from perdure.records.policy import Policy
 from perdure.rules.document_edits import document_change
 
-PRIOR_CHANGES: Final = 1.0
-"""The policy's rate counts as much as one change that was seen: five changes outweigh it."""
 _DIGITS: Final = 9
 
 
@@ -70,34 +68,28 @@ def estimate_rates(lives: Iterable[FactLifetime], policy: Policy) -> tuple[Rate,
     of: dict[str, list[FactLifetime]] = {}
     for one in lives:
         of.setdefault(one.type, []).append(one)
-    types = sorted(of)
-    changes = [sum(one.changed for one in of[t]) for t in types]
-    days = [sum(one.days for one in of[t]) for t in types]
-    prior = PRIOR_CHANGES, prior_exposure(policy.confidence.fact_rate, PRIOR_CHANGES)
-    mean = change_rate(changes, days, *prior)
-    if not types:
-        return ()
-    low, high = (decay_rate(end) for end in interval(changes, days, *prior))
-    found = []
-    for i, name in enumerate(types):
-        ends = float(low[i]), float(high[i])
-        why = _refusal_reason(name, changes[i], ends, policy)
-        found.append(
-            Rate(
-                type=name,
-                facts=len(of[name]),
-                changes=changes[i],
-                exposure_days=round(days[i], 3),
-                change_rate=round(float(mean[i]), _DIGITS),
-                rate=round(float(decay_rate(mean[i])), _DIGITS),
-                low=round(ends[0], _DIGITS),
-                high=round(ends[1], _DIGITS),
-                validation_days=round(float(validation_days(mean[i])), 3),
-                in_use=not why,
-                because=why or f"{changes[i]} changes in {days[i]:,.0f} days",
-            )
-        )
-    return tuple(found)
+    prior = prior_days(policy.confidence.fact_rate)
+    return tuple(_rate(name, of[name], prior, policy) for name in sorted(of))
+
+
+def _rate(name: str, lives: Sequence[FactLifetime], prior: float, policy: Policy) -> Rate:
+    changes, days = sum(one.changed for one in lives), sum(one.days for one in lives)
+    mean, ends = change_rate(changes, days, prior), interval(changes, days, prior)
+    low, high = (decay_rate(end) for end in ends)
+    why = _refusal_reason(name, changes, (low, high), policy)
+    return Rate(
+        type=name,
+        facts=len(lives),
+        changes=changes,
+        exposure_days=round(days, 3),
+        change_rate=round(mean, _DIGITS),
+        rate=round(decay_rate(mean), _DIGITS),
+        low=round(low, _DIGITS),
+        high=round(high, _DIGITS),
+        validation_days=round(validation_days(mean), 3),
+        in_use=not why,
+        because=why or f"{changes} changes in {days:,.0f} days",
+    )
 
 
 def _refusal_reason(name: str, changes: int, ends: tuple[float, float], policy: Policy) -> str:
