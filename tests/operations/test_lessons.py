@@ -1,4 +1,4 @@
-"""Whether a predicate has one value or several, learned from a person's answers (decision 21)."""
+"""Whether two values that contradict each other both hold: what a person answers."""
 
 from __future__ import annotations
 
@@ -44,10 +44,6 @@ def contested(memory, say, *values, speaker="user"):
     return next(q.id for q in memory.review(limit=100))
 
 
-def taught(memory):
-    return {t.predicate: (t.several, t.one, t.in_use) for t in memory.rates().predicates}
-
-
 @pytest.mark.behaviour("LE-lessons-1")
 def test_both_closes_the_question_and_keeps_both(memory, say):
     newer = contested(memory, say, "tea", "coffee")
@@ -69,74 +65,15 @@ def test_who_has_several_may_get_more_and_others_are_still_asked(memory, say):
     memory.both(contested(memory, say, "tea", "coffee"))
     say(drink("water"))
     assert values(memory) == {("user", v): False for v in ("tea", "coffee", "water")}
-    assert taught(memory) == {"favorite_drink": (1, 0, "")}
+    say(drink("cider"))
+    assert set(values(memory).values()) == {False}
     say(drink("juice"), drink("milk"), speaker="Ana")
     assert set(values(memory, subject="ana").values()) == {True}
 
 
-@pytest.mark.behaviour("LE-lessons-3")
-def test_two_answers_teach_it_for_everybody_and_undo_unteaches_it(memory, say):
-    memory.both(contested(memory, say, "tea", "coffee"))
-    memory.both(contested(memory, say, "juice", "milk", speaker="Ana"))
-    assert taught(memory) == {"favorite_drink": (2, 0, "several")}
-    say(drink("rum"), drink("gin"), speaker="Bob")
-    assert values(memory, subject="bob") == {("bob", "rum"): False, ("bob", "gin"): False}
-    memory.undo(next(o.id for o in memory.history() if o.operation == "both"))
-    assert taught(memory) == {"favorite_drink": (1, 0, "")}
-    say(drink("ale"), drink("port"), speaker="Carla")
-    assert set(values(memory, subject="carla").values()) == {True}
-
-
-@pytest.mark.behaviour("LE-lessons-4")
-def test_an_answer_against_ends_it(memory, say):
-    memory.both(contested(memory, say, "tea", "coffee"))
-    memory.both(contested(memory, say, "juice", "milk", speaker="Ana"))
-    say(drink("rum"), speaker="Bob")
-    say("Actually, my favorite drink is gin, not rum.", speaker="Bob")
-    assert values(memory, subject="bob") == {("bob", "gin"): False}
-    assert taught(memory) == {"favorite_drink": (2, 1, "")}
-    say(drink("ale"), drink("port"), speaker="Carla")
-    assert set(values(memory, subject="carla").values()) == {True}
-
-
-@pytest.mark.behaviour("LE-lessons-5")
-def test_to_choose_one_side_is_an_answer_against(memory, say):
-    memory.confirm(contested(memory, say, "tea", "coffee"))
-    assert taught(memory) == {"favorite_drink": (0, 1, "")}
-    for speaker in ("Ana", "Bob"):
-        memory.both(contested(memory, say, "juice", "milk", speaker=speaker))
-    assert taught(memory) == {"favorite_drink": (2, 1, "")}
-    say(drink("ale"), drink("port"), speaker="Carla")
-    assert set(values(memory, subject="carla").values()) == {True}
-
-
-@pytest.mark.behaviour("LE-lessons-6")
-def test_what_was_taken_for_many_is_one_after_two_who_replaced_it(memory, say):
-    """A verb that no table names adds; who stops and begins in one breath replaces."""
-    for speaker in ("Ana", "Bob"):
-        say("I drink tea.", "I no longer drink tea, I drink coffee now.", speaker=speaker)
-    assert taught(memory) == {"drink": (0, 2, "one")}
-    say("I drink rum.", "I drink gin.", speaker="Carla")
-    assert set(values(memory, "drink", "carla").values()) == {True}
-
-
-def test_one_such_answer_teaches_nothing_yet(memory, say):
+def test_who_replaces_one_of_several_may_still_get_more(memory, say):
     say("I drink tea.", "I no longer drink tea, I drink coffee now.", "I drink water.")
     assert values(memory, "drink") == {("user", "coffee"): False, ("user", "water"): False}
-
-
-def test_a_policy_may_ask_for_more_or_fewer_answers(opening, clock):
-    memory = opening({**KNOWLEDGE, "knowledge": {"lessons": 1}})
-
-    def say(*texts, speaker):
-        for text in texts:
-            clock.passes(days=1)
-            memory.ingest([{"content": text, "speaker": speaker, "at": clock().isoformat()}], session=speaker)
-
-    memory.both(contested(memory, say, "tea", "coffee", speaker="Ana"))
-    assert taught(memory) == {"favorite_drink": (1, 0, "several")}
-    say(drink("rum"), drink("gin"), speaker="Bob")
-    assert values(memory, subject="bob") == {("bob", "rum"): False, ("bob", "gin"): False}
 
 
 @pytest.mark.behaviour("LE-lessons-7")
@@ -145,7 +82,7 @@ def test_what_a_table_names_no_answer_changes(opening, clock, tmp_path, where):
     file = tmp_path / "knowledge.toml"
     file.write_text("[predicates.favorite_drink]\nsort = 'preference'\nmany = false\n")
     own = {"file": str(file)} if where == "own" else {}
-    memory = opening({**KNOWLEDGE, "knowledge": {"lessons": 1, **own}})
+    memory = opening({**KNOWLEDGE, "knowledge": own})
     said = drink if where == "own" else "I live in {}.".format
     predicate = "favorite_drink" if where == "own" else "home"
 
@@ -157,7 +94,6 @@ def test_what_a_table_names_no_answer_changes(opening, clock, tmp_path, where):
     say("Berlin", "Lyon")
     memory.both(memory.review()[0].id)
     assert values(memory, predicate) == {("user", "Berlin"): False, ("user", "Lyon"): False}
-    assert taught(memory) == {}
     say("Oslo")
     assert values(memory, predicate)["user", "Oslo"]
 
@@ -177,7 +113,6 @@ def test_three_values_are_kept_by_one_answer(memory, say):
     assert set(values(memory).values()) == {False}
     assert len(values(memory)) == 3
     assert memory.review(limit=100) == []
-    assert taught(memory) == {"favorite_drink": (1, 0, "")}
 
 
 @pytest.mark.behaviour("LE-lessons-9")
@@ -198,14 +133,3 @@ def test_both_needs_something_that_contradicts(memory, say):
         memory.both(fact.id)
     with pytest.raises(InvalidInput, match="contradicts"):
         memory.both(memory.list(kinds=["episode"])[0].id)
-
-
-def test_namespaces_are_taught_apart(memory, say, clock):
-    for speaker in ("Ana", "Bob"):
-        memory.both(contested(memory, say, "juice", "milk", speaker=speaker))
-    for what in ("rum", "gin"):
-        clock.passes(days=1)
-        message = {"content": drink(what), "at": clock().isoformat()}
-        memory.ingest([message], "other", session=what)
-    assert all(f.contested for f in memory.facts(namespace="other", predicate="favorite_drink"))
-    assert memory.rates("other").predicates == ()

@@ -50,9 +50,6 @@ class KnowledgePolicy:
     fuzzy: float = store_key(
         0.88, "Names with at least this similarity (0 to 1) are one entity if no other is as similar.", 0.5, 1
     )
-    lessons: int = store_key(
-        2, "Consistent answers of a person from which the number of values of a predicate is learned.", 1, 100
-    )
     synonym_at: float = store_key(
         0.85, "Semantic similarity of predicate names from which a person is asked if they are the same.", 0.5, 1
     )

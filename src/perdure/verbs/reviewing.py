@@ -158,7 +158,7 @@ class ReviewingVerbs:
     def both(self, id: Identity) -> Outcome:
         """Record that a person says a fact and its contradiction are both true: the conflict is settled.
 
-        After ``knowledge.lessons`` such answers and none against, the predicate may have several values.
+        Of a predicate that no table names, more values of this entity are then added without asking.
 
         Raises:
             NotFound: There is no such memory.

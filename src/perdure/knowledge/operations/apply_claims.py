@@ -67,8 +67,6 @@ class ClaimWriter:
         self.work, self.policy = work, work.ctx.policy.knowledge
         self.tally = LearnTally()
         self._counted: set[tuple[str, str]] = set()
-        self._ended: set[tuple[str, str | None]] = set()
-        """(key, message) of facts with several values that a message ended."""
 
     def carry_out(self, decision: Decision, claim: Claim, subject: str, name: str, said: ClaimSource) -> str | None:
         """Do what was decided about a claim, and return the id of the fact that it made, if any."""
@@ -82,7 +80,6 @@ class ClaimWriter:
                 event = FactEvent.ENDED if decision.action is Action.END else FactEvent.DENIED
                 for known in decision.about:
                     self.retire(known.fact.id, event, claim.valid_from or said.at, said.at, decision.because)
-                self._ended |= {(k.fact.key, said.memory) for k in decision.about if k.fact.many}
                 return None
         predicate = decision.predicate or claim.predicate
         replaces = decision.about and decision.action is Action.REPLACE
@@ -90,11 +87,6 @@ class ClaimWriter:
         told = replace(claim, predicate=predicate, type=sort)
         made = self.make(told, subject, name, said, decision.because)
         self.clash(decision, made, said)
-        fact = self.work.facts[made]
-        corrected = decision.strategy is ConflictStrategy.CORRECTION and not claim.denied
-        corrected = corrected and any(k.fact.many for k in decision.about)
-        if corrected or (fact.key, said.memory) in self._ended:  # not this but that, of what was taken to be many
-            self.work.lessons.note(fact, said.at, decision.because, many=False)
         return made
 
     def _repeated(self, decision: Decision, claim: Claim, said: ClaimSource) -> None:
@@ -162,7 +154,6 @@ class ClaimWriter:
                 if older in sides and newer in sides:
                     self._closed(older, newer, "both", because)
         self.work.close_reviews(identity, because)
-        self.work.lessons.note(self.work.facts[identity], at, because, many=True)
         return True
 
     def absorb(self, identity: str, keeper: str, at: Instant, because: str) -> None:
@@ -222,7 +213,8 @@ class ClaimWriter:
 
     def make(self, claim: Claim, subject: str, name: str, said: ClaimSource, because: str) -> str:
         """Store a claim as a fact of its own, and return its id."""
-        claim = replace(claim, type=resources(self.work.ctx).predicates.sort(claim.predicate, claim.type))
+        sort = resources(self.work.ctx).predicates.sort(claim.predicate, claim.type)
+        claim = replace(claim, type=sort, many=claim.many or self._has_several(subject, claim.predicate, said.at))
         draft = draft_fact(
             name,
             claim.predicate,
@@ -238,6 +230,11 @@ class ClaimWriter:
         self._sourced(fact, claim, said)
         self.tally.created.append(identity)
         return identity
+
+    def _has_several(self, subject: str, predicate: str, at: Instant) -> bool:
+        """Whether an entity is known to have several values of a predicate that no table names: a person said both."""
+        named = resources(self.work.ctx).predicates.has(predicate)
+        return not named and any(k.fact.many for k in self.work.about(subject, predicate, at))
 
     def _sourced(self, fact: Fact, claim: Claim, said: ClaimSource) -> None:
         """Write down where a fact was said."""
@@ -306,7 +303,6 @@ class ClaimWriter:
                 at = self.work.states[identity].validated_ms or self.work.now
                 self.retire(other, FactEvent.REPLACED, at, at, because)
                 self.work.link(link_change(SUPERSEDES, identity, other, because))
-                self.work.lessons.note(self.work.facts[identity], at, because, many=False)
         self.work.close_reviews(identity, because)
 
     def _closed(self, older: str, newer: str, outcome: str, because: str) -> None:

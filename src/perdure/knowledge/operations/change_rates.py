@@ -13,7 +13,7 @@ from perdure.knowledge.rules.change_rates import (
     rate_changes,
     rates_in_use,
 )
-from perdure.knowledge.rules.predicate_lessons import asked_pairs, learned_cardinalities
+from perdure.knowledge.rules.predicate_lessons import asked_pairs
 from perdure.operations.documents import all_documents, pages, write_documents
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
@@ -50,11 +50,9 @@ def known_rates(ctx: Context, namespace: str) -> dict[str, float]:
 def _result(
     ctx: Context, namespace: str, found: tuple[Rate, ...], *, learned: bool, operations: tuple[str, ...] = ()
 ) -> RatesResult:
-    """Return rates with what answers taught about predicates."""
-    lessons = list(all_documents(ctx, namespace, Shelf.LESSON))
-    predicates = learned_cardinalities(lessons, ctx.policy.knowledge.lessons)
-    default = ctx.policy.confidence.fact_rate
-    return RatesResult(namespace, default, found, learned, operations, predicates, asked_pairs(lessons))
+    """Return rates with the predicates of which a person was asked whether they are the same."""
+    alike = asked_pairs(all_documents(ctx, namespace, Shelf.LESSON))
+    return RatesResult(namespace, ctx.policy.confidence.fact_rate, found, learned, operations, alike)
 
 
 def _lifetimes(ctx: Context, namespace: str, now: Instant) -> Iterator[FactLifetime]:

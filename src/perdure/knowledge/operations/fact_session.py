@@ -96,9 +96,9 @@ class FactSession:
         return max((i for i in found if self.states[i].status is Status.ARCHIVED), default=None)
 
     def known(self, ids: Sequence[str], at: Instant) -> list[KnownFact]:
-        """Return facts that were read, as sure as they are at an instant, with as many values as was taught."""
+        """Return facts that were read, as sure as they are at an instant."""
         self.weigh(ids, at)
-        return [KnownFact(self._seen(self.facts[i]), self.states[i], self._sure[i][2]) for i in ids]
+        return [KnownFact(self.facts[i], self.states[i], self._sure[i][2]) for i in ids]
 
     def weigh(self, ids: Iterable[str], at: Instant) -> None:
         """Work out how sure facts that were read are at an instant, for all at once."""
@@ -111,10 +111,6 @@ class FactSession:
         for (i, s), c in zip(states.items(), sure, strict=True):
             told = learned_confidence(s, self.facts[i].type, self._rates, at, otherwise=c)
             self._sure[i] = (at, s, told)
-
-    def _seen(self, fact: Fact) -> Fact:
-        many = self.lessons.several(fact.subject, fact.predicate, otherwise=fact.many)
-        return fact if many == fact.many else replace(fact, many=many)
 
     def read(self, ids: Iterable[str]) -> None:
         """Read facts by id, with what their documents say."""

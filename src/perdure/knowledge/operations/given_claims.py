@@ -177,7 +177,7 @@ class _Taker:
             self._span(given),
             old=value_of(given.replaces, at) if given.replaces else None,
             denied=given.denied,
-            many=self.work.lessons.several(subject.id, predicate, otherwise=many),
+            many=many,
             valid_from=begin,
             valid_to=end,
         )

@@ -255,15 +255,13 @@ class _Learner:
             claim = replace(
                 claim, predicate=name, type=row.sort if named else claim.type, many=row.many if named else claim.many
             )
-        many = self.work.lessons.several(subject.id, claim.predicate, otherwise=claim.many)
-        adds = many and claim.old is None and claim.learned is not Learned.CORRECTION
+        adds = claim.many and claim.old is None and claim.learned is not Learned.CORRECTION
         known = self.work.about(subject.id, claim.predicate, at, claim.value.norm if adds else None)
         if claim.denied or (not known and claim.learned is Learned.CORRECTION):
             # It may name its predicate in part, or not at all; what is denied may have been learned by another verb.
             known = self.work.about(subject.id, None, at)
         known = [k for k in known if self._beside(k, record)]
-        told = replace(claim, many=many)  # what is written down of it is as it was said
-        decision = resolve_claim(told, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
+        decision = resolve_claim(claim, known, at, self.ctx.policy.knowledge, resources(self.ctx).predicates.akin)
         trust = stored_trust(record.content.metadata)
         said = ClaimSource(record.id, at, trust, record.state.scope, record.content.session)
         predicate, norm = decision.predicate or claim.predicate, claim.value.norm

@@ -32,17 +32,6 @@ class Rate(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
-    """What a person's answers taught about a predicate that no table names."""
-
-    predicate: str  # which
-    several: int  # answers by which several values hold at once
-    one: int  # answers by which one value takes the place of the other
-    in_use: str  # ``several`` or ``one``, where it holds for everybody; else empty
-    because: str  # why, or why not
-
-
-@dataclass(frozen=True, slots=True)
 class Alike:
     """Two predicates of which a person was asked whether they are the same."""
 
@@ -61,7 +50,6 @@ class RatesResult(Written):
     rates: tuple[Rate, ...]  # one for each sort of predicate, by name
     learned: bool  # whether they were written down just now, so that they count
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``; empty if nothing had changed
-    predicates: tuple[Taught, ...] = ()  # what a person's answers taught about predicates that no table names, by name
     alike: tuple[Alike, ...] = ()  # predicates of which a person was asked whether they are the same, by name
 
 
