@@ -14,7 +14,6 @@ from perdure.knowledge.rules.procedures import widen
 from perdure.records.document import Shelf
 from perdure.records.errors import InvalidInput
 from perdure.rules.language.words import query_words
-from stores.planning import applied, document
 
 WORDS = [a + b for a in ("bark", "cliff", "dune", "fern", "gorge", "marsh") for b in ("ling", "wood", "ford", "gate")]
 ASKED, NEXT = "What is the status of the delivery?", "And the invoices for it?"
@@ -255,29 +254,6 @@ def test_what_assistants_say_and_what_stays_in_its_session_teaches_nothing(memor
         sitting(memory, clock, day)
     told = memory.procedures()
     assert (told.sessions, told.procedures) == (24, ())
-
-
-@pytest.mark.behaviour("LE-procedures-13")
-def test_entities_are_topics_by_their_names(memory, clock):
-    """An entity that was merged into another counts as that one."""
-    entity = {"name": "Gai Media", "type": "organisation", "aliases": {}, "merged_into": None}
-    applied(
-        memory,
-        document(Shelf.ENTITY, "gai-media", "", None, {**entity, "id": "gai-media"}),
-        document(Shelf.ENTITY, "gai", "", None, {**entity, "id": "gai", "name": "Gai", "merged_into": "gai-media"}),
-    )
-    for day in range(24):
-        planted = ("How are they?", "Anything overdue?") if day % 3 == 0 else ()
-        sitting(memory, clock, day, *planted)
-        named = [m for m in memory.list(session=f"day {day}", limit=10) if m.content == "How are they?"]
-        name = "gai" if day % 2 else "gai-media"
-        applied(memory, *(document(Shelf.MENTION, m.id, name, None, {"role": "subject"}) for m in named))
-    (one,) = memory.procedures(dry_run=False).procedures
-    assert (one.trigger, one.then) == (("@gai-media",), ("anything", "overdue"))
-    assert one.content.startswith("When Gai Media comes up, anything, overdue follows (8 of 8")
-    known = known_procedures(memory._context, "default")
-    assert widen(query_words("What about Gai Media?"), known) == ("anything", "overdue")
-    assert widen(query_words("What about the media?"), known) == ()
 
 
 @pytest.mark.behaviour("LE-procedures-14")

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from perdure.knowledge.records.learning_results import LearnedProcedure, ProceduresResult
+from perdure.knowledge.rules.fact_records import link_change
 from perdure.knowledge.rules.procedures import Conversations, Procedure, ProcedureChange, decide_procedures, why_none
-from perdure.knowledge.rules.topics import ENTITY, TopicMessage, topics_of
+from perdure.knowledge.rules.topics import TopicMessage, topics_of
 from perdure.operations.decisions import begin
-from perdure.operations.documents import all_documents
+from perdure.operations.documents import all_documents, find_records
 from perdure.operations.lifecycle.gates import apply_gated
 from perdure.operations.new_memories import insert
 from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.document import Document, Shelf
 from perdure.records.instant import DAY_MS, Instant, text_of
+from perdure.records.link_kinds import DERIVED
 from perdure.records.memory import Kind, Record, Scope, State, Status
 from perdure.records.new_memory import Draft
-from perdure.records.plan import Change, Plan, Target
+from perdure.records.plan import Plan
 from perdure.records.recall import Filters
 from perdure.rules.decisions import Decisions
+from perdure.rules.document_edits import document_change
 from perdure.rules.language.words import may_answer
 from perdure.rules.lifecycle.unarchive import restart_ages, unarchive
 
 PAGE: Final = 1000
 SOURCE: Final = "procedures"
-DERIVED_FROM: Final = "derived_from"
 _LINKED: Final = 10
 """Sessions whose messages a procedure is linked to; its counts have all."""
 
@@ -45,11 +47,10 @@ def learn_procedures(
         now = ctx.clock()
         talk = Conversations(_messages(ctx, namespace, now), ctx.policy.knowledge.procedure_sessions)
         there = {d.id: d for d in all_documents(ctx, namespace, Shelf.PROCEDURE)}
-        records = {r.id: r for r in _records(ctx, namespace, list(there))}
+        records = {r.id: r for r in find_records(ctx, namespace, there)}
         known = [Procedure.from_document(d) for i, d in there.items() if i in records]
         found = decide_procedures(talk, known, ctx.policy.knowledge)
         verdicts = [v for v in found if v.before is None or _may_change(v.before, records[v.before.id].state)]
-        verdicts = _with_names(ctx, namespace, verdicts)
         plan, ids = _plan(ctx, namespace, verdicts, records, there, now)
         if plan.changes and not dry_run:
             apply_gated(ctx, plan, accept_loss=accept_loss)
@@ -86,46 +87,13 @@ def _messages(ctx: Context, namespace: str, now: Instant) -> list[TopicMessage]:
     cursor: tuple[Instant, str] | None = None
     while page := ctx.store.list_records(namespace, filters, PAGE, cursor):
         cursor = page[-1].state.created_ms, page[-1].id
-        spoken = [r for r in page if r.content.session is not None and may_answer(r.content.speaker)]
-        named = _mentions(ctx, namespace, [r.id for r in spoken])
-        for r in spoken:
+        for r in page:
             c, at = r.content, r.state.created_ms
-            one = TopicMessage(r.id, c.session or "", at, topics_of(c.text, named.get(r.id, ())))
+            if c.session is None or not may_answer(c.speaker):
+                continue
+            one = TopicMessage(r.id, c.session, topics_of(c.text))
             found.append(((c.turn is None, c.turn or 0, at, r.id), one))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
-
-
-def _mentions(ctx: Context, namespace: str, ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return memory -> entities that it names; of merged ones those that stand for them."""
-    found: dict[str, list[str]] = {}
-    documents = ctx.store.documents.find(namespace, Shelf.MENTION, ids)
-    stand = _merged_into(_entities(ctx, namespace, {d.name for d in documents}))
-    for d in documents:
-        name, passed = d.name, {d.name}
-        while (into := stand.get(name, name)) not in passed:
-            name = into
-            passed.add(into)
-        found.setdefault(d.id, []).append(name)
-    return found
-
-
-def _merged_into(entities: Mapping[str, Document]) -> dict[str, str]:
-    return {i: str(into) for i, d in entities.items() if (into := d.data.get("merged_into"))}
-
-
-def _entities(ctx: Context, namespace: str, ids: set[str]) -> dict[str, Document]:
-    """Return id -> document of some entities, and of those that stand for them."""
-    found: dict[str, Document] = {}
-    wanted = ids
-    while wanted:
-        found |= {d.id: d for d in ctx.store.documents.find(namespace, Shelf.ENTITY, sorted(wanted))}
-        wanted = set(_merged_into(found).values()) - set(found) - wanted
-    return found
-
-
-def _records(ctx: Context, namespace: str, ids: Sequence[str]) -> Iterator[Record]:
-    for start in range(0, len(ids), PAGE):
-        yield from ctx.store.get(namespace, ids[start : start + PAGE])
 
 
 # --- deciding
@@ -134,20 +102,6 @@ def _records(ctx: Context, namespace: str, ids: Sequence[str]) -> Iterator[Recor
 def _may_change(known: Procedure, state: State) -> bool:
     """Whether learning may touch a procedure: not one that is pinned, nor one that somebody else hid."""
     return not state.pinned and (state.status is Status.ACTIVE or (known.retired and state.status is Status.ARCHIVED))
-
-
-def _with_names(ctx: Context, namespace: str, verdicts: Sequence[ProcedureChange]) -> list[ProcedureChange]:
-    """Give new procedures the names of their entities."""
-    topics = {
-        t for v in verdicts if v.before is None for t in (*v.after.trigger, *v.after.then) if t.startswith(ENTITY)
-    }
-    known = _entities(ctx, namespace, {t.removeprefix(ENTITY) for t in topics})
-    names = {t: str(known[t.removeprefix(ENTITY)].data["name"]) for t in topics if t.removeprefix(ENTITY) in known}
-
-    def named(after: Procedure) -> Procedure:
-        return replace(after, names={t: names[t] for t in (*after.trigger, *after.then) if t in names})
-
-    return [v if v.before is not None else replace(v, after=named(v.after)) for v in verdicts]
 
 
 # --- writing down
@@ -171,7 +125,10 @@ def _plan(
         if verdict.before is not None:
             state = _state(verdict, decisions.states[identity], ctx, now)
             decisions.change(identity, state, verdict.move, verdict.because)
-        decisions.add([_document(verdict, identity, there.get(identity), now)])
+        before, data = there.get(identity), {**verdict.after.to_data(), "at_ms": now}
+        name, old = (verdict.after.key, None) if before is None else (before.name, before.data)
+        because = f"{verdict.move}: {verdict.because}"
+        decisions.add([document_change(Shelf.PROCEDURE, identity, name, old, data, because)])
     moves = [v.move for v in verdicts]
     told = ", ".join(f"{moves.count(m)} {m}" for m in sorted(set(moves)))
     return decisions.plan("learn_procedures", f"learn_procedures: {told or 'nothing new'}"), ids
@@ -196,13 +153,8 @@ def _store_new(ctx: Context, decisions: Decisions, fresh: Sequence[Procedure]) -
     ids = [r.id for r in insert(ctx, decisions, drafts)]
     for identity, procedure in zip(ids, fresh, strict=True):
         shown = sorted({message for pair in procedure.evidence[-_LINKED:] for message in pair})
-        decisions.add(_link(identity, message) for message in shown)
+        decisions.add(link_change(DERIVED, identity, m, "a message that shows the procedure") for m in shown)
     return ids
-
-
-def _link(identity: str, message: str) -> Change:
-    row = {"kind": DERIVED_FROM, "other": message, "weight": 1.0}
-    return Change(Target.LINK, identity, None, row, "a message that shows the procedure")
 
 
 def _draft(procedure: Procedure, now: Instant) -> Draft:
@@ -221,15 +173,7 @@ def _draft(procedure: Procedure, now: Instant) -> Draft:
 def _text(procedure: Procedure, now: Instant) -> str:
     """Return what a procedure says when it is learned; a text is never rewritten, so it names its day."""
     counts = f"{procedure.support} of {procedure.sessions} sessions until {text_of(now)[:10]}"
-    return f"When {procedure.shown(procedure.trigger)} comes up, {procedure.shown(procedure.then)} follows ({counts})."
-
-
-def _document(verdict: ProcedureChange, identity: str, before: Document | None, now: Instant) -> Change:
-    shelf: dict[str, Any] = {"shelf": Shelf.PROCEDURE}
-    old = None if before is None else {**shelf, "name": before.name, "data": dict(before.data)}
-    name = verdict.after.key if before is None else before.name
-    after = {**shelf, "name": name, "data": {**verdict.after.to_data(), "at_ms": now}}
-    return Change(Target.DOCUMENT, identity, old, after, f"{verdict.move}: {verdict.because}")
+    return f"When {', '.join(procedure.trigger)} comes up, {', '.join(procedure.then)} follows ({counts})."
 
 
 def _result(verdict: ProcedureChange, identity: str, records: Mapping[str, Record], now: Instant) -> LearnedProcedure:

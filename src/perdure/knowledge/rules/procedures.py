@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
 
 from perdure.knowledge.formulas.chance import at_least, discoveries, follows_within
-from perdure.knowledge.rules.topics import ENTITY, TopicMessage, fold_plural
+from perdure.knowledge.rules.topics import TopicMessage, fold_plural
 from perdure.records.document import Document
 from perdure.records.policy_knowledge import KnowledgePolicy
 
@@ -41,7 +41,6 @@ class Procedure:
     lift: float  # how many times as often it follows as it comes up anyway
     evidence: tuple[tuple[str, str], ...] = ()  # (earlier message, later message), one pair for each session
     id: str = ""  # the memory that says so; empty for one that is not stored
-    names: Mapping[str, str] = field(default_factory=dict)  # topic -> as it is shown, where that differs
     retired: bool = False  # it held once, and holds no more
 
     @property
@@ -54,16 +53,11 @@ class Procedure:
         """The name of its document."""
         return f"{self.trigger[0]}>{self.then[0]}"
 
-    def shown(self, topics: Sequence[str]) -> str:
-        """Return topics as they are shown."""
-        return ", ".join(self.names.get(t, t.removeprefix(ENTITY)) for t in topics)
-
     def to_data(self) -> dict[str, Any]:
         """Return what its document holds."""
         return {
             "trigger": list(self.trigger),
             "then": list(self.then),
-            "names": dict(self.names),
             "support": self.support,
             "sessions": self.sessions,
             "confidence": self.confidence,
@@ -82,7 +76,6 @@ class Procedure:
             sessions=data["sessions"],
             lift=data["lift"],
             id=document.id,
-            names=data["names"],
             retired=data["retired"],
         )
 
@@ -344,16 +337,14 @@ def _describe_support(procedure: Procedure) -> str:
 def applying(words: Sequence[str], procedures: Iterable[Procedure]) -> list[Procedure]:
     """Return the procedures whose trigger comes up in a query, the surest first.
 
-    At least half of the topics of the trigger must come up; of an entity all words of its name.
+    At least half of the topics of the trigger must come up.
 
     Args:
         words: The query's words, lower case (rules/language/words.py).
         procedures: All that are known; those that hold no more are passed over.
     """
     there = {fold_plural(w) for w in words}
-    found = [
-        p for p in procedures if not p.retired and 2 * sum(_words(p, t) <= there for t in p.trigger) >= len(p.trigger)
-    ]
+    found = [p for p in procedures if not p.retired and 2 * len(there.intersection(p.trigger)) >= len(p.trigger)]
     return sorted(found, key=lambda p: (-p.confidence, -p.lift, p.key))
 
 
@@ -366,13 +357,5 @@ def widen(words: Sequence[str], procedures: Iterable[Procedure], most: int = TOP
         most: So many words at most.
     """
     there = {fold_plural(w) for w in words}
-    added = (w for p in applying(words, procedures) for t in p.then for w in sorted(_words(p, t)))
-    return tuple(dict.fromkeys(w for w in added if w not in there))[:most]
-
-
-def _words(procedure: Procedure, topic: str) -> frozenset[str]:
-    """Return the words of a topic: one, or those of an entity's name."""
-    if not topic.startswith(ENTITY):
-        return frozenset((topic,))
-    name = procedure.names.get(topic, topic.removeprefix(ENTITY).replace("-", " "))
-    return frozenset(fold_plural(w) for w in name.lower().split())
+    added = (t for p in applying(words, procedures) for t in p.then if t not in there)
+    return tuple(dict.fromkeys(added))[:most]

@@ -1,16 +1,11 @@
-"""What a message is about: the entities that it names and its words, as topics that can be counted."""
+"""What a message is about: its words, as topics that can be counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.records.instant import Instant
 from perdure.rules.language.words import query_words, word_set
-
-ENTITY: Final = "@"
-"""Begins the topic of an entity, which its id follows; other topics are words."""
 
 _SHORTEST: Final = 3
 _ES: Final = ("ses", "xes", "zes", "ches", "shes")
@@ -27,19 +22,13 @@ class TopicMessage:
 
     id: str  # the memory that holds it
     session: str  # which one
-    at: Instant  # when it was said
     topics: frozenset[str]  # what it is about
 
 
-def topics_of(text: str, entities: Iterable[str] = ()) -> frozenset[str]:
-    """Return what a message is about.
-
-    Args:
-        text: Its words; numbers, short ones and those that are said whatever it is about are no topics.
-        entities: Ids of entities that it names.
-    """
-    words = {fold_plural(w) for w in query_words(text) if len(w) >= _SHORTEST and w.isalpha() and w not in _IDLE}
-    return frozenset(words | {ENTITY + identity for identity in entities})
+def topics_of(text: str) -> frozenset[str]:
+    """Return what a message is about; numbers, short words and those said whatever it is about are no topics."""
+    words = (w for w in query_words(text) if len(w) >= _SHORTEST and w.isalpha() and w not in _IDLE)
+    return frozenset(map(fold_plural, words))
 
 
 def fold_plural(word: str) -> str:
