@@ -22,15 +22,12 @@ from perdure.knowledge.rules.fact_answers import (
     ANSWERS,
     SheetQuestion,
     answers,
-    describe_gap,
-    facts_of_others,
     missing_words,
     names_one,
     outdated_facts,
     parse_question,
     says_more,
     select_facts,
-    stems,
 )
 from perdure.knowledge.rules.fact_history import fact_at
 from perdure.knowledge.rules.fact_records import fact_text
@@ -53,16 +50,11 @@ LIKENESS: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was found about a question: other memories best first, and facts that hold, of others, and of the past.
-
-    ``own`` are the ids of the memories that are about whom the question names.
-    """
+    """What was found about a question: other memories best first, and facts that hold, and of the past."""
 
     asked: SheetQuestion
     memories: list[MemoryItem]
-    own: frozenset[str]
     facts: list[FactLine]
-    also: list[FactLine]
     past: list[FactLine]
     records: dict[str, Record]
     held: dict[str, float]
@@ -70,16 +62,7 @@ class _Found:
     @property
     def shown(self) -> list[FactLine]:
         """All facts on the sheet."""
-        return [*self.facts, *self.also, *self.past]
-
-
-@dataclass(frozen=True, slots=True)
-class _Selected:
-    """Memories that belong on a sheet, ids of those about whom it names; fact -> whom else the rest is about."""
-
-    memories: list[MemoryItem]
-    own: frozenset[str]
-    of_others: dict[str, str]
+        return [*self.facts, *self.past]
 
 
 def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, filters: Filters) -> AnswerSheet:
@@ -104,7 +87,6 @@ def answer_sheet(ctx: Context, namespace: str, query: str, budget: int | None, f
         contested=tuple(tuple(entries[i] for i in group) for group in rivals),
         outdated=tuple(entries[f.id] for f in found.past),
         memories=tuple(_memory(m) for m in found.memories if says_more(m.content, words.get(m.id), found.asked)),
-        also=tuple(entries[f.id] for f in found.also),
         unknown=_unknown(ctx, found, search.names),
         as_of="" if then.as_of is None else text_of(then.as_of),
         known_at="" if then.known_at is None else text_of(then.known_at),
@@ -136,11 +118,9 @@ class _Search:
         """Return what belongs on the sheet of a question."""
         hits, asked = self._hits(query), self._question(query)
         documents = self.ctx.store.documents
-        near = [m.id for m in hits] if asked.strict else self._facts_near(hits)
+        near = self._facts_near(hits)
         about = documents.find(self.namespace, Shelf.ABOUT, near)
-        subjects = {self.names.standing(d.name) for d in about} | asked.named
-        subjects |= {asked.speaker} if asked.beside and asked.speaker else set()
-        holding, over = self._shared_facts(sorted(subjects))
+        holding, over = self._shared_facts(sorted({self.names.standing(d.name) for d in about} | asked.named))
         names = query_words(" ".join(asked.forms)) if asked.strict else ()
         meant = resources(self.ctx).predicates.asked
         words = {w: meant([w]) for w in query_words(query) if w not in names}
@@ -148,21 +128,12 @@ class _Search:
         alike = self._alike(query, held)
         held = {i: h + LIKENESS * alike.get(i, 0.0) for i, h in held.items()}
         facts = select_facts(holding, near, asked, held)
-        answered = any(answers(f, asked) for f in facts)
-        there = {d.id for d in about} if asked.strict else set()
-        selected = self._select([m for m in hits if m.id not in there], asked, answered=answered)
-        also: list[FactLine] = []
-        if asked.strict and not answered:
-            more = sorted(set(selected.of_others.values()) - subjects)
-            holding += self._shared_facts(more)[0]
-            also = facts_of_others(holding, [*near, *selected.of_others], facts, asked)
         past = outdated_facts(over, facts, asked)
-        shown = [*facts, *also, *past]
-        sources = sorted({memory for f in shown for memory, _ in f.sources})
+        sources = sorted({memory for f in (*facts, *past) for memory, _ in f.sources})
         records = {r.id: r for r in find_records(self.ctx, self.namespace, sources)}
-        there = {f.id for f in (*holding, *over)}  # a fact that is left out is no other memory
-        left = [m for m in selected.memories if m.id not in there]
-        return _Found(asked, left, selected.own, facts, also, past, records, held)
+        there = {d.id for d in about} | {f.id for f in (*holding, *over)}  # a fact that is left out is no other memory
+        memories = self._not_of_others([m for m in hits if m.id not in there], asked)
+        return _Found(asked, memories, facts, past, records, held)
 
     def _hits(self, query: str) -> list[MemoryItem]:
         """Return what a recall finds, without what is out of date and without summaries of entities.
@@ -231,26 +202,14 @@ class _Search:
         rivals = open_conflicts(ctx, place, [f.id for f in holding], settled=True)
         return [replace(f, contested=tuple(rivals.get(f.id, ()))) for f in holding], over
 
-    def _select(self, hits: Sequence[MemoryItem], asked: SheetQuestion, *, answered: bool) -> _Selected:
-        """Return the memories that belong on a sheet.
-
-        A message about somebody else is left out, and so is one that names others where a fact answers.
-        """
-        if not asked.strict:
-            return _Selected(list(hits), frozenset(), {})
-        store, standing = self.ctx.store, self.names.standing
-        mentions = store.documents.find(self.namespace, Shelf.MENTION, [m.id for m in hits])
-        mentioning = {d.id for d in mentions if standing(d.name) in asked.named}
-        own = frozenset(m.id for m in hits if m.id in mentioning or _is_about(m, asked))
-        rest = [m.id for m in hits if m.id not in own]
+    def _not_of_others(self, memories: Sequence[MemoryItem], asked: SheetQuestion) -> list[MemoryItem]:
+        """Return memories, where the question names somebody without those that only say something about others."""
+        rest = [m.id for m in memories if not _is_about(m, asked)] if asked.strict else []
         said = derived_from(self.ctx, self.namespace, rest)
-        facts = list(dict.fromkeys(fact for some in said.values() for fact in some))
-        about = find_documents(self.ctx, self.namespace, Shelf.ABOUT, facts)
-        subjects = {d.id: standing(d.name) for d in about}
-        of_others = {i: subjects[i] for i in facts if subjects.get(i) not in {None, *asked.named, asked.speaker}}
-        left_out = {m for m, some in said.items() if not of_others.keys().isdisjoint(some)}
-        left_out |= ({d.id for d in mentions} - own) if answered else set()
-        return _Selected([m for m in hits if m.id not in left_out], own, of_others)
+        facts = {fact for some in said.values() for fact in some}
+        about = find_documents(self.ctx, self.namespace, Shelf.ABOUT, sorted(facts))
+        own = {d.id for d in about if self.names.standing(d.name) in asked.named}
+        return [m for m in memories if m.id not in said or not own.isdisjoint(said[m.id])]
 
 
 def _is_about(memory: MemoryItem, asked: SheetQuestion) -> bool:
@@ -309,37 +268,16 @@ def _unknown(ctx: Context, found: _Found, names: Names) -> tuple[str, ...]:
     texts = [t for m in found.memories for t in (m.content, m.speaker or "", _calendar(m.state.created_ms))]
     texts += [f"{f.name} {f.predicate.replace('_', ' ')} {f.value} {_calendar_of(f.valid_from)}" for f in found.shown]
     texts += [words for f in found.shown for _, words in f.sources]
-    sentences: list[str] = []
-    covered: set[str] = set()
-    for entity in sorted(asked.named) if asked.strict else ():
-        if any(entity == f.subject or names_one(f.value, asked) for f in found.facts if _answers(f, found)):
-            continue
-        one = names.entity(entity)
-        if _was_mentioned(found, asked, entity):
-            sentences.append(f"No fact is believed that answers this about {one.name}.")
-            continue
-        sentence, words = describe_gap(one, asked, resources(ctx).predicates.table, meant)
-        sentences.append(sentence)
-        covered |= words
+    answering = [f for f in found.facts if found.held[f.id] >= ANSWERS or answers(f, asked)]
+    named = any(names_one(f.value, asked) for f in answering)
+    nobody = sorted(asked.named - {f.subject for f in answering}) if asked.strict and not named else []
+    sentences = [f"No fact is believed that answers this about {names.entity(e).name}." for e in nobody]
     if not texts:
         told = " ".join(sentences) or "Nothing that is stored is about this question."
         return (f"{told} Do not guess.",)
-    words_left = [w for w in missing_words(asked, texts, found.shown, meant) if w not in covered]
-    if words_left:
-        sentences.append(f"Nothing above holds the words: {', '.join(words_left)}.")
+    if words := missing_words(asked, texts, found.shown, meant):
+        sentences.append(f"Nothing above holds the words: {', '.join(words)}.")
     return tuple(sentences)
-
-
-def _answers(fact: FactLine, found: _Found) -> bool:
-    return found.held[fact.id] >= ANSWERS or answers(fact, found.asked)
-
-
-def _was_mentioned(found: _Found, asked: SheetQuestion, entity: str) -> bool:
-    """Whether a message, or a fact that is over, holds what is asked about somebody."""
-    wanted = asked.words | asked.predicates
-    return any(f.subject == entity and answers(f, asked) for f in found.past) or any(
-        m.id in found.own and not stems(m.content).isdisjoint(wanted) for m in found.memories
-    )
 
 
 def _calendar(at: int) -> str:

@@ -51,8 +51,6 @@ class AnswerSheet(JsonRecord):
     outdated: tuple[SheetEntry, ...] = ()  # facts that are not believed any longer
     # other memories about the question, best first: what was said then, which may be out of date by now
     memories: tuple[SheetEntry, ...] = ()
-    # facts about others that hold what is asked for, where nothing about whom the question names does
-    also: tuple[SheetEntry, ...] = ()
     unknown: tuple[str, ...] = field(default=())  # what nothing stored says anything about, in sentences
     as_of: str = ""  # the instant that is asked about; empty for now
     known_at: str = ""  # the instant whose knowledge is asked for; empty for now
@@ -63,5 +61,5 @@ class AnswerSheet(JsonRecord):
     @property
     def nothing_known(self) -> bool:
         """Whether nothing that is stored is about the question."""
-        found = (self.known, self.aging, self.contested, self.outdated, self.memories, self.also)
+        found = (self.known, self.aging, self.contested, self.outdated, self.memories)
         return not any(found) and not self.left_out

@@ -22,13 +22,12 @@ Group = tuple[str, tuple[SheetEntry, ...]]
 def within(sheet: AnswerSheet, budget: int, count: Callable[[str], int], first: str) -> AnswerSheet:
     """Return a sheet with its text, the section ``first`` at its top, and with no more on it than fits a budget.
 
-    What may mislead goes last: facts about others are left out first, then other memories, then what is out of date,
-    then what is known; both sides of a conflict stay together, and stay longest.
+    Other memories are left out first, then what is out of date, then what is known; both sides of a conflict stay
+    together, and stay longest.
     """
     groups: list[Group] = [("contested", sides) for sides in sheet.contested]
     groups += [("aging", (s,)) for s in sheet.aging] + [("known", (s,)) for s in sheet.known]
     groups += [("outdated", (s,)) for s in sheet.outdated] + [("memories", (s,)) for s in sheet.memories]
-    groups += [("also", (s,)) for s in sheet.also]
     groups.sort(key=lambda group: group[0] != first)
     for kept in range(len(groups), -1, -1):
         shown = _of(sheet, groups[:kept], sum(len(sides) for _, sides in groups[kept:]))
@@ -51,7 +50,6 @@ def _of(sheet: AnswerSheet, groups: Sequence[Group], left_out: int) -> AnswerShe
         contested=contested,
         outdated=singles("outdated"),
         memories=singles("memories"),
-        also=singles("also"),
         left_out=left_out,
     )
 
@@ -68,7 +66,6 @@ def _text(sheet: AnswerSheet, first: str) -> str:
         "contested": ("Conflicting: nobody has said yet which is right", contested),
         "outdated": ("Out of date: do not rely on it", [_past(s) for s in sheet.outdated]),
         "memories": ("Said in other memories, as it was then", [_remembered(s) for s in sheet.memories]),
-        "also": ("Of others, because nothing above answers", [_believed(s) for s in sheet.also]),
         "unknown": ("Not known", [f"- {sentence}" for sentence in sheet.unknown]),
     }
     lines = [f"Question: {flat(sheet.query, _LONGEST_QUOTE)}", HEAD, *_time(sheet)]
