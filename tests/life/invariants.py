@@ -1,0 +1,151 @@
+"""What must hold of a store at any time of a life, read through public verbs alone. Each check returns its faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from life.driver import Told
+from perdure.memory import Memory
+from perdure.records.errors import PerdureError
+from perdure.records.memory import Form, MemoryItem, State, Status
+from perdure.records.report import Entry
+
+LATE: Final = timedelta(days=7)
+"""So long after it fell due a move must be done, or wait for a reason that is shown."""
+MOVES: Final = re.compile(r"^(hot|warm|cold|vault|full|summary|keywords|archived)( to |:)")
+GONE: Final = (Status.SUPERSEDED, Status.INVALIDATED, Status.CONSOLIDATED)
+
+
+def everything(memory: Memory) -> list[MemoryItem]:
+    """Return every memory, hidden ones too, newest first."""
+    found: list[MemoryItem] = []
+    while page := memory.list(limit=1000, include_archived=True, before=found[-1].id if found else None):
+        found += page
+    return found
+
+
+def nothing_is_lost(memory: Memory, told: Told) -> Iterator[str]:
+    """Every acknowledged memory is there, with all its words, whatever form it shows."""
+    for identity, text in told.texts.items():
+        found = memory.get(identity, include_archived=True)
+        if found is None:
+            yield f"{identity} is gone: {text[:60]}"
+        elif found.form is Form.FULL and found.content != text:
+            yield f"{identity} says {found.content[:60]!r} instead of {text[:60]!r}"
+        elif found.form is not Form.FULL and found.status is Status.ACTIVE:
+            yield from _whole_text_comes_back(memory, found, text)
+
+
+def _whole_text_comes_back(memory: Memory, shown: MemoryItem, text: str) -> Iterator[str]:
+    done = memory.restore(shown.id, "full")
+    if done.memory.content != text:
+        yield f"{shown.id} restores {done.memory.content[:60]!r} instead of {text[:60]!r}"
+    memory.undo(str(done.operation))
+
+
+def every_change_is_explained(histories: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
+    """Every journal entry has a reason in words; that of a move by rule has numbers too."""
+    for identity, entries in histories.items():
+        for entry in entries:
+            if not re.search(r"[a-z]{3}", entry.because):
+                yield f"{entry.operation} of {identity} gives no reason: {entry.because!r}"
+            elif entry.operation == "sweep" and MOVES.match(entry.because) and not re.search(r"\d", entry.because):
+                yield f"{entry.operation} of {identity} gives no numbers: {entry.because!r}"
+
+
+def journal_tells_the_state(items: Sequence[MemoryItem], histories: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
+    """Played from the birth of a memory on, the journal gives its state."""
+    for item in items:
+        told = _replayed(histories[item.id])
+        for name in State.__slots__:
+            # Held is no part of the journal: any change of the namespace releases it.
+            if name not in ("held", "due_ms") and told.get(name) != getattr(item.state, name):
+                yield f"{item.id}: {name} is {getattr(item.state, name)!r}, the journal tells {told.get(name)!r}"
+
+
+def _replayed(entries: Sequence[Entry]) -> dict[str, Any]:
+    row: dict[str, Any] = {f.name: f.default for f in fields(State) if f.default is not MISSING}
+    for entry in entries:
+        if entry.target == "memory" and entry.after is not None:
+            row.update(entry.after)
+    return row
+
+
+def hidden_stays_hidden(
+    memory: Memory, items: Sequence[MemoryItem], questions: Sequence[str], opening: str
+) -> Iterator[str]:
+    """What is archived or no longer holds is in no answer, no list, no MEMORY.md and no start of a session."""
+    hidden = {m.id: m for m in items if m.status is not Status.ACTIVE}
+    for query in questions:
+        for hit in memory.recall(query, limit=20, touch=False).hits:
+            if hit.memory.id in hidden:
+                yield f"{hit.memory.status} {hit.memory.id} answers {query!r}"
+    yield from (f"{m.status} {m.id} is listed" for m in memory.list(limit=1000) if m.id in hidden)
+    digest = memory.digest_details()
+    yield from (f"{hidden[i].status} {i} is in the digest" for i in digest.ids if i in hidden)
+    yield from (f"{i} is hidden and can be had" for i in list(hidden)[:50] if memory.get(i) is not None)
+    said = {m.content for m in items if m.status is Status.ACTIVE}
+    for text, where in ((digest.text, "MEMORY.md"), (opening, "the start of a session")):
+        for item in hidden.values():
+            if len(item.content) > 25 and item.content in text and not any(item.content in s for s in said):
+                yield f"{where} shows what is {item.status}: {item.content[:80]}"
+
+
+def digest_fits(memory: Memory) -> Iterator[str]:
+    """MEMORY.md keeps within its budget, whatever it is."""
+    for budget in (100, 500, 2000):
+        if (digest := memory.digest_details(budget_tokens=budget)).tokens > budget:
+            yield f"MEMORY.md has {digest.tokens} tokens of {budget}"
+
+
+def nothing_waits_in_silence(memory: Memory, items: Sequence[MemoryItem], now: datetime) -> Iterator[str]:
+    """What has been due for a week is done, or waits for a reason that ``why`` shows."""
+    for item in items:
+        if item.status is Status.ACTIVE and item.due_at is not None and item.due_at < now - LATE:
+            why = memory.why(item.id)
+            told = [why.next_move, *(e.because for e in why.history[-1:])]
+            if not any("held" in text and ("budget" in text or "gate" in text) for text in told):
+                yield f"{item.id} has been due since {item.due_at}, and nothing says why it waits: {why.next_move}"
+
+
+def state_of_everything(memory: Memory) -> dict[str, object]:
+    """Return what can be seen of a store, without what use alone has changed."""
+    items = everything(memory)
+    return {
+        "memories": {
+            m.id: (m.content, m.tags, m.status, m.tier, m.form, m.scope, m.pinned, m.session, m.task) for m in items
+        },
+        "facts": sorted((f.id, f.value, f.state, f.contested) for f in memory.facts(limit=1000, past=True)),
+        "entities": sorted((e.name, tuple(e.aliases)) for e in memory.entities(limit=1000)),
+        "questions": sorted((q.id, q.question, q.why) for q in memory.review(limit=1000)),
+    }
+
+
+def undo_everything(memory: Memory, operations: Sequence[str]) -> Iterator[str]:
+    """Take operations back, newest first; what the life itself has taken back is left."""
+    known = {o.id: o for o in memory.history(limit=1000)}
+    for identity in reversed(operations):
+        if identity in known and (known[identity].undoes is not None or known[identity].undone_by is not None):
+            continue
+        try:
+            memory.undo(identity)
+        except PerdureError as error:
+            if "already undone" not in error.message:
+                yield f"{identity} cannot be undone: {error.message}"
+
+
+def differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    """Return where two states of everything differ."""
+    found = []
+    for name in before:
+        one, other = before[name], after[name]
+        if isinstance(one, dict) and isinstance(other, dict):
+            keys = [k for k in {**one, **other} if one.get(k) != other.get(k)]
+            found += [f"{name} {k}: {one.get(k)} is {other.get(k)}" for k in keys]
+        elif one != other:
+            found.append(f"{name}: {one!r} is {other!r}"[:400])
+    return found

@@ -1,0 +1,409 @@
+"""Lives: what people and their agents do with a store over months, as steps of public verbs; made from a seed alone.
+
+A life knows no rule of the engine. It says what somebody does and when; what comes of it is the store's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from life.words import CODER, DESK, FAMILY, HISTORY, TALK, Grammar
+
+MINUTES: Final = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that somebody does.
+
+    Attributes:
+        minute: Of the day, 0 to 1439.
+        verb: What, as ``driver.Player`` names it.
+        arguments: With what; memories are named by their labels.
+        label: What the memory that comes of it is called in later steps; empty if it is not named again.
+    """
+
+    minute: int
+    verb: str
+    arguments: Mapping[str, Any]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day of a life; days on which nothing happens are left out."""
+
+    number: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A life.
+
+    Attributes:
+        kind: What kind of user lives it.
+        seed: Of its randomness.
+        policy: The store's policy, as given to ``perdure.open``.
+        length: Days until its end, those without a step included.
+        days: What happens, in the order of time.
+        questions: What can be asked about it at any time.
+    """
+
+    kind: str
+    seed: int
+    policy: Mapping[str, Any]
+    length: int
+    days: tuple[Day, ...]
+    questions: tuple[str, ...]
+
+
+@dataclass
+class Teller:
+    """Tells a life: keeps what is true by now, so that people change their minds about something."""
+
+    chance: Random
+    grammar: Grammar
+    steps: list[Step] = field(default_factory=list)
+    known: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    """(subject, attribute) -> (label, value), as it is by now."""
+    past: list[tuple[str, str]] = field(default_factory=list)
+    """(label, text) of everything that was told to be remembered."""
+    put_away: list[str] = field(default_factory=list)
+    """Labels of what was archived by hand."""
+    loved: list[str] = field(default_factory=list)
+    """Questions that are asked again and again."""
+    minute: int = 0
+    count: int = 0
+
+    def often(self, share: float) -> bool:
+        """Whether something happens that happens in this share of cases."""
+        return self.chance.random() < share
+
+    def draw(self, rule: str, **given: str) -> str:
+        """Return words by a rule of the grammar; what is given stands for the rules of these names."""
+        text = self.chance.choice(self.grammar[rule])
+        while "{" in text:
+            before, _, rest = text.partition("{")
+            name, _, after = rest.partition("}")
+            text = f"{before}{given.get(name) or self.draw(name, **given)}{after}"
+        return text
+
+    def step(self, verb: str, label: str = "", *, wait: int = 3, **arguments: Any) -> None:
+        """Do something some minutes after what was done last."""
+        self.minute = min(self.minute + self.chance.randint(1, 2 * wait), MINUTES - 1)
+        self.steps.append(Step(self.minute, verb, arguments, label))
+
+    def label(self) -> str:
+        """Return a new label."""
+        self.count += 1
+        return f"m{self.count}"
+
+    # --- what people do
+
+    def note(self, rule: str = "note", **more: Any) -> None:
+        """Have something remembered; some of it is hearsay, and some hardly matters."""
+        label, text = self.label(), self.draw(rule)
+        if self.often(0.3):
+            more["confidence"] = self.chance.choice((0.2, 0.2, 0.35, 0.6))
+        if self.often(0.3):
+            more.setdefault("importance", self.chance.choice((0.0, 0.1, 0.3)))
+        self.past.append((label, text))
+        self.step("remember", label, content=text, **more)
+
+    def state(self, how: str = "remember", **more: Any) -> None:
+        """Say what holds of something: for the first time, or instead of what held before."""
+        subject = self.draw("subject")
+        attribute = self.chance.choice(self.grammar["attribute"])
+        value = self.draw(attribute)
+        text = self.draw(f"{attribute}.said", subject=subject, value=value)
+        label, before = self.label(), self.known.get((subject, attribute))
+        if before is not None and before[1] == value:
+            return
+        self.known[subject, attribute] = label, value
+        self.past.append((label, text))
+        facts = ({"subject": subject, "predicate": attribute.replace("_", " "), "value": value},)
+        if how == "update" and before is not None:
+            self.step("update", label, id=before[0], content=text)
+        elif how == "replaces" and before is not None:
+            self.step("remember", label, content=text, replaces=(before[0],), **more)
+        elif how == "facts":
+            self.step("remember", label, content=text, facts=facts, **more)
+        elif how == "say":
+            self.step("ingest", messages=(("user", text), ("assistant", self.draw("reply"))), session=self.draw("room"))
+        else:
+            self.step("remember", label, content=text, **more)
+
+    def ask(self, *, use: str = "", times: int = 1, wait: int = 3, **more: Any) -> None:
+        """Ask about something that was told, or something that never was."""
+        if self.known and self.often(0.85):
+            subject, attribute = self.chance.choice(sorted(self.known))
+            query = self.draw(f"{attribute}.asked", subject=subject)
+        else:
+            query = self.draw("asked")
+        for _ in range(times):
+            self.step("recall", query=query, use=use, wait=wait, **more)
+
+    def love(self) -> None:
+        """Ask one of few questions that come up all the time, and make use of the answer."""
+        if len(self.loved) < 4 and self.known:
+            subject, attribute = self.chance.choice(sorted(self.known))
+            self.loved.append(self.draw(f"{attribute}.asked", subject=subject))
+        if self.loved:
+            self.step("recall", query=self.chance.choice(self.loved), use="helpful", limit=2)
+
+    def talk(self, session: str, length: int, *, scope: str = "long_term", ago: int = 0) -> None:
+        """Have a conversation; what is said is taken in."""
+        messages: list[tuple[str, str]] = []
+        while len(messages) < length:
+            if self.known and self.often(0.25):
+                subject, attribute = self.chance.choice(sorted(self.known))
+                said = self.draw(f"{attribute}.said", subject=subject, value=self.known[subject, attribute][1])
+            else:
+                said = self.draw(self.chance.choice(("note", "note", "small")))
+            messages += [("user", said), ("assistant", self.draw("reply"))]
+        self.step("ingest", messages=tuple(messages), session=session, scope=scope, ago=ago)
+
+    def again(self) -> None:
+        """Say something once more: in the same words, or in nearly the same."""
+        if self.past:
+            old, text = self.chance.choice(self.past[-30:])
+            if self.put_away and self.often(0.3):
+                old = self.chance.choice(self.put_away)
+                text = dict(self.past)[old]
+            label, more = self.label(), self.draw("again")
+            text = text if self.often(0.5) else f"{more}{text[0].lower()}{text[1:]}" if more else text.rstrip(".")
+            self.past.append((label, text))
+            more_of_it = {"confidence": 0.2} if self.often(0.3) else {}
+            self.step("remember", label, content=text, **more_of_it)
+
+    def tidy(self) -> None:
+        """Decide by hand about something that was told."""
+        if not self.past:
+            return
+        label, _ = self.chance.choice(self.past)
+        verb = self.chance.choice(("pin", "unpin", "archive", "forget", "move", "reinforce", "weaken", "mark"))
+        if self.often(0.4):
+            verb = "restore"
+        more: dict[str, Any] = {}
+        if verb in ("archive", "forget"):
+            more = {"reason": self.draw("why")}
+            self.put_away.append(label)
+        elif verb == "restore":
+            label = self.chance.choice(self.put_away) if self.put_away and self.often(0.6) else label
+            label = label if self.often(0.5) else self.chance.choice(self.past[: 1 + len(self.past) // 3])[0]
+            more = {} if self.often(0.5) else {"level": "full"}
+        elif verb == "move":
+            more = {"tier": self.chance.choice(("hot", "warm", "cold")), "reason": self.draw("why")}
+        elif verb == "mark":
+            more = {"outcome": self.chance.choice(("helpful", "wrong"))}
+        self.step(verb, id=label, **more)
+        if self.often(0.2):
+            self.step("undo")
+
+    def begin(self, minute: int) -> None:
+        """Begin at some time of the day."""
+        self.minute = max(self.minute, minute)
+
+    def day(self, number: int) -> Day:
+        """Return what was done since the last day."""
+        steps, self.steps, self.minute = tuple(self.steps), [], 0
+        return Day(number, steps)
+
+
+Habit = Callable[[Teller, int], None]
+"""What somebody does on a day of a number."""
+
+
+def _coder(me: Teller, number: int) -> None:
+    if number % 7 in (5, 6) or me.often(0.3):
+        return
+    me.begin(9 * 60)
+    for _ in range(me.chance.randint(1, 2)):
+        me.state(me.chance.choice(("remember", "update", "replaces", "facts", "facts")), tags=(me.draw("tag"),))
+    me.note()
+    if number % 20 == 9:
+        me.step("move", id=me.past[-1][0], tier="hot", reason=me.draw("why"))
+    if me.often(0.3):
+        _task(me, f"work-{number}", f"task-{number}")
+    for _ in range(me.chance.randint(0, 1)):
+        me.ask(use=me.chance.choice(("helpful", "", "unused", "wrong") if me.often(0.2) else ("helpful", "")))
+    me.love()
+    if me.often(0.2):
+        me.ask(times=me.chance.randint(3, 6), wait=6)
+    _keep_house(me, number)
+    me.step("review", answers=2)
+
+
+def _task(me: Teller, session: str, task: str) -> None:
+    """Work on a task in a session, and end both."""
+    for _ in range(me.chance.randint(2, 3)):
+        me.note(session=session, task=task)
+    me.step("relate", number=3)
+    me.step("recall", query=me.draw("asked"), inside=session, use="helpful")
+    me.step("complete_task", task_id=task)
+    me.talk(session, me.chance.randint(4, 8), scope="session")
+    me.step("recall", query=me.draw("asked"), inside=session)
+    me.step("end_session", session_id=session)
+
+
+def _keep_house(me: Teller, number: int) -> None:
+    """Say things twice, tidy up, read again, and merge what is double every other week."""
+    if me.often(0.4):
+        me.again()
+    if me.often(0.5):
+        me.tidy()
+    if me.often(0.2):
+        me.step("reread", query=me.draw("asked"))
+    if me.often(0.15):
+        me.step("extract", text=f"{me.draw('note')} {me.draw('small')} {me.draw('decided')}")
+    if number % 14 == 11:
+        me.step("consolidate", similarity_threshold=0.85, strategy=me.chance.choice(("keep_newest", "merge_content")))
+
+
+def _desk(me: Teller, number: int) -> None:
+    """Tickets, now and then an outage of which everybody writes, and few answers that are needed all the time."""
+    me.begin(8 * 60)
+    if number % 7 == 6:
+        return
+    for ticket in range(me.chance.randint(0, 1)):
+        me.talk(f"ticket-{number}-{ticket}", me.chance.randint(2, 4))
+    me.note()
+    if me.often(0.12):
+        _outage(me)
+    me.state(me.chance.choice(("remember", "update", "replaces")), importance=me.chance.choice((0.5, 0.9)))
+    if number % 3 == 0:
+        me.note("guide", importance=0.8)
+    for _ in range(me.chance.randint(0, 3)):
+        me.love()
+    me.ask(use=me.chance.choice(("helpful", "wrong", "", "")))
+    if me.often(0.3):
+        me.ask(times=me.chance.randint(3, 5), wait=5)
+    _clean_up(me, number)
+
+
+def _clean_up(me: Teller, number: int) -> None:
+    if me.often(0.2):
+        me.again()
+    if me.often(0.15):
+        me.tidy()
+    if number % 10 == 9:
+        me.step("consolidate", similarity_threshold=0.8, strategy="keep_highest_importance")
+    if number % 30 == 29:
+        me.step("fit", tokens=6000)
+
+
+def _outage(me: Teller) -> None:
+    """Let many write of the same within an hour, in their words and by hearsay."""
+    outage = me.draw("outage")
+    for _ in range(me.chance.randint(4, 9)):
+        label = me.label()
+        me.past.append((label, outage))
+        sure = me.chance.choice((0.2, 0.3, 0.7))
+        me.step("remember", label, content=f"{me.draw('caller')} {outage}", tags=("outage",), confidence=sure)
+
+
+def _family(me: Teller, number: int) -> None:
+    """Few words a week, of which much changes: where people live, what they like, when they come."""
+    if not me.often(0.25):
+        return
+    me.begin(17 * 60)
+    for _ in range(me.chance.randint(1, 2)):
+        me.state(me.chance.choice(("say", "say", "facts", "update", "remember")))
+    if me.often(0.5):
+        me.talk(f"evening-{number}", me.chance.randint(2, 6))
+    if me.often(0.5):
+        me.ask(use=me.chance.choice(("helpful", "wrong", "")))
+    if me.often(0.3):
+        me.love()
+    if me.often(0.5):
+        me.step("review", answers=me.chance.randint(1, 3))
+    if me.often(0.4):
+        me.tidy()
+    if number % 30 > 26:
+        me.step("summarize")
+        me.step("learn_rates")
+
+
+def _importer(me: Teller, number: int) -> None:
+    """Ten years of history on the first day, and after that a question now and then."""
+    if number == 0:
+        for year in range(12, 0, -1):
+            for _ in range(2):
+                ago = 365 * year - me.chance.randint(0, 300)
+                me.talk(f"archive-{year}-{ago}", me.chance.randint(4, 6), ago=ago)
+            me.note("guide", ago=365 * year - 20)
+            me.note(ago=365 * year - 40)
+        return
+    if number < 8:
+        me.talk(f"import-{number}", 4, ago=me.chance.randint(30, 3000))
+    if not me.often(0.3):
+        return
+    me.begin(20 * 60)
+    me.ask(use=me.chance.choice(("helpful", "", "")))
+    me.step("reread", query=me.draw("asked"))
+    if me.often(0.3):
+        me.love()
+    if me.often(0.3):
+        me.state()
+    if me.often(0.15):
+        me.tidy()
+
+
+def _returner(me: Teller, number: int) -> None:
+    """Weeks of use, half a year of nothing, and then back."""
+    if not 18 < number < 200:
+        me.begin(10 * 60)
+        me.state(me.chance.choice(("remember", "update", "facts")))
+        me.note()
+        if me.often(0.4):
+            me.note(session=f"visit-{number}")
+            me.talk(f"visit-{number}", me.chance.randint(2, 6), scope=me.chance.choice(("session", "long_term")))
+            me.step("promote", session_id=f"visit-{number}")
+        me.ask(use="helpful")
+        me.love()
+        if me.often(0.3):
+            me.again()
+        if me.often(0.3):
+            me.tidy()
+
+
+WORDS_ONLY: Final = {"embedder": {"model": "none"}}
+KINDS: Final[Mapping[str, tuple[Habit, Grammar, Mapping[str, Any]]]] = {
+    "coder": (_coder, CODER, {"preset": "balanced"}),
+    "desk": (_desk, DESK, {"preset": "tiered"}),
+    "family": (_family, FAMILY, {"preset": "facts"}),
+    "importer": (_importer, HISTORY, {"preset": "balanced"}),
+    "returner": (_returner, CODER, {"preset": "confidence-decay", "gates": {"canaries": 6}}),
+    "visitor": (_returner, FAMILY, {"preset": "activation"}),
+}
+"""Kind of user -> habits, words, and the policy of the store."""
+
+
+def life_of(kind: str, seed: int, length: int, **policy: Any) -> Life:
+    """Return the life of a kind of user.
+
+    Args:
+        kind: One of ``KINDS``.
+        seed: The same seed, the same life.
+        length: Days, 30 to 400.
+        policy: Sections that are set besides those of the kind.
+    """
+    habit, grammar, own = KINDS[kind]
+    me = Teller(Random(f"{kind} {seed}"), {**TALK, **grammar})  # noqa: S311  # repeatable on purpose
+    days = tuple(_days(me, habit, length))
+    questions = dict.fromkeys(
+        me.draw(f"{attribute}.asked", subject=subject) for subject, attribute in sorted(me.known)[:12]
+    )
+    return Life(kind, seed, {**WORDS_ONLY, **own, **policy}, length, days, (*questions, *me.loved))
+
+
+def _days(me: Teller, habit: Habit, length: int) -> Iterator[Day]:
+    for number in range(length):
+        habit(me, number)
+        day = me.day(number)
+        if day.steps:
+            yield day

@@ -1,0 +1,84 @@
+"""Lives that were played to their end, checked, and taken back; each once for all tests of a process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from conftest import HashEmbedder
+from life import invariants
+from life.coverage import reached
+from life.driver import Player, begin
+from life.lives import life_of
+
+CORE: Final[Mapping[str, tuple[int, int, float]]] = {
+    "coder": (1, 72, 24.0),
+    "desk": (1, 50, 6.0),
+    "family": (1, 215, 48.0),
+    "importer": (1, 45, 24.0),
+    "returner": (1, 212, 72.0),
+    "visitor": (1, 206, 48.0),
+}
+"""Kind of user -> seed, days, and hours between sweeps of the life that ``make test`` plays."""
+
+MIDDLE: Final = 0.6
+"""Share of a life after which its state is kept, to be found again when the rest is taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a life showed: check -> its faults, and row of the coverage table -> how often it was reached."""
+
+    faults: Mapping[str, list[str]]
+    rows: Mapping[str, int]
+
+
+@cache
+def played(kind: str) -> Played:
+    """Play a life on a file in memory."""
+    seed, days, every = CORE[kind]
+    return live(begin(life_of(kind, seed, days), ":memory:", every=every, embedder=HashEmbedder()))
+
+
+def live(player: Player) -> Played:
+    """Play a life to its end, check it, and take it back."""
+    life, memory, clock = player.life, player.memory, player.clock
+    nothing = invariants.state_of_everything(memory)
+    player.play(int(life.length * MIDDLE))
+    memory.sweep()
+    player.note_end()
+    then, before, first = clock.now, invariants.state_of_everything(memory), len(player.told.operations)
+    told = player.play()
+    memory.sweep()
+    faults, rows = _checked(player)
+    player.note_end()
+    faults["undone to the middle"] = [*invariants.undo_everything(memory, told.operations[first:])]
+    clock.now = then
+    faults["as in the middle"] = invariants.differences(before, invariants.state_of_everything(memory))
+    faults["undone"] = [*invariants.undo_everything(memory, told.operations[:first])]
+    faults["as at the beginning"] = [
+        *invariants.differences(nothing, invariants.state_of_everything(memory)),
+        *(f"{q!r} is answered" for q in life.questions if not memory.recall(q, touch=False).nothing_known),
+        *memory.check(),
+    ]
+    memory.close()
+    return Played(faults, rows)
+
+
+def _checked(player: Player) -> tuple[dict[str, list[str]], Mapping[str, int]]:
+    memory, told = player.memory, player.told
+    items = invariants.everything(memory)
+    histories: dict[str, Any] = {item.id: memory.history(item.id) for item in items}
+    opening = memory.agent.opening("a new session", "default")
+    return {
+        "nothing waits in silence": [*invariants.nothing_waits_in_silence(memory, items, player.clock.now)],
+        "nothing is lost": [*invariants.nothing_is_lost(memory, told)],
+        "every change is explained": [*invariants.every_change_is_explained(histories)],
+        "the journal tells the state": [*invariants.journal_tells_the_state(items, histories)],
+        "what is hidden stays hidden": [*invariants.hidden_stays_hidden(memory, items, player.life.questions, opening)],
+        "the digest fits": [*invariants.digest_fits(memory)],
+        "budgets hold each day": told.over_budget,
+        "the store is sound": memory.check(),
+    }, reached(histories.values())
