@@ -272,12 +272,12 @@ def _desk(me: Teller, number: int) -> None:
     for ticket in range(me.chance.randint(0, 1)):
         me.talk(f"ticket-{number}-{ticket}", me.chance.randint(2, 4))
     me.note()
-    if me.often(0.12):
+    if number in (3, 9) or me.often(0.06):
         _outage(me)
     me.state(me.chance.choice(("remember", "update", "replaces")), importance=me.chance.choice((0.5, 0.9)))
     if number % 3 == 0:
         me.note("guide", importance=0.8)
-    for _ in range(me.chance.randint(0, 3)):
+    for _ in range(me.chance.randint(0, 2)):
         me.love()
     me.ask(use=me.chance.choice(("helpful", "wrong", "", "")))
     if me.often(0.3):
@@ -299,7 +299,7 @@ def _clean_up(me: Teller, number: int) -> None:
 def _outage(me: Teller) -> None:
     """Let many write of the same within an hour, in their words and by hearsay."""
     outage = me.draw("outage")
-    for _ in range(me.chance.randint(4, 9)):
+    for _ in range(me.chance.randint(6, 9)):
         label = me.label()
         me.past.append((label, outage))
         sure = me.chance.choice((0.2, 0.3, 0.7))

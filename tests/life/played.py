@@ -15,7 +15,7 @@ from life.lives import life_of
 
 CORE: Final[Mapping[str, tuple[int, int, float]]] = {
     "coder": (1, 72, 24.0),
-    "desk": (1, 50, 6.0),
+    "desk": (1, 48, 12.0),
     "family": (1, 215, 48.0),
     "importer": (1, 45, 24.0),
     "returner": (1, 212, 72.0),

