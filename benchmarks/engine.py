@@ -29,7 +29,7 @@ import perdure
 from made import NOW_MS, SMALL, SPACE, Given, Made
 from perdure.records.instant import from_instant
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Query
 from perdure.stores.sqlite.store import SqliteStore
 from report import Row, finished, interleaved, parser, say

@@ -23,7 +23,7 @@ from engine import opened
 from made import NOW_MS
 from perdure.records.instant import from_instant
 from perdure.records.plan import Change, Plan, Target
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Query
 from report import Row, finished, interleaved, parser, say
 

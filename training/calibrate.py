@@ -23,7 +23,7 @@ import numpy as np
 
 from corpus import conversations
 from perdure.models.local import LocalEmbedder
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.rules.ranking import drop_unrelated, rank_candidates
 from pools import Searched, data_file, evaluation_chats, search_all
 

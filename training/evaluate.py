@@ -21,7 +21,7 @@ import numpy as np
 
 from perdure.models.local import LocalEmbedder
 from perdure.records.memory import searchable
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.rules.ranking import drop_unrelated, rank_candidates
 from pools import Chat, Kept, Searched, data_file, evaluation_chats, plain, search_all
 

@@ -25,7 +25,7 @@ import numpy as np
 import perdure
 from chats import Chat, Kept
 from perdure.models.local import LocalEmbedder
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Pool
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known
 from pools import Asked, Searched, evaluation_chats, search_all, searched_in

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.formulas.fusion import fuse, idf
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Hit, Query
 from perdure.rules.language.words import STOP_WORDS, is_named, may_answer, names_in, people_named, query_words
 from perdure.rules.ranking import (

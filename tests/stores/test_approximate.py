@@ -8,7 +8,7 @@ import pytest
 
 import perdure
 from conftest import Clock
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Query
 from perdure.records.vector import Space
 from perdure.stores.postgres.server import PostgresSession, _text

@@ -9,7 +9,7 @@ from perdure.records.document import Shelf
 from perdure.records.errors import ConflictError, GateStopped
 from perdure.records.memory import Form, Status
 from perdure.records.plan import Change, Target
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Query
 from stores.planning import applied, document, shortened
 

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from conftest import HARSH, START, WORDS_ONLY, Clock, HashEmbedder, bare_memories, logical, opened, places, servers
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.stores.sqlite import searching
 
 NOUNS = [

@@ -134,10 +134,11 @@ WHOLE = {
     "namespaces",
     "due_namespaces",
     "held_namespaces",
+    "rows_with_text",
     *RULES,
     *OWN_RULES,
 }
-"""Reading every namespace is what these are for: statistics, and the search for damage."""
+"""Reading every namespace is what these are for: statistics, searching for damage, proving that a text is gone."""
 
 
 @pytest.mark.parametrize("name", named("routed"))

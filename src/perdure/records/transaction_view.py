@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from perdure.records.memory import Record
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 
 

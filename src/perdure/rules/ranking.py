@@ -13,7 +13,7 @@ from perdure.formulas.fusion import Ints, context_parts, dated_parts, fuse
 from perdure.formulas.relevance import answer_chance, hit_chances
 from perdure.records.instant import DAY_MS, Instant
 from perdure.records.memory import MemoryItem
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Candidate, Hit, Pool, Query, Ranked
 from perdure.records.vector import Vector
 from perdure.rules.language.dates import periods_in

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from perdure.formulas.fusion import fuse
 from perdure.records.memory import searchable
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Candidate, Filters, Pool, Query
 from perdure.stores.packing import unpacked
 from perdure.stores.session import Session

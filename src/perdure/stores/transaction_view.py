@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from perdure.records.memory import Record
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.stores import reading
 from perdure.stores.session import Session

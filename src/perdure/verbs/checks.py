@@ -30,9 +30,18 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     """
     bound = verb.signature.bind(memory, *args, **kwargs).arguments
     arguments = dict(list(bound.items())[1:])
+    parameters = [parameter for parameter in verb.parameters if parameter.name in arguments]
+    _check_values(parameters, arguments)
+    for parameter in parameters:
+        if parameter.param.refers is not None and arguments[parameter.name] is not None:
+            arguments[parameter.name] = _resolved(memory, parameter, arguments[parameter.name])
+    return arguments
+
+
+def _check_values(parameters: Iterable[Parameter], arguments: dict[str, Any]) -> None:
+    """Put checked values in place of the given ones; all that are refused are named at once."""
     faults: list[InvalidInput] = []
-    given_ones = [parameter for parameter in verb.parameters if parameter.name in arguments]
-    for parameter in given_ones:
+    for parameter in parameters:
         try:
             arguments[parameter.name] = checked_value(parameter, arguments[parameter.name])
         except InvalidInput as fault:
@@ -40,10 +49,6 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     if faults:
         remedies = dict.fromkeys(fault.remedy for fault in faults)
         raise InvalidInput(" ".join(fault.message for fault in faults), remedy=" ".join(remedies))
-    for parameter in given_ones:
-        if parameter.param.refers is not None and arguments[parameter.name] is not None:
-            arguments[parameter.name] = _resolved(memory, parameter, arguments[parameter.name])
-    return arguments
 
 
 def checked_value(parameter: Parameter, value: Any) -> Any:

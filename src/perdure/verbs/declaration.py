@@ -176,20 +176,20 @@ VERBS: Final[dict[str, Verb]] = {}
 """All verbs by name, in the order of their declaration."""
 
 
-def verb(panel: Panel, **told: Any) -> Callable[[Callable[Concatenate[S, P], R]], Callable[Concatenate[S, P], R]]:
+def verb(panel: Panel, **attributes: Any) -> Callable[[Callable[Concatenate[S, P], R]], Callable[Concatenate[S, P], R]]:
     """Declare a method as a verb: its arguments are checked, and every way in can offer it.
 
     Args:
         panel: Where the help page lists it.
-        told: Further attributes of ``Verb``; ``name`` where the method's differs.
+        attributes: Further attributes of ``Verb``; ``name`` where the method's differs.
     """
 
     def register(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
         from perdure.verbs.checks import checked_arguments  # noqa: PLC0415  # the checks read declarations
 
-        name = told.pop("name", method.__name__)
-        command = told.pop("command", name.replace("_", "-"))
-        declared = VERBS[name] = Verb(name, method, panel, command=command, **told)
+        name = attributes.pop("name", method.__name__)
+        attributes.setdefault("command", name.replace("_", "-"))
+        declared = VERBS[name] = Verb(name, method, panel, **attributes)
 
         @functools.wraps(method)
         def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -19,11 +19,11 @@ from perdure.records.lease import Lease
 from perdure.records.link_kinds import STANDS_FOR
 from perdure.records.memory import Record
 from perdure.records.plan import Plan, Target
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
 from perdure.rules.lifecycle.canaries import canaries_from_feedback, lost_answers, recall_refusal
-from perdure.rules.lifecycle.loss_budget import Budget, Ledger
+from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
 from perdure.rules.lifecycle.signals import memory_items
 from perdure.rules.ranking import drop_unrelated, rank_candidates, why_nothing_known, with_signals
 
@@ -95,9 +95,9 @@ def _over_budget(ctx: Context, plan: Plan) -> str:
         for c in plan.changes
         if c.after and c.after.get("status") == "archived"
     )
-    ledger, before = ledger_of(ctx, plan.namespace, min(days, default=plan.at // DAY_MS)), 0
+    history, before = loss_history(ctx, plan.namespace, min(days, default=plan.at // DAY_MS)), 0
     for day, hides in sorted(days.items()):
-        budget = ledger.budget(day)
+        budget = history.budget(day)
         allowed = replace(budget, visible=budget.visible - before).allowance(gates)
         if hides > allowed:
             return (
@@ -110,14 +110,14 @@ def _over_budget(ctx: Context, plan: Plan) -> str:
 def budget_of(ctx: Context, place: str) -> Budget:
     """Return what may still be hidden or shortened in a namespace today."""
     now = ctx.clock()
-    return Budget(ctx.store.visible_count(place), ledger_of(ctx, place, now // DAY_MS).hidden.get(now // DAY_MS, 0))
+    return Budget(ctx.store.visible_count(place), loss_history(ctx, place, now // DAY_MS).hidden.get(now // DAY_MS, 0))
 
 
-def ledger_of(ctx: Context, place: str, day: int) -> Ledger:
+def loss_history(ctx: Context, place: str, day: int) -> LossHistory:
     """Return what a namespace gained and lost on each day since one (days since 1970 UTC)."""
     store, since = ctx.store, day * DAY_MS
     shortened = store.shortened_by_day(place, since) if ctx.policy.gates.compress_share < 1 else ()
-    return Ledger.of(
+    return LossHistory.of(
         store.visible_count(place), store.stored_by_day(place, since), store.gone_by_day(place, since), shortened
     )
 

@@ -11,7 +11,7 @@ from typing import Final
 from perdure.operations.documents import PAGE, all_ids, ids_through, pages
 from perdure.operations.lifecycle.compression import shorten
 from perdure.operations.lifecycle.fit import fit_after_sweep
-from perdure.operations.lifecycle.gates import check_only, ledger_of, recall_gate, why_of, with_accepted_loss
+from perdure.operations.lifecycle.gates import check_only, loss_history, recall_gate, why_of, with_accepted_loss
 from perdure.operations.ports import Context
 from perdure.operations.store_protocol import Pairs
 from perdure.operations.writing import retry
@@ -151,7 +151,7 @@ def _ration(ctx: Context, place: str, now: Instant, until: Instant, *, anew: boo
     for ids in _pages(ctx, place, until, anew=anew):
         trajectories, _, accesses = _replay(ctx, place, ids, until, sharing.since)
         sharing.admit(trajectories, accesses)
-    return sharing.share_out(ledger_of(ctx, place, sharing.first_day)) if sharing.states else Ration()
+    return sharing.share_out(loss_history(ctx, place, sharing.first_day)) if sharing.states else Ration()
 
 
 def _rationing(ctx: Context, now: Instant, until: Instant, *, anew: bool) -> Rationing:

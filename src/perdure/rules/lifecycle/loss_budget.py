@@ -72,13 +72,12 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class LossHistory:
     """What a namespace gained and lost on each day since some day (days since 1970 UTC).
 
     A loss belongs to the day of its own date, so that a late sweep finds what each past day still had to give.
     """
 
-    # memories visible now
     visible: int  # memories visible now
     stored: Mapping[int, int]  # day -> memories stored on it
     gone: Mapping[int, int]  # day -> memories that went out of view on it, in whatever way
@@ -93,8 +92,8 @@ class Ledger:
         stored: Iterable[tuple[int, int]],
         gone: Sequence[tuple[int, str, int]],
         shortened: Iterable[tuple[int, int]],
-    ) -> Ledger:
-        """Return the ledger of (day, how many); of what is gone (day, operation that did it, how many)."""
+    ) -> LossHistory:
+        """Return the history of (day, how many); of what is gone (day, operation that did it, how many)."""
         return cls(
             visible,
             dict(stored),

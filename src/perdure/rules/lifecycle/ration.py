@@ -17,7 +17,7 @@ import numpy as np
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import State, Status
 from perdure.records.policy import Policy
-from perdure.rules.lifecycle.loss_budget import Budget, Ledger
+from perdure.rules.lifecycle.loss_budget import Budget, LossHistory
 from perdure.rules.lifecycle.moves import surety
 from perdure.rules.lifecycle.state_arrays import Columns
 from perdure.rules.lifecycle.trajectory import FAR, Accesses, Opening, Trajectory, Transition, replay
@@ -98,21 +98,21 @@ class Rationing:
         """The first day on which something may be lost."""
         return min((max(s.due_ms or 0, self._first(s).since) for s in self.states.values()), default=0) // DAY_MS
 
-    def share_out(self, ledger: Ledger) -> Ration:
+    def share_out(self, history: LossHistory) -> Ration:
         """Return from when each may lose what is due."""
         self.openings = self.since(self.states)
         waits: dict[str, Wait] = {}
         if self.policy.gates.compress_share < 1:
-            waits |= self._share_out(ledger, _SHORTENING)
-        return Ration(self.openings, waits | self._share_out(ledger, _HIDING))
+            waits |= self._share_out(history, _SHORTENING)
+        return Ration(self.openings, waits | self._share_out(history, _HIDING))
 
-    def _share_out(self, ledger: Ledger, kind: _Kind) -> dict[str, Wait]:
+    def _share_out(self, history: LossHistory, kind: _Kind) -> dict[str, Wait]:
         """Play one kind of loss day by day, and return what waits at the end."""
         due = self._losses(self.states, kind)
         granted: dict[int, int] = {}
         while due:
             day = min(x.at for x in due.values()) // DAY_MS
-            budget = _after(ledger.budget(day), granted, day, kind)
+            budget = _after(history.budget(day), granted, day, kind)
             allowed = kind.allowance(budget, self.policy)
             today = [x for x in due.values() if x.at // DAY_MS == day]
             if len(today) > allowed:
@@ -122,7 +122,7 @@ class Rationing:
             for x in today:
                 del due[x.id]
             if (day + 1) * DAY_MS > self.until:
-                tomorrow = kind.allowance(_after(ledger.budget(day + 1), granted, day + 1, kind), self.policy)
+                tomorrow = kind.allowance(_after(history.budget(day + 1), granted, day + 1, kind), self.policy)
                 return self._wait(late, day + 1, kind, tomorrow)
             self._postpone(late, day + 1, kind)
             due |= self._losses(late, kind)

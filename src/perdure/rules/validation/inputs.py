@@ -60,12 +60,11 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
     try:
         _check_json(metadata)
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
-        size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
             f"metadata is not valid JSON data ({error}).", remedy="Use text, finite numbers, lists and dicts."
         ) from None
-    if size > policy.limits.metadata_bytes:
+    if (size := len(text.encode("utf-8"))) > policy.limits.metadata_bytes:
         raise InvalidInput(
             f"metadata has {size:,} bytes; {policy.limits.metadata_bytes:,} are allowed.",
             remedy="Keep large data elsewhere and store a reference.",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perdure.formulas.fusion import idf
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.records.vector import Vector
 from perdure.stores.postgres.postings import term_of

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters
 from perdure.stores.codes import similarities
 from perdure.stores.search import SELECTIVE, SLACK, WIDER, Float32s, Narrow, Search

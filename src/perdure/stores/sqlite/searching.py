@@ -8,7 +8,7 @@ from typing import Final
 import apsw
 import numpy as np
 
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.vector import Vector
 from perdure.stores.reading import active_space

@@ -15,7 +15,7 @@ from perdure.records.errors import StoreReadOnly
 from perdure.records.instant import Instant
 from perdure.records.lease import Lease
 from perdure.records.plan import Plan
-from perdure.records.policy import RecallPolicy
+from perdure.records.policy_recall import RecallPolicy
 from perdure.records.recall import Filters, Pool, Query
 from perdure.records.transaction_view import TransactionView
 from perdure.records.vector import Vector

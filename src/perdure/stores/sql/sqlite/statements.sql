@@ -346,7 +346,8 @@ SELECT term FROM vocabulary WHERE term >= :first AND term < :last ORDER BY term 
 
 -- name: alone
 -- kind: routed
-SELECT NOT EXISTS (SELECT 1 FROM namespace WHERE namespace <> :namespace);
+SELECT NOT EXISTS (SELECT 1 FROM namespace WHERE namespace < :namespace)
+AND NOT EXISTS (SELECT 1 FROM namespace WHERE namespace > :namespace);
 
 -- name: best_by_words
 -- kind: fan-out
