@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 import perdure
 from perdure.records.errors import InvalidInput
 from perdure.records.instant import from_instant, to_instant
-from perdure.records.memory import Kind, Scope
+from perdure.records.memory import Scope
 from perdure.records.policy import Policy
 from perdure.rules.policy_check import policy_from
 from perdure.rules.validation import inputs as intake
-from perdure.rules.validation import queries as asking
 from perdure.rules.validation import values
 from rules.builders import START
 
@@ -167,10 +166,6 @@ def test_shares_within_0_to_1_are_accepted(value):
 
 def test_a_whole_number_beyond_float64_is_refused():
     refuses(lambda: draft(importance=10**400))
-
-
-def test_days_beyond_float64_are_refused():
-    refuses(lambda: asking.days(10**400))
 
 
 @pytest.mark.behaviour("I4")
@@ -392,38 +387,46 @@ def test_nothing_is_stored_where_one_of_several_is_refused():
 # --- questions
 
 
+@pytest.fixture(scope="module")
+def asked():
+    with perdure.open(":memory:", policy={"embedder": {"model": "none"}}) as memory:
+        memory.remember("The team meets on Mondays.", kind="note", tags=["a"])
+        yield memory
+
+
 @pytest.mark.parametrize("text", BAD_TEXT.values(), ids=BAD_TEXT.keys())
-def test_bad_questions_and_ids_are_refused(text):
-    assert "query" in refuses(lambda: asking.question(text)).message
-    assert "id" in refuses(lambda: asking.identity(text)).message
+def test_bad_questions_and_ids_are_refused(asked, text):
+    assert "query" in refuses(lambda: asked.recall(text)).message
+    assert "id" in refuses(lambda: asked.get(text)).message
 
 
-def test_a_question_may_be_long_but_not_endless():
-    assert asking.question("x" * 10_000)
-    refuses(lambda: asking.question("x" * 10_001))
+def test_a_question_may_be_long_but_not_endless(asked):
+    assert asked.recall("x" * 10_000).nothing_known
+    refuses(lambda: asked.recall("x" * 10_001))
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1001, 1.0, "5", None, True, math.nan])
-def test_limits_are_whole_numbers_from_1_to_1000(limit):
-    refuses(lambda: asking.limit(limit))
-    assert (asking.limit(1), asking.limit(1000)) == (1, 1000)
+def test_limits_are_whole_numbers_from_1_to_1000(asked, limit):
+    refuses(lambda: asked.list(limit=limit))
+    assert len(asked.list(limit=1)) == len(asked.list(limit=1000)) == 1
 
 
-@pytest.mark.parametrize("days", [-1, -0.001, 36_526, math.nan, math.inf, True, "1", None])
-def test_days_lie_between_0_and_a_hundred_years(days):
-    refuses(lambda: asking.days(days))
-    assert (asking.days(0), asking.days(36_525)) == (0.0, 36_525.0)
+@pytest.mark.parametrize("days", [-1, -0.001, 36_526, 10**400, math.nan, math.inf, True, "1", None])
+def test_days_lie_between_0_and_a_hundred_years(asked, days):
+    refuses(lambda: asked.forecast(days))
+    assert asked.forecast(0).dry_run
+    assert asked.forecast(36_525).dry_run
 
 
 @pytest.mark.parametrize("budget", [0, 49, -5, 2000.0, "2000", True])
-def test_budgets_are_whole_numbers_from_50_on(budget):
-    refuses(lambda: asking.budget(budget))
-    assert (asking.budget(50), asking.budget(None)) == (50, None)
+def test_budgets_are_whole_numbers_from_50_on(asked, budget):
+    refuses(lambda: asked.digest(budget_tokens=budget))
+    assert asked.digest_details(budget_tokens=50).tokens <= 50
 
 
 @pytest.mark.parametrize("profile", ["", "claude", "TOKENS", 1])
-def test_an_unknown_profile_is_refused_with_the_profiles(profile):
-    assert "claude-code" in refuses(lambda: asking.profile(profile)).message
+def test_an_unknown_profile_is_refused_with_the_profiles(asked, profile):
+    assert "claude-code" in refuses(lambda: asked.digest(profile=profile)).message
 
 
 @pytest.mark.parametrize(
@@ -431,8 +434,11 @@ def test_an_unknown_profile_is_refused_with_the_profiles(profile):
     [
         {"kinds": "note"},
         {"kinds": ["memo"]},
+        {"kinds": None},
+        {"kinds": 5},
         {"scopes": "task"},
         {"scopes": ["week"]},
+        {"scopes": 5},
         {"tags": "one"},
         {"tags": [""]},
         {"session": ""},
@@ -445,25 +451,28 @@ def test_an_unknown_profile_is_refused_with_the_profiles(profile):
     ],
     ids=str,
 )
-def test_bad_filters_are_refused(given):
+def test_bad_filters_are_refused(asked, given):
     name = next(iter(given))
-    assert name.rstrip("s") in refuses(lambda: asking.filters(policy=POLICY, **given)).message
+    assert name in refuses(lambda: asked.recall("team", **given)).message
 
 
-@pytest.mark.parametrize("given", [{"kinds": None}, {"kinds": 5}, {"scopes": 5}], ids=str)
-def test_filters_of_another_type_are_refused(given):
-    refuses(lambda: asking.filters(policy=POLICY, **given))
-
-
-def test_good_filters_are_kept():
+def test_good_filters_are_kept(asked):
     since = datetime(2026, 1, 1, tzinfo=UTC)
-    found = asking.filters(
-        policy=POLICY, kinds=["note", Kind.FACT], scopes=["task"], tags=["a"], since=since, min_confidence=0.5
-    )
-    assert found.kinds == (Kind.NOTE, Kind.FACT)
-    assert found.scopes == (Scope.TASK,)
-    assert found.since == START
-    assert found.min_confidence == 0.5
+    fitting = {"kinds": ["note", "fact"], "scopes": ["long_term"], "tags": ["a"], "since": since, "min_confidence": 0.5}
+    assert len(asked.list(**fitting)) == 1
+    others = {
+        "kinds": ["episode"],
+        "scopes": ["task"],
+        "tags": ["b"],
+        "since": datetime.now(UTC),
+        "min_confidence": 1.0,
+    }
+    for name, value in others.items():
+        assert asked.list(**{**fitting, name: value}) == []
+
+
+def test_more_tags_than_a_memory_may_have_are_no_filter(asked):
+    refuses(lambda: asked.list(tags=[f"tag {n}" for n in range(POLICY.limits.tags + 1)]))
 
 
 def test_the_limits_of_the_policy_apply():

@@ -1,12 +1,10 @@
-"""Saying what holds now: a memory's words are replaced by others, or it is archived."""
+"""Saying what holds now: a memory's words are replaced by others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from perdure.operations.decisions import begin, outcome, write
-from perdure.operations.lifecycle.manual_decisions import archive
 from perdure.operations.new_memories import make_vectors
 from perdure.operations.ports import Context
 from perdure.operations.remember import store_drafts
@@ -16,11 +14,9 @@ from perdure.records.errors import InvalidInput
 from perdure.records.fact_claim import GivenClaim
 from perdure.records.memory import Kind, Record, Status
 from perdure.records.new_memory import Draft
-from perdure.records.outcome import Outcome, Remembered
+from perdure.records.outcome import Remembered
 from perdure.rules.redaction import redaction_note
 from perdure.rules.validation import inputs
-
-FORGOTTEN: Final = "forgotten by request"
 
 
 def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, ...] = ()) -> Remembered:
@@ -56,16 +52,6 @@ def update(ctx: Context, identity: str, content: str, claims: tuple[GivenClaim, 
         return Remembered(outcome(ctx, decisions.result(stands), written).memory, written, done)
 
     return retry(attempt)
-
-
-def forget(ctx: Context, identity: str, reason: str | None) -> Outcome:
-    """Archive a memory because a person asks for it; it stays stored, and ``restore`` shows it again.
-
-    Raises:
-        NotFound: There is no such memory.
-        InvalidInput: It is superseded, invalidated or consolidated, and so hidden already.
-    """
-    return archive(ctx, identity, FORGOTTEN if reason is None else inputs.checked_reason(reason, ctx.policy))
 
 
 def _check_replaceable(record: Record, claims: Sequence[GivenClaim]) -> None:

@@ -8,12 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.records.errors import InvalidInput, PerdureError, given
 from perdure.records.instant import to_instant
 from perdure.rules.validation.values import checked_id, checked_text
 from perdure.verbs.declaration import Parameter, Verb
+from perdure.verbs.lazy import lazy_modules
+
+if TYPE_CHECKING:
+    from perdure.rules import redaction
+else:
+    (redaction,) = lazy_modules("perdure.rules", "redaction")
 
 _MILLION: Final = 1_000_000
 _LONGEST: Final = 1000
@@ -33,8 +39,11 @@ def checked_arguments(verb: Verb, memory: Any, args: tuple[Any, ...], kwargs: Ma
     parameters = [parameter for parameter in verb.parameters if parameter.name in arguments]
     _check_values(parameters, arguments)
     for parameter in parameters:
-        if parameter.param.refers is not None and arguments[parameter.name] is not None:
-            arguments[parameter.name] = _resolved(memory, parameter, arguments[parameter.name])
+        value = arguments[parameter.name]
+        if parameter.param.refers is not None and value is not None:
+            arguments[parameter.name] = _resolved(memory, parameter, value)
+        elif parameter.param.redacted and value is not None:
+            arguments[parameter.name] = redaction.redact_by_policy(value, memory.policy)
     return arguments
 
 

@@ -30,13 +30,11 @@ if TYPE_CHECKING:
         TaskResult,
     )
     from perdure.rules.consolidation import edges, merging
-    from perdure.rules.validation import inputs
 else:
     consolidate, relate, sessions, tasks = lazy_modules(
         "perdure.operations.consolidation", "consolidate", "relate", "sessions", "tasks"
     )
     edges, merging = lazy_modules("perdure.rules.consolidation", "edges", "merging")
-    (inputs,) = lazy_modules("perdure.rules.validation", "inputs")
 _PANEL: Final = "Tasks and sessions"
 
 
@@ -91,8 +89,7 @@ class ConsolidatingVerbs:
         """
         chosen = merging.MergeStrategy(strategy)
         asked = consolidate.ConsolidateRequest(namespace, similarity_threshold, chosen, max_groups, pairs)
-        reason = inputs.optional_reason(accept_loss, self._context.policy)
-        return consolidate.consolidate(self._context, asked, dry_run=dry_run, accept_loss=reason)
+        return consolidate.consolidate(self._context, asked, dry_run=dry_run, accept_loss=accept_loss)
 
     @verb(_PANEL, repeatable=False, command="", items="edge")
     def relate(
@@ -137,8 +134,7 @@ class ConsolidatingVerbs:
             NotFound: No memory belongs to such a task.
             GateStopped: It would lose too much; nothing was written.
         """
-        reason = inputs.optional_reason(accept_loss, self._context.policy)
-        return tasks.complete_task(self._context, task_id, namespace, dry_run=dry_run, accept_loss=reason)
+        return tasks.complete_task(self._context, task_id, namespace, dry_run=dry_run, accept_loss=accept_loss)
 
     @verb(_PANEL)
     def promote(
@@ -157,9 +153,8 @@ class ConsolidatingVerbs:
         Raises:
             NotFound: No memory belongs to such a session.
         """
-        reason = inputs.optional_reason(accept_loss, self._context.policy)
         return sessions.promote(
-            self._context, session_id, namespace, threshold=threshold, confirm=confirm, accept_loss=reason
+            self._context, session_id, namespace, threshold=threshold, confirm=confirm, accept_loss=accept_loss
         )
 
     @verb(_PANEL, hides=True)
@@ -170,5 +165,4 @@ class ConsolidatingVerbs:
 
         Memories that were not promoted are still visible only inside the session.
         """
-        reason = inputs.optional_reason(accept_loss, self._context.policy)
-        return sessions.end_session(self._context, session_id, namespace, accept_loss=reason)
+        return sessions.end_session(self._context, session_id, namespace, accept_loss=accept_loss)

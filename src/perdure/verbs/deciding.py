@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from perdure.records.signal_results import DecayResult, ReinforceResult, Used, WeakenResult
     from perdure.rules.lifecycle import decay as decay_rules
     from perdure.rules.lifecycle import reinforcement
-    from perdure.rules.validation import inputs
 else:
     (records,) = lazy_modules("perdure.records", "memory")
     decay, manual_decisions, reinforce, usage_feedback = lazy_modules(
         "perdure.operations.lifecycle", "decay", "manual_decisions", "reinforce", "usage_feedback"
     )
     decay_rules, reinforcement = lazy_modules("perdure.rules.lifecycle", "decay", "reinforcement")
-    (inputs,) = lazy_modules("perdure.rules.validation", "inputs")
 _ABOUT: Final = "Change one memory"
 _USE: Final = "Feedback"
 _SIGNALS: Final = "Maintenance"
@@ -52,8 +50,7 @@ class DecidingVerbs:
             NotFound: There is no such memory.
             InvalidInput: It is superseded, invalidated or merged, and therefore already hidden.
         """
-        why = inputs.checked_reason(reason, self._context.policy)
-        return manual_decisions.archive(self._context, id, why)
+        return manual_decisions.archive(self._context, id, reason)
 
     @verb(_ABOUT)
     def restore(
@@ -83,8 +80,7 @@ class DecidingVerbs:
         Raises:
             InvalidInput: It is hidden; the message says what to do.
         """
-        why = inputs.checked_reason(reason, self._context.policy)
-        return manual_decisions.move(self._context, id, records.Tier(tier), why)
+        return manual_decisions.move(self._context, id, records.Tier(tier), reason)
 
     @verb(
         _USE,

@@ -63,6 +63,7 @@ class Param:
     stdin: bool = False  # on the command line ``-`` reads standard input
     refers: Literal["memory", "operation"] | None = None  # what the text identifies; a short form of the id is accepted
     check: Callable[[Any], Any] | None = None  # checks and returns the value, after the type is right
+    redacted: bool = False  # the journal keeps it: secrets in it are replaced, unless the policy keeps them
     tool: bool = True  # whether the MCP tool has it
     tool_choices: tuple[str, ...] = ()  # the choices that the MCP tool has, if not all
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from perdure.operations import erase as erasing
     from perdure.operations.ports import Context
     from perdure.records.erasure_result import ErasureResult
-    from perdure.rules.validation import inputs, queries, values
+    from perdure.rules.validation import queries
 else:
     erasing = lazy_modules("perdure.operations", "erase")[0]
-    inputs, queries, values = lazy_modules("perdure.rules.validation", "inputs", "queries", "values")
+    (queries,) = lazy_modules("perdure.rules.validation", "queries")
 
 
 class ErasingVerbs:
@@ -57,20 +57,10 @@ class ErasingVerbs:
             NotFound: Nothing fits.
             InvalidInput: Nothing is selected, or ``confirm`` does not fit what would go.
         """
-        policy = self._context.policy
         narrowed = bool(tags or session or until)
         if not (ids or narrowed or subject or everything):
             raise InvalidInput("Nothing is selected.", remedy="Pass ids, a filter, a subject, or everything=True.")
-        filters = queries.filters(policy=policy, tags=tags, session=session, until=until, include_archived=True)
-        chosen = erasing.Selection(
-            tuple(ids), filters if narrowed else None, values.optional_text(subject, "subject"), everything
-        )
-        return erasing.erase(
-            self._context,
-            namespace,
-            chosen,
-            reason=inputs.checked_reason(reason, policy),
-            by=values.optional_text(by, "by"),
-            confirm=confirm,
-            dry_run=dry_run,
-        )
+        given = {"tags": tags, "session": session, "until": until, "include_archived": True}
+        filters = queries.filters(self._context.policy, given) if narrowed else None
+        chosen = erasing.Selection(tuple(ids), filters, subject, everything)
+        return erasing.erase(self._context, namespace, chosen, reason=reason, by=by, confirm=confirm, dry_run=dry_run)

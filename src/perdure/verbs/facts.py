@@ -121,7 +121,7 @@ class FactVerbs:
             NotFound: Nothing is called that.
             InvalidInput: Several are.
         """
-        then = queries.filters(as_of=as_of, known_at=known_at, policy=self._context.policy)
+        then = queries.filters(self._context.policy, {"as_of": as_of, "known_at": known_at})
         return facts.facts(self._context, namespace, entity, predicate, past=past, limit=limit, then=then)
 
     @verb(_FACTS, reads=True)
@@ -136,7 +136,7 @@ class FactVerbs:
             NotFound: Nothing is called that.
             InvalidInput: Several are.
         """
-        then = queries.filters(known_at=known_at, policy=self._context.policy)
+        then = queries.filters(self._context.policy, {"known_at": known_at})
         return facts.timeline(self._context, namespace, entity, then)
 
     @verb(
@@ -161,7 +161,7 @@ class FactVerbs:
         full, other memories are left out first, both sides of a conflict last; ``left_out`` counts them. Does not
         count as an access.
         """
-        then = queries.filters(as_of=as_of, known_at=known_at, policy=self._context.policy)
+        then = queries.filters(self._context.policy, {"as_of": as_of, "known_at": known_at})
         return answer_sheet.answer_sheet(self._context, namespace, query, budget_tokens, then)
 
     @verb(

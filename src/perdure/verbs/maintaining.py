@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from perdure.records.compression_results import CompressionReport, FitResult
     from perdure.records.plan import Plan
     from perdure.records.report import Maintained, Reembedded, Report, Upkept
-    from perdure.rules.validation import inputs, queries, values
+    from perdure.rules import redaction
+    from perdure.rules.validation import queries, values
 else:
     journal, reembed = lazy_modules("perdure.operations", "journal", "reembed")
     compression, fit, maintain, maintenance_tasks, sweep = lazy_modules(
         "perdure.operations.lifecycle", "compression", "fit", "maintain", "maintenance_tasks", "sweep"
     )
-    inputs, queries, values = lazy_modules("perdure.rules.validation", "inputs", "queries", "values")
+    (redaction,) = lazy_modules("perdure.rules", "redaction")
+    queries, values = lazy_modules("perdure.rules.validation", "queries", "values")
 _PANEL: Final = "Maintenance"
 
 
@@ -41,8 +43,7 @@ class MaintainingVerbs:
         Safe to call at any time and as often as you like. Each operation can be undone. What the safety gates hold
         back is listed in ``held`` and tried again at every sweep; the loss budget lets some of it go each day.
         """
-        reason = inputs.optional_reason(accept_loss, self._context.policy)
-        return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace, accept_loss=reason)
+        return sweep.sweep(self._context, dry_run=dry_run, namespace=namespace, accept_loss=accept_loss)
 
     @verb(_PANEL, reads=True)
     def forecast(
@@ -80,8 +81,7 @@ class MaintainingVerbs:
             ConflictError: Others kept changing the same memories; what was written before stays.
         """
         budget = queries.token_budget(tokens, self._context.policy)
-        reason = inputs.optional_reason(accept_loss, self._context.policy)
-        return fit.fit(self._context, namespace, budget, dry_run=dry_run, accept_loss=reason)
+        return fit.fit(self._context, namespace, budget, dry_run=dry_run, accept_loss=accept_loss)
 
     @verb(_PANEL, reads=True)
     def compression(
@@ -171,5 +171,7 @@ class MaintainingVerbs:
             PartlyStored: A later plan was refused; the error names the operations that were written.
         """
         checked = [queries.plan(plan) for plan in plans]
-        reason = inputs.optional_reason(accept_loss, self._context.policy)
-        return journal.apply(self._context, checked, reason)
+        if accept_loss is not None:
+            text = values.checked_text(accept_loss, "accept_loss", longest=1000)
+            accept_loss = redaction.redact_by_policy(text, self._context.policy)
+        return journal.apply(self._context, checked, accept_loss)

@@ -32,7 +32,9 @@ MinRelevance = Annotated[float, Param("Only hits at least this likely to answer 
 IncludeArchived = Annotated[bool, Param("Include hidden memories: archived, superseded, merged.")]
 Limit = Annotated[int, Param("Maximum number of results.", ge=1, le=1000, short="-l")]
 Threshold = Annotated[float, Param("Minimum similarity of duplicates.", ge=0.7, le=0.99)]
-Reason = Annotated[str, Param("The reason; it is kept in the journal.", option="--reason", short="-r", argument=False)]
+Reason = Annotated[
+    str, Param("The reason; it is kept in the journal.", option="--reason", short="-r", argument=False, redacted=True)
+]
 Metadata = Annotated[Mapping[str, Any], Param("A JSON object, kept unchanged.")]
 Claims = Sequence[Mapping[str, Any]]
 Facts = Annotated[
@@ -44,7 +46,10 @@ Facts = Annotated[
 ]
 DryRun = Annotated[bool, Param("Only report what would change; false applies it.")]
 AcceptLoss = Annotated[
-    str, Param("Reason for hiding more than the safety gates allow; it is kept in the journal.", argument=False)
+    str,
+    Param(
+        "Reason for hiding more than the safety gates allow; it is kept in the journal.", argument=False, redacted=True
+    ),
 ]
 SessionName = Annotated[str, Param("The session's name.")]
 TaskName = Annotated[str, Param("The task's name.")]

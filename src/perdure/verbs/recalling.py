@@ -92,22 +92,7 @@ class RecallingVerbs:
         ``as_of`` returns what was true at a time (valid facts, and other memories stored by then); ``known_at`` returns
         what was known at a time.
         """
-        filters = queries.filters(
-            kinds=kinds,
-            scopes=scopes,
-            tags=tags,
-            session=session,
-            entity=entity,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
-            min_confidence=min_confidence,
-            min_relevance=min_relevance,
-            include_archived=include_archived,
-            inside=inside,
-            policy=self._context.policy,
-        )
+        filters = queries.filters(self._context.policy, locals())
         return recall.recall(self._context, query, namespace, limit, filters, touch=touch)
 
     @verb(
@@ -143,18 +128,7 @@ class RecallingVerbs:
         before: Annotated[str, Param("The last id of the previous page.", refers="memory")] | None = None,
     ) -> Listed:
         """List memories, newest first. Does not count as an access."""
-        filters = queries.filters(
-            kinds=kinds,
-            scopes=scopes,
-            tags=tags,
-            session=session,
-            since=since,
-            until=until,
-            min_confidence=min_confidence,
-            include_archived=include_archived,
-            inside=inside,
-            policy=self._context.policy,
-        )
+        filters = queries.filters(self._context.policy, locals())
         return explain.list_memories(self._context, namespace, filters, limit, before)
 
     @verb(
@@ -179,9 +153,7 @@ class RecallingVerbs:
         include_archived: IncludeArchived = False,
     ) -> Absence:
         """Explain why a memory was not in the answer to a question."""
-        filters = queries.filters(
-            tags=tags, min_confidence=min_confidence, include_archived=include_archived, policy=self._context.policy
-        )
+        filters = queries.filters(self._context.policy, locals())
         return explain_miss.why_not(self._context, id, query, limit, filters)
 
     @verb("Find and explain", reads=True, tool=False, items="namespaces")

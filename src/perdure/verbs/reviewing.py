@@ -22,16 +22,17 @@ if TYPE_CHECKING:
     from perdure.records import signal_results as records
     from perdure.records.outcome import Outcome
     from perdure.records.signal_results import Question, Review
-    from perdure.rules.validation import inputs, values
+    from perdure.rules.validation import values
 else:
     (records,) = lazy_modules("perdure.records", "signal_results")
     feedback, predicate_questions = lazy_modules("perdure.knowledge.operations", "feedback", "predicate_questions")
     (review,) = lazy_modules("perdure.operations.lifecycle", "review")
-    inputs, values = lazy_modules("perdure.rules.validation", "inputs", "values")
+    (values,) = lazy_modules("perdure.rules.validation", "values")
 _FACTS: Final = "Facts"
 Answer = Literal["confirm", "deny", "correct", "both", "same", "different", "mute", "keep", "drop"]
 Value = Annotated[
-    str, Param("The new value of a fact, or the new text of another memory.", longest=1 << 20, stdin=True)
+    str,
+    Param("The new value of a fact, or the new text of another memory.", longest=1 << 20, stdin=True, redacted=True),
 ]
 
 
@@ -119,8 +120,7 @@ class ReviewingVerbs:
         Raises:
             NotFound: There is no open question about it.
         """
-        why = None if reason is None else inputs.checked_reason(reason, self._context.policy)
-        return review.settle(self._context, id, verdict, why)
+        return review.settle(self._context, id, verdict, reason)
 
     @verb(_FACTS, tool=False)
     def confirm(self, id: Identity) -> Outcome:

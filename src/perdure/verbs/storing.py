@@ -12,6 +12,7 @@ from perdure.verbs.parameters import Facts, Identity, MemoryKind, MemoryScope, M
 
 if TYPE_CHECKING:
     from perdure.operations import extract, ingest, remember, remember_one, update
+    from perdure.operations.lifecycle import manual_decisions
     from perdure.operations.ports import Context, Progress
     from perdure.records import memory as records
     from perdure.records.extraction_results import ExtractResult
@@ -26,6 +27,7 @@ else:
     extract, ingest, remember, remember_one, update = lazy_modules(
         "perdure.operations", "extract", "ingest", "remember", "remember_one", "update"
     )
+    (manual_decisions,) = lazy_modules("perdure.operations.lifecycle", "manual_decisions")
     (source_trust,) = lazy_modules("perdure.rules", "source_trust")
     fact_claims, inputs, values = lazy_modules("perdure.rules.validation", "fact_claims", "inputs", "values")
 _LONGEST_TEXT = 1 << 20
@@ -77,21 +79,7 @@ class StoringVerbs:
             InvalidInput: A value or a fact is refused; nothing was stored.
             NotFound: There is no memory of an id in ``replaces``.
         """
-        item = {
-            "content": content,
-            "kind": kind,
-            "facts": facts,
-            "tags": tags,
-            "importance": importance,
-            "confidence": confidence,
-            "source": source,
-            "session": session,
-            "task": task,
-            "metadata": metadata,
-            "at": at,
-            "pinned": pinned,
-            "idempotency_key": idempotency_key,
-        }
+        item = {name: value for name, value in locals().items() if name in inputs.ARGUMENTS}
         (draft,), said = inputs.drafts_with_facts([item], policy=self._context.policy, now=self._context.clock())
         claims, sure = said.get(0, ((), None))
         return remember_one.remember_one(self._context, draft, namespace, claims, replaces, sure)
@@ -234,4 +222,4 @@ class StoringVerbs:
             NotFound: There is no such memory.
             InvalidInput: It is superseded, invalidated or merged, and therefore already hidden.
         """
-        return update.forget(self._context, id, reason)
+        return manual_decisions.archive(self._context, id, reason or "forgotten by request")

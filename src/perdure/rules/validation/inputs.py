@@ -15,14 +15,18 @@ from perdure.records.new_memory import Draft
 from perdure.records.policy import Policy
 from perdure.records.trust import Trust
 from perdure.rules.insertion import birth_confidence
-from perdure.rules.redaction import redact_by_policy, redact_draft
+from perdure.rules.redaction import redact_draft
 from perdure.rules.source_trust import least_trust, stored_trust, takes_over, trust_of, with_trust
 from perdure.rules.validation.fact_claims import EXAMPLE, parsed_claims
 from perdure.rules.validation.values import checked_choice, checked_share, checked_text, optional_text
 
-_LONGEST_LABEL: Final = 1000
 SaidFacts = tuple[tuple[GivenClaim, ...], float | None]
 """The facts that a draft says, and how sure the caller is; None for what a fact has by itself."""
+ARGUMENTS: Final = frozenset(
+    {*("content", "facts", "kind", "tags", "importance", "confidence", "pinned", "metadata", "idempotency_key")}
+    | {"source", "speaker", "session", "task", "at"}
+)
+"""Keys of an item to remember."""
 
 
 def checked_tags(tags: Any, policy: Policy) -> tuple[str, ...]:
@@ -60,11 +64,12 @@ def checked_metadata(metadata: Any, policy: Policy) -> dict[str, Any]:
     try:
         _check_json(metadata)
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+        size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
             f"metadata is not valid JSON data ({error}).", remedy="Use text, finite numbers, lists and dicts."
         ) from None
-    if (size := len(text.encode("utf-8"))) > policy.limits.metadata_bytes:
+    if size > policy.limits.metadata_bytes:
         raise InvalidInput(
             f"metadata has {size:,} bytes; {policy.limits.metadata_bytes:,} are allowed.",
             remedy="Keep large data elsewhere and store a reference.",
@@ -140,25 +145,12 @@ def draft(
     return redact_draft(made, policy)
 
 
-def checked_reason(value: Any, policy: Policy, name: str = "reason") -> str:
-    """Return a person's reason as the journal keeps it: 1 to 1,000 characters, without secrets."""
-    return redact_by_policy(checked_text(value, name, longest=_LONGEST_LABEL), policy)
-
-
-def optional_reason(value: Any, policy: Policy, name: str = "accept_loss") -> str | None:
-    """Return a person's reason to accept a loss as the journal keeps it; None stays None."""
-    return None if value is None else checked_reason(value, policy, name)
-
-
 def _with_trust(metadata: Mapping[str, Any], source: str | None, text: str) -> dict[str, Any]:
     """Return metadata with the trust that they, the source and the words tell, the lowest of them."""
     words = Trust.EXTERNAL if takes_over(text) else Trust.USER
-    told = source or words is not Trust.USER
-    return (
-        with_trust(metadata, least_trust((stored_trust(metadata), trust_of("user", source), words)))
-        if told
-        else dict(metadata)
-    )
+    if not source and words is Trust.USER:
+        return dict(metadata)
+    return with_trust(metadata, least_trust((stored_trust(metadata), trust_of("user", source), words)))
 
 
 def _checked_content(content: Any, policy: Policy) -> str:
@@ -178,10 +170,10 @@ def _scope(session: Any, task: Any) -> Scope:
 
 
 def _check_arguments(given: Mapping[str, Any]) -> None:
-    if unknown := set(given) - _ARGUMENTS:
+    if unknown := given.keys() - ARGUMENTS:
         raise InvalidInput(
             f"Unknown argument: {', '.join(sorted(map(repr, unknown)))}.",
-            remedy=f"The arguments are {', '.join(sorted(_ARGUMENTS))}.",
+            remedy=f"The arguments are {', '.join(sorted(ARGUMENTS))}.",
         )
 
 
@@ -224,23 +216,3 @@ def _words(content: Any) -> str:
 def _check_says_facts(claims: tuple[GivenClaim, ...]) -> None:
     if not claims:
         raise InvalidInput("A memory of kind fact needs facts that say what it is about.", remedy=f"Pass {EXAMPLE}.")
-
-
-_ARGUMENTS: Final = frozenset(
-    {
-        "content",
-        "kind",
-        "tags",
-        "importance",
-        "confidence",
-        "source",
-        "speaker",
-        "session",
-        "task",
-        "metadata",
-        "at",
-        "pinned",
-        "idempotency_key",
-        "facts",
-    }
-)

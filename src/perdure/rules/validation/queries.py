@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from perdure.records.errors import InvalidInput
@@ -14,11 +14,6 @@ from perdure.records.policy import Policy
 from perdure.records.recall import Filters
 from perdure.rules.validation.identifiers import check_plan_ids
 from perdure.rules.validation.inputs import checked_tags
-from perdure.rules.validation.values import (
-    checked_choice,
-    checked_share,
-    optional_text,
-)
 
 
 def token_budget(value: Any, policy: Policy) -> int:
@@ -40,43 +35,21 @@ def plan(value: Any) -> Plan:
     raise InvalidInput("plan must be a Plan.", remedy="Pass one of the plans that a dry run returned.")
 
 
-def filters(
-    *,
-    policy: Policy,
-    kinds: Sequence[str] = (),
-    scopes: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    session: str | None = None,
-    entity: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    min_confidence: float = 0.0,
-    min_relevance: float = 0.0,
-    include_archived: bool = False,
-    inside: str | None = None,
-) -> Filters:
-    """Return checked filters.
+def filters(policy: Policy, given: Mapping[str, Any]) -> Filters:
+    """Return the filters among the checked arguments of a verb, which may have others too.
 
     Raises:
-        InvalidInput: One of them is refused.
+        InvalidInput: There are more tags, or longer ones, than the policy allows.
     """
-    if not isinstance(kinds, list | tuple) or not isinstance(scopes, list | tuple):
-        raise InvalidInput("kinds and scopes must be lists.", remedy="Pass for example kinds=['note'].")
-    return Filters(
-        kinds=tuple(checked_choice(k, Kind, "kinds") for k in kinds),
-        scopes=tuple(checked_choice(s, Scope, "scopes") for s in scopes),
-        tags=checked_tags(tags, policy),
-        session=optional_text(session, "session"),
-        entity=optional_text(entity, "entity"),
-        since=None if since is None else to_instant(since, name="since"),
-        until=None if until is None else to_instant(until, name="until"),
-        as_of=None if as_of is None else to_instant(as_of, name="as_of"),
-        known_at=None if known_at is None else to_instant(known_at, name="known_at"),
-        min_confidence=checked_share(min_confidence, "min_confidence"),
-        min_relevance=checked_share(min_relevance, "min_relevance"),
-        include_archived=bool(include_archived),
-        isolated=True,
-        inside=optional_text(inside, "inside"),
-    )
+    read: dict[str, Callable[[Any], Any]] = {
+        "kinds": lambda kinds: tuple(map(Kind, kinds)),
+        "scopes": lambda scopes: tuple(map(Scope, scopes)),
+        "tags": lambda tags: checked_tags(tags, policy),
+        **dict.fromkeys(("since", "until", "as_of", "known_at"), to_instant),
+    }
+    names = [f.name for f in fields(Filters) if given.get(f.name) is not None]
+    return Filters(isolated=True, **{name: read.get(name, _as_given)(given[name]) for name in names})
+
+
+def _as_given(value: Any) -> Any:
+    return value

@@ -1,0 +1,31 @@
+"""What people write beside a decision is kept without the secrets in it."""
+
+from __future__ import annotations
+
+import pytest
+
+TOKEN = "ghp_" + "aBcD1234eFgH5678iJkL9012mNoP3456qRsT"
+SAID = f"see {TOKEN}"
+
+DECISIONS = {
+    "archive": lambda memory, id_: memory.archive(id_, SAID),
+    "forget": lambda memory, id_: memory.forget(id_, SAID),
+    "move": lambda memory, id_: memory.move(id_, "vault", SAID),
+    "settle": lambda memory, id_: memory.settle(id_, "drop", SAID),
+    "deny": lambda memory, id_: memory.deny(id_, SAID),
+    "answer": lambda memory, id_: memory.answer(id_, "deny", reason=SAID),
+    "correct": lambda memory, id_: memory.correct(id_, SAID),
+    "fit": lambda memory, _: memory.fit(tokens=1, accept_loss=SAID, dry_run=False),
+    "apply": lambda memory, _: memory.apply(memory.fit(tokens=1).plans[0], accept_loss=SAID),
+}
+
+
+@pytest.mark.parametrize("decide", DECISIONS.values(), ids=DECISIONS)
+def test_no_secret_of_a_reason_or_a_correction_is_kept(memory, decide):
+    doubtful = memory.remember("The deployment runs on Tuesdays at ten in the morning.")
+    memory.used([doubtful.id], "wrong")
+    decide(memory, doubtful.id)
+    memories = memory.list(include_archived=True)
+    kept = repr([memories, memory.history(), *(memory.history(one.id) for one in memories)])
+    assert TOKEN not in kept
+    assert "see [redacted: github token]" in kept
