@@ -40,17 +40,89 @@ def test_promotion_respects_the_confidence_threshold(memory, confidence, expecte
 
 
 @pytest.mark.behaviour("SPEC-03.13")
-def test_promotion_takes_what_is_accessed_as_often_as_the_median(memory, clock):
+def test_promotion_takes_what_is_used_more_than_the_median(memory, clock):
     ids = told(memory)
     for text, times in zip(TEXTS, (0, 1, 3), strict=True):
         for _ in range(times):
             clock.passes(minutes=1)
             memory.recall(text, session="s", limit=1)
     done = memory.promote("s", confirm=True)
-    assert (done.median, set(done.promoted)) == (1, set(ids[1:]))
-    assert "3 accesses are at least the session's median of 1" in memory.history(ids[2])[-1].because
+    assert (done.median, set(done.promoted)) == (1, {ids[2]})
+    assert "used 3 times, more than the session's median of 1" in memory.history(ids[2])[-1].because
     again = memory.promote("s", confirm=True)  # what was left is not measured against itself
     assert (again.promoted_count, again.operations) == (0, ())
+
+
+def talk(memory, clock, session="s", count=40):
+    """Say one thing after the other, each about a subject of its own, and return its ids by subject."""
+    subjects = [f"{a}{b}" for a in ("alder", "birch", "cedar", "larch") for b in "abcdefghij"][:count]
+    for subject in subjects:
+        clock.passes(minutes=1)
+        said = {"content": f"The {subject} depot opens its northern gate early.", "at": clock().isoformat()}
+        memory.ingest([said], session=session, scope="session")
+    return {s: next(m.id for m in memory.list(inside=session, limit=100) if s in m.content) for s in subjects}
+
+
+@pytest.mark.behaviour("PR01")
+def test_of_a_session_in_which_little_is_recalled_only_that_is_promoted(memory, clock):
+    ids = talk(memory, clock)
+    asked = ("aldera", "cedarc", "larchj")
+    for subject in asked:
+        clock.passes(minutes=1)
+        memory.recall(f"When does the {subject} depot open?", inside="s", limit=1)
+    done = memory.end_session("s").promotion
+    assert set(done.promoted) == {ids[subject] for subject in asked}
+    assert memory.get(ids["birchd"]).scope == "session"
+
+
+def test_what_was_overheard_is_as_sure_as_a_note_and_what_happened_is_certain(memory, clock):
+    (heard,) = talk(memory, clock, count=1).values()
+    happened = memory.remember("The depot burnt down.", kind="episode", session="s")
+    handed = memory.ingest([{"content": "The depot is in Lyon.", "at": clock().isoformat()}], session="t")
+    (given,) = memory.list(session="t")
+    assert (handed.added, memory.get(heard).confidence) == (1, 0.8)
+    assert memory.get(happened.id).confidence == given.confidence == 1.0
+
+
+@pytest.mark.behaviour("PR02")
+@pytest.mark.parametrize("how", ["reinforced", "pinned"])
+def test_what_was_strengthened_or_pinned_is_promoted_and_what_nobody_used_is_not(memory, how):
+    ids = told(memory)
+    if how == "pinned":
+        memory.pin(ids[0])
+        memory.recall(TEXTS[1], inside="s", limit=1)
+    else:
+        memory.reinforce([ids[0]], update_access=False)
+    kept = ids[:2] if how == "pinned" else ids[:1]
+    assert set(memory.promote("s", confirm=True).promoted) == set(kept)
+
+
+def test_what_a_person_asked_to_have_remembered_needs_no_use(memory, clock):
+    ids = talk(memory, clock, count=3)
+    clock.passes(minutes=1)
+    wish = {"content": "Remember that the Porto depot has no gate.", "at": clock().isoformat()}
+    memory.ingest([wish], session="s", scope="session")
+    memory.recall("When does the alderb depot open?", inside="s", limit=1)
+    promoted = {memory.get(i).content for i in memory.promote("s", confirm=True).promoted}
+    assert promoted == {wish["content"], memory.get(ids["alderb"]).content}
+
+
+def test_what_is_forgotten_and_small_talk_are_not_promoted_though_nothing_was_used(memory, clock):
+    said = [{"content": text, "at": clock().isoformat()} for text in ("Thanks!", "The depot moved to Lyon.")]
+    memory.ingest(said, session="s", scope="session")
+    memory.remember("The lift squeaks.", session="s", importance=0.1)
+    clock.passes(days=2)
+    assert [memory.get(i).content for i in memory.promote("s").promoted] == ["The depot moved to Lyon."]
+
+
+@pytest.mark.behaviour("PR03")
+def test_where_activation_decides_only_the_activated_are_promoted(opening, clock):
+    memory = opening({**WORDS_ONLY, "preset": "activation"})
+    ids = told(memory)
+    clock.passes(hours=12)
+    memory.reinforce(ids[1:])
+    clock.passes(minutes=5)
+    assert set(memory.promote("s").promoted) == set(ids[1:])
 
 
 @pytest.mark.behaviour("SPEC-03.12")

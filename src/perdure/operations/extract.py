@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -15,6 +15,7 @@ from perdure.records.extraction_results import ExtractedMemory, ExtractResult
 from perdure.records.memory import Kind, Record, Scope, Status
 from perdure.records.new_memory import Draft
 from perdure.records.outcome import operations_of
+from perdure.records.sort import Sort
 from perdure.records.trust import Trust
 from perdure.records.vector import Vector
 from perdure.rules import extraction_prompt as verifying
@@ -41,6 +42,7 @@ class Place:
     # two processes do so at once
     key: str | None = None
     trust: Trust = Trust.USER  # whose word the text is; the notes inherit it
+    sort: Sort = Sort.ATTRIBUTE  # what the text does
 
     def sees(self, record: Record) -> bool:
         """Whether who reads here may see a memory: shared, or of the same session or task."""
@@ -114,7 +116,7 @@ def _check_with_model(
 
 
 def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
-    return intake.draft(
+    made = intake.draft(
         candidate.content,
         policy=ctx.policy,
         now=ctx.clock(),
@@ -128,6 +130,7 @@ def _draft(ctx: Context, candidate: NoteCandidate, place: Place) -> Draft:
         at=place.at,
         idempotency_key=None if place.key is None else f"extract:{place.key}:{candidate.start}",
     )
+    return replace(made, sort=place.sort)
 
 
 def _find_known(

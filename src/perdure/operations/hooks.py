@@ -27,6 +27,7 @@ from perdure.records.plan import Change, Plan, Target
 from perdure.records.recall import Filters
 from perdure.records.report import Ingested
 from perdure.records.signal_results import Question
+from perdure.records.sort import Sort
 from perdure.rules.escaping import label, one_line
 from perdure.rules.prompt_context import context_block, fit_lines
 from perdure.rules.redaction import redact_by_policy
@@ -200,7 +201,8 @@ class Agent:
         found = [] if takes_over(text) else find_requests(text, trust_of(message.role, message.source))
         if not found:
             return
-        place = Place(namespace, message.session, at=message.at, key=f"{message.session}:{message.key}")
+        key = f"{message.session}:{message.key}"
+        place = Place(namespace, message.session, at=message.at, key=key, sort=Sort.REQUEST)
         ctx = self.ctx if embed == "now" else replace(self.ctx, embedder=None)
         try:
             retry(lambda: store_candidates(ctx, found, place if message.key else replace(place, key=None), KNOWN_AGAIN))

@@ -131,6 +131,7 @@ def _drafts(ctx: Context, messages: Sequence[Message], session: str | None, scop
                 policy=ctx.policy,
                 now=now,
                 kind="episode",
+                confidence=ctx.policy.confidence.overheard if scope is Scope.SESSION else None,
                 speaker=message.speaker or message.role,
                 session=place,
                 at=message.at,

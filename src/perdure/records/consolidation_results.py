@@ -121,7 +121,7 @@ class PromotionResult(Written):
     session: str = ""  # the session
     confirmed: bool = False  # whether it was done; otherwise this is a preview
     threshold: float = 0.0  # confidence that was needed
-    median: float = 0.0  # accesses that were needed: the median of the session's memories
+    median: float = 0.0  # of the session's uses; more are needed where any is used more
     promoted: tuple[str, ...] = ()  # ids
     summaries: tuple[Crystal, ...] = ()  # the summaries
     plans: tuple[Plan, ...] = ()  # the plan, for a preview

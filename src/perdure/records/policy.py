@@ -58,6 +58,7 @@ class ConfidencePolicy:
     )
     note: float = store_key(0.8, "Confidence of a new note.", 0, 1)
     episode: float = store_key(1.0, "Confidence of a new episode.", 0, 1)
+    overheard: float = store_key(0.8, "Confidence of a message that only its session sees.", 0, 1)
     fact: float = store_key(0.7, "Confidence of a fact that was stated explicitly.", 0, 1)
     other: float = store_key(0.8, "Confidence of a new procedure or summary.", 0, 1)
 
@@ -297,6 +298,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "importance": {"diminishing": 1.0, "daily_cap": 1.0},
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "strength"},
+        "tasks": {"promotion_strength": 0.2},
         "compression": {"rule": "never"},
     },
     # Value decides alone, confidence is a source's reliability and does not fade.

@@ -155,6 +155,7 @@ class TaskPolicy:
     relatedness: float = store_key(0.5, "Memories are related if they share this part of their hyperedges.", 0, 1)
     redundancy: float = store_key(0.85, "Related memories with at least this similarity are merged.", 0.5, 1)
     promotion_confidence: float = store_key(0.8, "Confidence needed to become long-term.", 0, 1)
+    promotion_strength: float = store_key(0.0, "Strength needed to become long-term.", 0, 1)
     edge_gain: float = store_key(0.1, "Added to an edge's weight for each access of its members.", 0, 1)
     crystal_members: int = store_key(3, "Number of connected memories from which a summary is written.", 2, 1000)
     catch_up_hours: float = store_key(

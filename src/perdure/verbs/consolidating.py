@@ -148,7 +148,8 @@ class ConsolidatingVerbs:
     ) -> PromotionResult:
         """Make the surest and most used memories of a session long-term; only a preview unless confirmed.
 
-        They need the confidence threshold and the session's median of accesses. Linked memories also get a summary.
+        They need the confidence threshold, and more uses than the session's median, unless all are used alike. Pinned
+        memories, facts and what a person asked to have remembered need no use. Linked memories also get a summary.
 
         Raises:
             NotFound: No memory belongs to such a session.

@@ -106,16 +106,13 @@ def _read(ctx: Context, session: str, namespace: str) -> list[Record]:
 def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: str, least: float) -> _Promotion:
     decisions = begin(ctx, namespace, ctx.clock())
     decisions.admit(r for r in records if r.state.status is Status.ACTIVE and r.state.scope is not Scope.TASK)
-    chosen, middle = _choose(ctx, decisions, least)
+    chosen, reasons, middle = _choose(ctx, decisions, least)
     states = [decisions.states[r.id] for r in chosen]
     sure = dict(
         zip((r.id for r in chosen), current_signals(states, ctx.policy, decisions.now).confidence.tolist(), strict=True)
     )
     for r in chosen:
-        because = (
-            f"promoted to long_term: confidence {sure[r.id]:.3f} is at least {least:g}, and "
-            f"{r.state.access_count} accesses are at least the session's median of {middle:g}"
-        )
+        because = f"promoted to long_term: confidence {sure[r.id]:.3f} is at least {least:g}, and {reasons[r.id]}"
         after = promote_state(decisions.states[r.id], ctx.policy, decisions.now)
         decisions.change(r.id, after, "promoted", because)
     pairs = _connected_pairs(ctx, namespace, chosen)
@@ -124,16 +121,16 @@ def _decide(ctx: Context, namespace: str, records: Sequence[Record], session: st
     return _Promotion(decisions, tuple(r.id for r in chosen), middle, summaries)
 
 
-def _choose(ctx: Context, decisions: Decisions, least: float) -> tuple[list[Record], float]:
-    """Return the memories to be promoted, and the median of the session's accesses."""
+def _choose(ctx: Context, decisions: Decisions, least: float) -> tuple[list[Record], Mapping[str, str], float]:
+    """Return the memories to be promoted, why each is, and the median of the session's uses."""
     there = sorted(decisions.records.values(), key=lambda r: r.id)
     whole = [r for r in there if r.state.status is Status.ACTIVE]
     inside = [r for r in whole if r.state.scope is Scope.SESSION]
     earlier = [r for r in whole if r.state.scope is Scope.LONG_TERM and r.state.kind is not Kind.EPISODE]
-    chosen, middle = promotable(inside, earlier, least, ctx.policy, decisions.now)
-    facts = [r.id for r in chosen if r.state.kind is Kind.FACT]
+    reasons, middle = promotable(inside, earlier, least, ctx.policy, decisions.now)
+    facts = [r.id for r in inside if r.id in reasons and r.state.kind is Kind.FACT]
     stay = ctx.extension.promote(ctx, decisions.namespace, decisions, facts)
-    return [r for r in chosen if r.id not in stay], middle
+    return [r for r in inside if r.id in reasons and r.id not in stay], reasons, middle
 
 
 def _connected_pairs(ctx: Context, namespace: str, records: Sequence[Record]) -> Iterator[tuple[str, str]]:

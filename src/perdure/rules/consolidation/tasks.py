@@ -8,12 +8,14 @@ from itertools import combinations
 from statistics import median
 
 from perdure.records.instant import Instant
-from perdure.records.memory import Record, Scope, State, Status
+from perdure.records.memory import Kind, Record, Scope, State, Status
 from perdure.records.policy import Policy
+from perdure.records.sort import Sort
 from perdure.rules.consolidation.duplicates import LikePair, connected_groups, pairs_by_group
 from perdure.rules.consolidation.merge_plan import restart_strength
 from perdure.rules.consolidation.merging import MergeStrategy, Proposal, merge_obstacle, propose_merges
 from perdure.rules.lifecycle.signals import current_signals
+from perdure.rules.lifecycle.state_arrays import Columns, days_between, strength_curve
 from perdure.rules.lifecycle.unarchive import restart_ages
 from perdure.rules.meaning_guard import conflict
 
@@ -90,20 +92,50 @@ def promote_state(state: State, policy: Policy, now: Instant) -> State:
 
 def promotable(
     records: Sequence[Record], earlier: Iterable[Record], threshold: float, policy: Policy, now: Instant
-) -> tuple[list[Record], float]:
-    """Return the memories in session scope that go to long term, and the session's median of accesses.
+) -> tuple[dict[str, str], float]:
+    """Return why each memory in session scope goes to long term that does, by id, and the session's median of uses.
 
-    They need that confidence now, and at least the median of accesses, not more: else a session of one memory, or of
-    equals, could keep nothing. What was promoted earlier counts for the median, or every further call would promote
-    the better half of what the last one left.
+    They need that confidence and the policy's strength now, and must be used more than the median, or as often as the
+    most used one where that is the median: else a session of one memory, or of equals, could keep nothing. Where
+    nothing was used, what is not yet forgotten goes, small talk left out. What a person pinned or asked to have
+    remembered, and facts, need no use. What was promoted earlier counts for the median, or every further call would
+    promote the better half of what the last one left.
     """
     if not records:
-        return [], 0.0
-    middle = float(median(r.state.access_count for r in (*records, *earlier)))
-    sure = current_signals([r.state for r in records], policy, now).confidence.tolist()
-    chosen = [
-        r
-        for r, confidence in zip(records, sure, strict=True)
-        if confidence >= threshold - _ROUNDING and r.state.access_count >= middle
-    ]
-    return chosen, middle
+        return {}, 0.0
+    uses = [_uses(r.state) for r in (*records, *earlier)]
+    middle, most = float(median(uses)), max(uses)
+    columns = Columns.of([r.state for r in records])
+    curve = strength_curve(columns, policy)
+    strength = curve.value(days_between(columns.strength_ms, now))
+    sure = current_signals([r.state for r in records], policy, now).confidence
+    fit = (sure >= threshold - _ROUNDING) & (strength >= policy.tasks.promotion_strength - _ROUNDING)
+    found = {
+        r.id: _why_promoted(r.state, middle, most, awake=awake)
+        for r, fits, awake in zip(records, fit.tolist(), (strength > curve.threshold()).tolist(), strict=True)
+        if fits
+    }
+    return {identity: why for identity, why in found.items() if why}, middle
+
+
+def _uses(state: State) -> int:
+    """Return how often a memory was recalled or reinforced; a fact is born with one reinforcement."""
+    return state.access_count + max(0, int(state.reinforcements) - int(state.kind is Kind.FACT))
+
+
+def _why_promoted(state: State, middle: float, most: int, *, awake: bool) -> str:
+    """Return why the use of a memory, or what it is, lets it go to long term; empty if it does not."""
+    uses = _uses(state)
+    reasons = {
+        "it is pinned": state.pinned,
+        "a person asked to have it remembered": state.sort is Sort.REQUEST,
+        "it is a fact": state.kind is Kind.FACT,
+        "nothing of the session was used": most == 0 and awake and state.sort is not Sort.SMALL_TALK,
+        f"{_times(uses)}, more than the session's median of {middle:g}": uses > middle,
+        f"{_times(uses)}, as often as anything of the session": uses == middle == most > 0,
+    }
+    return next((why for why, holds in reasons.items() if holds), "")
+
+
+def _times(uses: int) -> str:
+    return "used once" if uses == 1 else f"used {uses} times"
