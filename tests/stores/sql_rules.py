@@ -5,6 +5,8 @@
    the database itself.
 3. Clock, ids and randomness are parameters.
 4. Nothing fires by itself, nothing counts by itself, and nothing leans on one engine's locks or storage.
+5. What Citus refuses does not occur: a sub-select in a policy, an insert of a list that reads no distributed table (it
+   would go through the coordinator by COPY, which row-level security forbids), several statements in one text.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from importlib.resources import files
 import sqlglot
 from sqlglot import exp
 
+from perdure.stores.postgres.distribution import migration_steps
 from perdure.stores.rows import CONTENT_COLUMNS, MEMORY_COLUMNS
 from perdure.stores.statements import filled, migrations, registry, with_columns
 
@@ -42,7 +45,7 @@ COUNTED = {"sqlite": {"memory"}}
 COMMANDS = {
     "postgres": re.compile(
         r"CREATE EXTENSION IF NOT EXISTS vector|ALTER TABLE \w+ (ENABLE|(NO )?FORCE) ROW LEVEL SECURITY"
-        r"|CREATE POLICY \w+ ON .*",
+        r"|CREATE POLICY \w+ ON .*|LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE",
         re.DOTALL,
     )
 }
@@ -116,6 +119,8 @@ def broken_statement(engine: str, name: str, kind: str, sql: str) -> list[str]:
     if more or _unread(tree, engine):
         return ["it is not one statement that can be read"]
     found = [*_words(sql), *_moved(tree), *_unkeyed(tree, engine)]
+    if engine == "postgres":
+        found += _pulled(tree)
     if kind == "routed":
         found += _untied(tree, engine)
     elif kind == "fan-out":
@@ -133,6 +138,8 @@ def broken_statement(engine: str, name: str, kind: str, sql: str) -> list[str]:
 def broken_migration(engine: str, sql: str) -> list[str]:
     """Return what one migration breaks."""
     found = _words(_readable(sql, engine))
+    if engine == "postgres":
+        found += _refused_by_citus(sql)
     for tree in _parsed(_readable(sql, engine), engine):
         if _unread(tree, engine):
             found.append(f"it cannot be read: {tree.sql(comments=False)[:60]}")
@@ -319,6 +326,33 @@ def _resolved(block: exp.Expression | None, column: exp.Column, places: Places) 
             return (id(block), here[0][0]) if len(here) == 1 else None
         block = _block_of(block)
     return None
+
+
+# --- rule 5: what a cluster refuses
+
+
+def _pulled(tree: exp.Expression) -> list[str]:
+    """Name the inserts that no worker can run by itself: their rows come from no distributed table."""
+    found = []
+    for insert in tree.find_all(exp.Insert):
+        source, table = insert.expression, insert.this.find(exp.Table).name
+        if not isinstance(source, exp.Select) or table not in namespaced("postgres"):
+            continue
+        first = source.expressions[0].unalias()
+        read = {alias for alias, _ in _tables(source, "postgres")}
+        if not (isinstance(first, exp.Column) and first.name == "namespace" and first.table in read):
+            found.append(f"the insert into {table} takes the namespace from no distributed table")
+    return found
+
+
+def _refused_by_citus(sql: str) -> list[str]:
+    found = []
+    for step in migration_steps(sql, distributed=True):
+        if len(_parsed(step, "postgres")) != 1:
+            found.append(f"more than one statement: {step[:60]}")
+        if re.match(r"(CREATE|ALTER) POLICY\b", step) and re.search(r"\bSELECT\b", step.partition("USING")[2]):
+            found.append(f"a sub-select in a policy: {step[:60]}")
+    return found
 
 
 # --- rules 3 and 4: words that must not occur

@@ -208,6 +208,7 @@ def filled_out(name):
 
 
 SPECIAL = {
+    "beginning": {"first": "a", "last": "z"},
     "insert_content": {"tags": ['["secret"]']},
     "insert_document": {"data": ["{}"]},
     "insert_vector": {"data": Halfvecs([np.ones(64, np.int8)])},

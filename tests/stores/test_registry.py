@@ -144,6 +144,31 @@ def test_a_bad_statement_is_refused(name):
     assert broken_statement("sqlite", name, kind, sql)
 
 
+ON_A_CLUSTER = {
+    "an insert of a list": "INSERT INTO tag (namespace, tag, row) SELECT :namespace, i.* FROM unnest(:t, :r) AS i;",
+    "a list beside a table, and the parameter": (
+        "INSERT INTO tag (namespace, tag, row) SELECT :namespace, i.* FROM namespace AS n "
+        "CROSS JOIN unnest(:t, :r) AS i WHERE n.namespace = :namespace;"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ON_A_CLUSTER)
+def test_an_insert_that_a_worker_cannot_run_is_refused(name):
+    assert any("distributed" in broken for broken in broken_statement("postgres", "x", "routed", ON_A_CLUSTER[name]))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE POLICY own ON memory USING (namespace = (SELECT current_setting('perdure.namespace', true)));",
+        "CREATE POLICY own ON journal FOR INSERT WITH CHECK (op IN (SELECT id FROM operation)) USING (SELECT true);",
+    ],
+)
+def test_a_policy_with_a_sub_select_is_refused(sql):
+    assert any("sub-select" in broken for broken in broken_migration("postgres", sql))
+
+
 BAD_SCHEMA = {
     "a table without a namespace": "CREATE TABLE x (id TEXT PRIMARY KEY);",
     "a key of its own": "CREATE TABLE x (namespace TEXT, id TEXT PRIMARY KEY);",

@@ -10,8 +10,10 @@ import pytest
 from conftest import WORDS_ONLY, Clock, HashEmbedder, opened, servers
 from perdure.compose import migrate
 from perdure.records.errors import InvalidInput, StoreError, StoreTooOld
-from perdure.stores.postgres.schema import distribution, undistributed
+from perdure.stores.postgres import distribution, schema
+from perdure.stores.postgres.distribution import migration_steps, tables
 from perdure.stores.statements import migrations
+from stores.sql_rules import namespaced
 
 
 @pytest.fixture(scope="module")
@@ -19,25 +21,19 @@ def store():
     return "postgres"
 
 
-def named():
-    return re.findall(r"SELECT create_(reference|distributed)_table\('(\w+)'", "\n".join(distribution()))
-
-
 def test_every_table_is_distributed_by_its_namespace_or_kept_on_every_node():
     made = {t for _, sql in migrations("postgres") for t in re.findall(r"^CREATE TABLE (\w+)", sql, re.MULTILINE)}
-    assert {t for _, t in named()} == made | {"meta"}
-    assert {t for kind, t in named() if kind == "reference"} == {"meta", "space"}
-    spread = [s for s in distribution() if "create_distributed_table" in s]
-    assert all("'namespace'" in s.split(",", 1)[1] for s in spread)
-    assert all("colocate_with => 'namespace'" in s for s in spread[1:])
+    assert set(tables()) == made | {"meta"}
+    assert {table for table, spread in tables().items() if spread} == namespaced("postgres")
 
 
-def test_an_interrupted_distribution_goes_on_with_the_tables_that_are_left():
-    done = {"meta", "space", "namespace", "lease"}
-    left = undistributed(done)
-    assert not [s for s in left for t in done if f"table('{t}'" in s]
-    assert len(left) == len(distribution()) - len(done)
-    assert [s for s in undistributed({t for _, t in named()}) if "table(" in s] == []
+def test_policies_say_the_same_on_a_cluster_without_sub_selects():
+    for _, sql in migrations("postgres"):
+        here, there = (migration_steps(sql, distributed=d) for d in (False, True))
+        for one, other in zip(here, there, strict=True):
+            bare = re.sub(r"\(SELECT (current_setting\('[a-z.]+', true\))\)", r"\1", one)
+            bare = re.sub(r"\(SELECT (current_setting\('[a-z.]+', true\)) WHERE (.*?\))\)(?=\))", r"\1 AND \2", bare)
+            assert bare == other
 
 
 def test_without_citus_it_says_so_and_the_tables_stay_as_they_are(path):
@@ -134,19 +130,51 @@ INSERT INTO pg_extension SELECT 999999, 'citus', extowner, extnamespace, extrelo
 """What Perdure calls of Citus, as functions that write down what they were asked: no cluster is at hand."""
 
 
-def test_the_statements_of_a_cluster_are_run_once_for_each_table_also_after_a_stop(path):
+def test_a_distribution_that_stops_leaves_nothing_and_the_next_one_does_all(path):
     with servers().reader(path) as operator:
         operator.execute(CITUS)
         operator.execute("INSERT INTO meta VALUES ('breaks at', 'posting')")
         url = servers().server().dsn(path.rsplit("/", 1)[1], "postgres")
         with pytest.raises(StoreError, match="worker was lost"):
             migrate(url, distribute=True)
-        before = {t for (t,) in operator.execute("SELECT CAST(logicalrelid AS text) FROM pg_dist_partition")}
-        assert "memory" in before
-        assert "posting" not in before
+        asked = "SELECT CAST(logicalrelid AS text) FROM pg_dist_partition"
+        subselects = "SELECT count(*) FROM pg_policies WHERE concat(qual, with_check) LIKE '%SELECT%'"
+        assert operator.execute(asked).fetchall() == []
+        assert operator.execute(subselects).fetchone() > (0,)
         operator.execute("DELETE FROM meta WHERE key = 'breaks at'")
+        migrate(url, distribute=True)
+        assert sorted(t for (t,) in operator.execute(asked)) == sorted(tables())
+        assert operator.execute(subselects).fetchone() == (0,)
         steps = []
-        migrate(url, say=steps.append, distribute=True)
-        after = [t for (t,) in operator.execute("SELECT CAST(logicalrelid AS text) FROM pg_dist_partition")]
-        assert sorted(after) == sorted({t for _, t in named()})
-        assert not [s for s in steps for t in before if f"table('{t}'" in s]
+        migrate(url, say=steps.append)
+        assert not [step for step in steps if "namespace" in step]
+
+
+LATER = """
+-- What a later version may add; a table of its own, and a policy of one that is there.
+CREATE TABLE later (namespace text COLLATE "C" PRIMARY KEY, told text NOT NULL);
+ALTER TABLE later ENABLE ROW LEVEL SECURITY;
+ALTER TABLE later FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON later USING ({own}) WITH CHECK ({own});
+CREATE POLICY telling ON journal FOR DELETE USING (because = 'later' AND {own});
+"""
+
+
+def test_a_table_that_a_later_version_adds_is_distributed_without_being_asked(path, monkeypatch, request):
+    with servers().reader(path) as operator:
+        operator.execute(CITUS)
+        url = servers().server().dsn(path.rsplit("/", 1)[1], "postgres")
+        migrate(url, distribute=True)
+        more = (*migrations("postgres"), (migrations("postgres")[-1][0] + 1, LATER))
+        for module in (schema, distribution):
+            monkeypatch.setattr(module, "migrations", lambda _: more)
+        tables.cache_clear()
+        request.addfinalizer(tables.cache_clear)
+        steps = []
+        assert migrate(url, say=steps.append) == 1
+        assert steps[:2] == [f"schema {more[-1][0]}", "later: by namespace"]
+        found = operator.execute(
+            "SELECT policyname FROM pg_policies WHERE tablename IN ('later', 'journal')"
+            " AND concat(qual, with_check) NOT LIKE '%SELECT%' ORDER BY 1"
+        )
+        assert {"one_namespace", "telling"} <= {name for (name,) in found}

@@ -38,7 +38,7 @@ def migrate(
         str | None, typer.Argument(metavar="URL", help="The server. Default: the store given with --store.")
     ] = None,
     distribute: Annotated[
-        bool, typer.Option("--distribute", help="Distribute the tables over a Citus cluster; prints the statements.")
+        bool, typer.Option("--distribute", help="Distribute the tables over a Citus cluster.")
     ] = False,
 ) -> None:
     """Create or upgrade the tables of a PostgreSQL server. Safe to run twice."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Final
 
 import psycopg
 
 from perdure.records.errors import NotAStore, PerdureError, StoreDenied, StoreError, StoreTooNew, StoreTooOld
+from perdure.stores.postgres import distribution
+from perdure.stores.postgres.distribution import Say, migration_steps
 from perdure.stores.postgres.faults import plain, translated
 from perdure.stores.postgres.server import Address, Connection, connect
 from perdure.stores.statements import migrations, registry
@@ -18,8 +17,6 @@ from perdure.stores.statements import migrations, registry
 OLDEST_SERVER: Final = 140_000
 OLDEST_VECTOR: Final = (0, 8)
 """pgvector 0.8 brought iterative scans; 0.7 the type halfvec."""
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +69,8 @@ def check_schema(address: Address) -> SchemaStatus:
 def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = False) -> int:
     """Bring a server's tables to this version's schema; safe to run twice, and by several processes at once.
 
+    Tables that lie over a Citus cluster stay so, and those that this version adds are spread like them.
+
     Args:
         address: The server; its role becomes the tables' owner.
         say: Told each step.
@@ -88,11 +87,9 @@ def migrate(address: Address, *, say: Say = lambda _: None, distribute: bool = F
         try:
             _check_server(connection)
             _check_vector(connection)
-            done = _run_migrations(connection, address, say)
+            done = _run_migrations(connection, address, say, distribute=distribute)
             if (connection.execute(_text("server_status")).fetchone() or (False, False))[1]:
                 say("Note: this role bypasses row-level security. Use a role that is not a superuser.")
-            if distribute:
-                _distribute(connection, say)
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreDenied(
                 f"The role has no permission to create or change tables ({plain(error)}).",
@@ -117,8 +114,8 @@ def _not_ours() -> NotAStore:
     )
 
 
-def _run_migrations(connection: Connection, address: Address, say: Say) -> int:
-    """Run the migrations that are missing in one transaction; the row of `meta` keeps other processes waiting."""
+def _run_migrations(connection: Connection, address: Address, say: Say, *, distribute: bool) -> int:
+    """Run the migrations that are missing in one transaction; the table `meta` keeps other processes waiting."""
     for _ in range(20):
         try:
             connection.execute(_text("create_meta"))
@@ -126,8 +123,8 @@ def _run_migrations(connection: Connection, address: Address, say: Say) -> int:
         except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
             continue  # another process was making it at the same moment
     with connection.transaction():
-        connection.execute(_text("seed_meta"))
         connection.execute(_text("lock_meta"))
+        connection.execute(_text("seed_meta"))
         found, oldest = _versions(connection)
         if found > newest() and oldest > newest():
             raise StoreTooNew(
@@ -135,10 +132,14 @@ def _run_migrations(connection: Connection, address: Address, say: Say) -> int:
                 remedy="Upgrade with `pip install -U perdure`; the tables are unchanged.",
             )
         missing = [(number, sql) for number, sql in migrations("postgres") if number > found]
+        distributed = distribution.is_distributed(connection)
         for number, sql in missing:
-            connection.execute(sql)
+            for step in migration_steps(sql, distributed=distributed):
+                connection.execute(step)
             connection.execute(_text("set_schema"), {"number": str(number)})
             say(f"schema {number}")
+        if distributed or distribute:
+            distribution.distribute(connection, say)
     return len(missing)
 
 
@@ -182,32 +183,6 @@ def _check_vector(connection: Connection) -> None:
     version = tuple(int(n) for n in str(found[0] if found else "0.0").split(".")[:2])
     if version < OLDEST_VECTOR:
         raise StoreError(f"pgvector is {version[0]}.{version[1]}; Perdure needs 0.8 or newer.", remedy=remedy)
-
-
-def distribution() -> list[str]:
-    """Return the statements that spread the tables over a Citus cluster, in order."""
-    text = (files("perdure.stores") / "sql" / "postgres" / "distribute.sql").read_text("utf-8")
-    return [
-        s.strip() for s in "\n".join(x for x in text.splitlines() if not x.startswith("--")).split(";") if s.strip()
-    ]
-
-
-def undistributed(done: set[str]) -> list[str]:
-    """Return the statements that are left when some tables are distributed already; each names its table first."""
-    tables = [(re.match(r"SELECT \w+\('(\w+)'", s), s) for s in distribution()]
-    return [s for named, s in tables if named is None or named[1] not in done]
-
-
-def _distribute(connection: Connection, say: Say) -> None:
-    if connection.execute(_text("has_citus")).fetchone() != (True,):
-        raise StoreError(
-            "The extension citus is not installed in this database, so tables cannot be distributed.",
-            remedy="Run `CREATE EXTENSION citus` on the coordinator and its workers, or leave --distribute out.",
-        )
-    done = {str(table) for (table,) in connection.execute(_text("distributed_tables")).fetchall()}
-    for statement in undistributed(done):
-        connection.execute(statement)
-        say(statement)
 
 
 def _text(name: str) -> str:

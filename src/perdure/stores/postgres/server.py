@@ -240,9 +240,13 @@ class Server:
 
 
 def _opening(reach: Reach, place: str, prefix: str, mode: str) -> sql.Composed:
-    """Return the statements that open a transaction and say what it may see; one round trip."""
+    """Return the statements that open a transaction and say what it may see; one round trip.
+
+    Citus takes what is set locally to its workers only where it is told to; without Citus the setting means nothing.
+    """
     return sql.SQL(
-        "BEGIN {mode}; SET LOCAL jit = off; SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix};"
+        "BEGIN {mode}; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL jit = off;"
+        " SET LOCAL perdure.reach = {reach}; SET LOCAL perdure.prefix = {prefix};"
         " SET LOCAL perdure.namespace = {place}"
     ).format(
         mode=sql.SQL(mode),

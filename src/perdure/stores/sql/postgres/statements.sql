@@ -45,35 +45,40 @@ SELECT EXISTS (SELECT 1 FROM operation WHERE namespace = :namespace AND id = :id
 -- name: insert_memory
 -- kind: routed
 INSERT INTO memory (namespace, row, id{after:, COLUMN}, asks)
-SELECT :namespace, i.* FROM unnest(CAST(:row AS bigint[]), CAST(:id AS text[]){after:, CAST(:COLUMN AS TYPE[])},
-  CAST(:asks AS boolean[])) AS i;
+SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:row AS bigint[]), CAST(:id AS text[]){after:, CAST(:COLUMN AS TYPE[])},
+  CAST(:asks AS boolean[])) AS i
+WHERE n.namespace = :namespace;
 
 -- name: insert_content
 -- kind: routed
 INSERT INTO content (namespace, row, id, text, tags, source, task, metadata, shown, packed, digest, length)
-SELECT :namespace, i.row, i.id, i.text, ARRAY(SELECT jsonb_array_elements_text(CAST(i.tags AS jsonb))), i.source, i.task,
+SELECT n.namespace, i.row, i.id, i.text, ARRAY(SELECT jsonb_array_elements_text(CAST(i.tags AS jsonb))), i.source, i.task,
   CAST(i.metadata AS jsonb), i.shown, decode(i.packed, 'base64'), i.digest, i.length
-FROM unnest(CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:text AS text[]), CAST(:tags AS text[]),
+FROM namespace AS n CROSS JOIN unnest(CAST(:row AS bigint[]), CAST(:id AS text[]), CAST(:text AS text[]), CAST(:tags AS text[]),
   CAST(:source AS text[]), CAST(:task AS text[]), CAST(:metadata AS text[]), CAST(:shown AS text[]),
   CAST(:packed AS text[]), CAST(:digest AS bigint[]), CAST(:length AS integer[]))
-  AS i(row, id, text, tags, source, task, metadata, shown, packed, digest, length);
+  AS i(row, id, text, tags, source, task, metadata, shown, packed, digest, length)
+WHERE n.namespace = :namespace;
 
 -- name: insert_posting
 -- kind: routed
 INSERT INTO posting (namespace, term, first, documents, entries)
-SELECT :namespace, i.term, i.first, i.stop - i.start + 1, (CAST(:entries AS bigint[]))[i.start : i.stop]
-FROM unnest(CAST(:term AS text[]), CAST(:first AS bigint[]), CAST(:start AS integer[]), CAST(:stop AS integer[]))
-  AS i(term, first, start, stop);
+SELECT n.namespace, i.term, i.first, i.stop - i.start + 1, (CAST(:entries AS bigint[]))[i.start : i.stop]
+FROM namespace AS n CROSS JOIN unnest(CAST(:term AS text[]), CAST(:first AS bigint[]), CAST(:start AS integer[]), CAST(:stop AS integer[]))
+  AS i(term, first, start, stop)
+WHERE n.namespace = :namespace;
 
 -- name: insert_tag
 -- kind: routed
 INSERT INTO tag (namespace, tag, row)
-SELECT :namespace, i.* FROM unnest(CAST(:tag AS text[]), CAST(:row AS bigint[])) AS i;
+SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:tag AS text[]), CAST(:row AS bigint[])) AS i
+WHERE n.namespace = :namespace;
 
 -- name: insert_key
 -- kind: routed
 INSERT INTO idempotency (namespace, key, id)
-SELECT :namespace, i.* FROM unnest(CAST(:key AS text[]), CAST(:id AS text[])) AS i;
+SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:key AS text[]), CAST(:id AS text[])) AS i
+WHERE n.namespace = :namespace;
 
 -- Almost always nobody has stored the same words, so `same` is empty and nothing else is read; without it a planner that
 -- knows no statistics yet compares each of 500 texts with the whole namespace.
@@ -172,7 +177,8 @@ SELECT id, row FROM memory WHERE namespace = :namespace AND id = ANY(CAST(:ids A
 -- name: insert_vector
 -- kind: routed
 INSERT INTO embedding (namespace, space, row, data)
-SELECT :namespace, i.* FROM unnest(CAST(:space AS integer[]), CAST(:row AS bigint[]), CAST(:data AS halfvec[])) AS i;
+SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:space AS integer[]), CAST(:row AS bigint[]), CAST(:data AS halfvec[])) AS i
+WHERE n.namespace = :namespace;
 
 -- name: delete_vector
 -- kind: routed
@@ -182,8 +188,9 @@ WHERE v.namespace = :namespace AND v.space = i.space AND v.row = i.row;
 -- name: insert_link
 -- kind: routed
 INSERT INTO link (namespace, id, kind, other, weight)
-SELECT :namespace, i.* FROM unnest(CAST(:id AS text[]), CAST(:kind AS text[]), CAST(:other AS text[]),
+SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:id AS text[]), CAST(:kind AS text[]), CAST(:other AS text[]),
   CAST(:weight AS double precision[])) AS i
+WHERE n.namespace = :namespace
 ON CONFLICT DO NOTHING;
 
 -- name: delete_link
@@ -219,8 +226,9 @@ DELETE FROM recall_log WHERE namespace = :namespace AND id <= (
 -- name: insert_journal
 -- kind: routed
 INSERT INTO journal (namespace, operation, position, target, id, before, after, because)
-SELECT :namespace, i.* FROM unnest(CAST(:operation AS text[]), CAST(:position AS integer[]), CAST(:target AS text[]),
-  CAST(:id AS text[]), CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i;
+SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:operation AS text[]), CAST(:position AS integer[]), CAST(:target AS text[]),
+  CAST(:id AS text[]), CAST(:before AS text[]), CAST(:after AS text[]), CAST(:because AS text[])) AS i
+WHERE n.namespace = :namespace;
 
 -- --- reading records
 
@@ -394,8 +402,9 @@ UPDATE namespace SET approximate = :space WHERE namespace = :namespace;
 -- name: insert_document
 -- kind: routed
 INSERT INTO document (namespace, shelf, id, name, data)
-SELECT :namespace, i.* FROM unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]),
-  CAST(:data AS text[])) AS i;
+SELECT n.namespace, i.* FROM namespace AS n CROSS JOIN unnest(CAST(:shelf AS text[]), CAST(:id AS text[]), CAST(:name AS text[]),
+  CAST(:data AS text[])) AS i
+WHERE n.namespace = :namespace;
 
 -- name: update_document
 -- kind: routed
@@ -466,9 +475,10 @@ CREATE TABLE IF NOT EXISTS meta (key text COLLATE "C" PRIMARY KEY, value text NO
 -- kind: admin
 INSERT INTO meta (key, value) VALUES ('schema', '0') ON CONFLICT (key) DO NOTHING;
 
+-- The whole table, before anything else: whoever waits for a row of it keeps it from being distributed.
 -- name: lock_meta
 -- kind: admin
-SELECT value FROM meta WHERE key = 'schema' FOR UPDATE;
+LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE;
 
 -- name: read_meta
 -- kind: admin
@@ -498,6 +508,14 @@ SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus');
 -- name: distributed_tables
 -- kind: admin
 SELECT CAST(logicalrelid AS text) FROM pg_dist_partition;
+
+-- name: copy_table_to_nodes
+-- kind: admin
+SELECT create_reference_table(CAST(:table AS regclass));
+
+-- name: spread_table
+-- kind: admin
+SELECT create_distributed_table(CAST(:table AS regclass), 'namespace', colocate_with => CAST(:beside AS text));
 
 -- An index may be left unfinished by a build that was stopped: it is dropped before the next one.
 -- name: near_index_valid

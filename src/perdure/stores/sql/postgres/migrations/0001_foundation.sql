@@ -199,156 +199,66 @@ CREATE INDEX journal_memory ON journal (namespace, id);
 
 ALTER TABLE namespace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE namespace FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON namespace USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON namespace FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON namespace USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON namespace FOR SELECT USING ({reached});
 
 ALTER TABLE lease ENABLE ROW LEVEL SECURITY;
 ALTER TABLE lease FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON lease USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON lease FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON lease USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON lease FOR SELECT USING ({reached});
 
 ALTER TABLE memory ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memory FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON memory USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON memory FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON memory USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON memory FOR SELECT USING ({reached});
 
 ALTER TABLE content ENABLE ROW LEVEL SECURITY;
 ALTER TABLE content FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON content USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON content FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON content USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON content FOR SELECT USING ({reached});
 
 ALTER TABLE tag ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tag FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON tag USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON tag FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON tag USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON tag FOR SELECT USING ({reached});
 
 ALTER TABLE posting ENABLE ROW LEVEL SECURITY;
 ALTER TABLE posting FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON posting USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON posting FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON posting USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON posting FOR SELECT USING ({reached});
 
 ALTER TABLE embedding ENABLE ROW LEVEL SECURITY;
 ALTER TABLE embedding FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON embedding USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON embedding FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON embedding USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON embedding FOR SELECT USING ({reached});
 
 ALTER TABLE link ENABLE ROW LEVEL SECURITY;
 ALTER TABLE link FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON link USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON link FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON link USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON link FOR SELECT USING ({reached});
 
 ALTER TABLE access ENABLE ROW LEVEL SECURITY;
 ALTER TABLE access FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON access USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON access FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON access USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON access FOR SELECT USING ({reached});
 
 ALTER TABLE recall_log ENABLE ROW LEVEL SECURITY;
 ALTER TABLE recall_log FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON recall_log USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON recall_log FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON recall_log USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON recall_log FOR SELECT USING ({reached});
 
 ALTER TABLE idempotency ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON idempotency USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON idempotency FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON idempotency USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON idempotency FOR SELECT USING ({reached});
 
 ALTER TABLE operation ENABLE ROW LEVEL SECURITY;
 ALTER TABLE operation FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON operation USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON operation FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON operation USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON operation FOR SELECT USING ({reached});
 
 ALTER TABLE journal ENABLE ROW LEVEL SECURITY;
 ALTER TABLE journal FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON journal FOR SELECT USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY appended ON journal FOR INSERT WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON journal FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON journal FOR SELECT USING ({own});
+CREATE POLICY appended ON journal FOR INSERT WITH CHECK ({own});
+CREATE POLICY fan_out ON journal FOR SELECT USING ({reached});

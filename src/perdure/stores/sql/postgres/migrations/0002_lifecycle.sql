@@ -38,12 +38,5 @@ CREATE INDEX document_id ON document (namespace, id);
 
 ALTER TABLE document ENABLE ROW LEVEL SECURITY;
 ALTER TABLE document FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON document USING (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))))
-  WITH CHECK (
-    namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
-CREATE POLICY fan_out ON document FOR SELECT USING (
-    (SELECT current_setting('perdure.reach', true)) = 'fan-out'
-    AND starts_with(namespace, (SELECT current_setting('perdure.prefix', true))));
+CREATE POLICY one_namespace ON document USING ({own}) WITH CHECK ({own});
+CREATE POLICY fan_out ON document FOR SELECT USING ({reached});

@@ -2,5 +2,4 @@
 
 CREATE POLICY erasing ON journal FOR UPDATE USING (
     current_setting('perdure.erasing', true) = 'on'
-    AND namespace = (SELECT current_setting('perdure.namespace', true)
-      WHERE starts_with(current_setting('perdure.namespace', true), current_setting('perdure.prefix', true))));
+    AND {own});

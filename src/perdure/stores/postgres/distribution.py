@@ -1,0 +1,107 @@
+"""The tables on one server and over a Citus cluster: what row-level security says in each, and which table lies where.
+
+On a cluster every table lies by its namespace, all of them together, so that a transaction of one namespace runs on one
+worker; the few that belong to no namespace lie whole on every node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import psycopg
+
+from perdure.records.errors import StoreError
+from perdure.stores.statements import migrations, registry
+
+Say = Callable[[str], None]
+
+_PLACE, _PREFIX, _REACH = (f"current_setting('perdure.{name}', true)" for name in ("namespace", "prefix", "reach"))
+
+ON_SERVER: Final = {
+    "{own}": f"namespace = (SELECT {_PLACE} WHERE starts_with({_PLACE}, {_PREFIX}))",
+    "{reached}": f"(SELECT {_REACH}) = 'fan-out' AND starts_with(namespace, (SELECT {_PREFIX}))",
+}
+"""What policies say on one server: a sub-select is evaluated once for each statement, not for each row."""
+
+ON_CLUSTER: Final = {
+    "{own}": f"namespace = {_PLACE} AND starts_with({_PLACE}, {_PREFIX})",
+    "{reached}": f"{_REACH} = 'fan-out' AND starts_with(namespace, {_PREFIX})",
+}
+"""The same without sub-selects, which Citus refuses in policies."""
+
+_COMMENT: Final = re.compile(r"--[^\n]*")
+_TABLE: Final = re.compile(r"CREATE TABLE (\w+) \(\s*(\w+)")
+_POLICY: Final = re.compile(r"CREATE (POLICY \w+ ON (\w+))( FOR \w+)?")
+
+
+def migration_steps(text: str, *, distributed: bool) -> list[str]:
+    """Return the single statements of a migration, with the policies' conditions filled in."""
+    for slot, condition in (ON_CLUSTER if distributed else ON_SERVER).items():
+        text = text.replace(slot, condition)
+    return [step for part in _COMMENT.sub("", text).split(";") if (step := part.strip())]
+
+
+@cache
+def tables() -> dict[str, bool]:
+    """Return every table of the schema, in the order in which they were made -> whether it belongs to namespaces."""
+    made = [found for _, text in migrations("postgres") for found in _TABLE.findall(text)]
+    return {"meta": False} | {table: column == "namespace" for table, column in made}
+
+
+def is_distributed(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the tables of this schema lie over a cluster."""
+    return _has_citus(connection) and "meta" in _done(connection)
+
+
+def distribute(connection: psycopg.Connection[Any], say: Say) -> None:
+    """Spread the tables that are not yet spread over the cluster; all of them or none, in the open transaction.
+
+    Raises:
+        StoreError: The extension citus is missing.
+    """
+    if not _has_citus(connection):
+        raise StoreError(
+            "The extension citus is not installed in this database, so tables cannot be distributed.",
+            remedy="Run `CREATE EXTENSION citus` on the coordinator and its workers, or leave --distribute out.",
+        )
+    done = _done(connection)
+    for table, spread in tables().items():
+        if table not in done:
+            _distribute(connection, table, spread=spread)
+            say(f"{table}: {'by namespace' if spread else 'on every node'}")
+
+
+def _distribute(connection: psycopg.Connection[Any], table: str, *, spread: bool) -> None:
+    if not spread:
+        connection.execute(_text("copy_table_to_nodes"), {"table": table})
+        return
+    for change in _policies(table):
+        connection.execute(change)
+    # The rows that are there are copied by COPY, which PostgreSQL refuses where row-level security holds the owner.
+    connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
+    beside = "default" if table == "namespace" else "namespace"
+    connection.execute(_text("spread_table"), {"table": table, "beside": beside})
+    connection.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+
+
+def _policies(table: str) -> list[str]:
+    """Return the statements that take the sub-selects out of a table's policies."""
+    steps = [step for _, text in migrations("postgres") for step in migration_steps(text, distributed=True)]
+    made = [(found, step) for step in steps if (found := _POLICY.match(step)) and found[2] == table]
+    return [f"ALTER {found[1]}{step[found.end() :]}" for found, step in made]
+
+
+def _has_citus(connection: psycopg.Connection[Any]) -> bool:
+    return connection.execute(_text("has_citus")).fetchone() == (True,)
+
+
+def _done(connection: psycopg.Connection[Any]) -> set[str]:
+    return {str(table) for (table,) in connection.execute(_text("distributed_tables")).fetchall()}
+
+
+def _text(name: str) -> str:
+    """Return a statement of the registry as the driver takes it."""
+    return re.sub(r":(table|beside)\b", r"%(\1)s", registry("postgres")[name].sql)
