@@ -66,7 +66,7 @@ def _cheap_passwords(started: LocalServer) -> None:
 
 @cache
 def _operator() -> psycopg.Connection[Any]:
-    connection = psycopg.connect(server().superuser_dsn, autocommit=True)
+    connection = psycopg.connect(server().dsn("postgres", SUPERUSER), autocommit=True)
     atexit.register(connection.close)
     return connection
 

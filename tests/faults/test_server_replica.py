@@ -10,15 +10,14 @@ import pytest
 from conftest import HashEmbedder, opened
 from faults.server_faults import everything, own_server
 from perdure.records.errors import StoreReadOnly, StoreTooOld
+from replicas import promote, replica_of
 
 
 @pytest.fixture
 def pair():
     """A primary and its synchronous replica."""
-    with own_server() as primary:
-        replica = primary.replica(synchronous=True)
+    with own_server() as primary, replica_of(primary, synchronous=True) as replica:
         yield primary, replica
-        replica.stop()
 
 
 def either(primary, replica):
@@ -61,7 +60,7 @@ def test_a_promoted_replica_has_all_that_was_acknowledged_and_goes_on(pair, reco
     at_death = len(acknowledged)
     time.sleep(0.3)
     promoted = time.monotonic()
-    replica.promote()
+    promote(replica)
     while len(acknowledged) < at_death + 5:
         assert writer.is_alive()
         time.sleep(0.01)

@@ -13,7 +13,8 @@ import pytest
 from conftest import finished, python
 from perdure.records.errors import StoreError
 from perdure.stores.postgres import local_programs
-from perdure.stores.postgres.local import LocalServer, local_server
+from perdure.stores.postgres.local import SUPERUSER, LocalServer, local_server
+from replicas import promote, replica_of, wait_for
 
 pytestmark = [
     pytest.mark.xdist_group("local-server"),  # they share one server
@@ -60,7 +61,10 @@ def test_it_starts_with_a_role_that_is_no_superuser(server):
 def test_without_the_password_nobody_comes_in(server):
     password = json.loads((server.data / "perdure.json").read_text())["perdure"]
     program = str(local_programs.programs(server.data) / "psql")
-    for wrong in (server.dsn().replace(password, "wrong"), server.superuser_dsn.replace("postgres:", "postgres:x")):
+    for wrong in (
+        server.dsn().replace(password, "wrong"),
+        server.dsn("postgres", SUPERUSER).replace("postgres:", "postgres:x"),
+    ):
         with pytest.raises(StoreError, match="password authentication failed"):
             local_programs.run([program, wrong, "-c", "SELECT 1"])
     assert "@127.0.0.1:" in server.dsn(role="someone")
@@ -120,22 +124,20 @@ def test_what_was_committed_survives_kill(reachable):
 
 @pytest.mark.parametrize("synchronous", [True, False])
 def test_a_replica_follows_and_can_be_promoted(synchronous):
-    with local_server(fsync="off") as primary, primary.replica(synchronous=synchronous) as replica:
+    with local_server(fsync="off") as primary, replica_of(primary, synchronous=synchronous) as replica:
         as_perdure(primary, "CREATE TABLE t AS SELECT 7 AS n")
         state = primary.sql("SELECT state, sync_state, replay_lsn IS NOT NULL FROM pg_stat_replication")
         assert state == f"streaming|{'quorum' if synchronous else 'async'}|t"
         end = primary.sql("SELECT pg_current_wal_lsn()")
-        primary._wait_for(f"replay_lsn >= '{end}'")
+        wait_for(primary, f"replay_lsn >= '{end}'")
         assert as_perdure(replica, "SELECT n FROM t; SELECT pg_is_in_recovery()") == "7\nt"
         with pytest.raises(StoreError, match="read-only transaction"):
             as_perdure(replica, "INSERT INTO t VALUES (8)")
         with pytest.raises(StoreError, match="recovery is not in progress"):
-            primary.promote()
+            promote(primary)
         primary.kill()
-        replica.promote()
+        promote(replica)
         assert as_perdure(replica, "INSERT INTO t VALUES (8); SELECT count(*) FROM t") == "2"
-        with pytest.raises(StoreError, match="already contains a server"):
-            replica.replica(replica.folder, synchronous=False)
         folders = (primary.folder, replica.folder)
     assert not any(folder.exists() for folder in folders)
 

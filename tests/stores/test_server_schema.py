@@ -70,7 +70,7 @@ def test_texts_are_unicode_whatever_the_client_is_said_to_speak(path, monkeypatc
 
 def test_a_database_that_is_not_unicode_is_refused():
     server = servers().server()  # it takes an operator to make one
-    with psycopg.connect(server.superuser_dsn, autocommit=True) as operator:
+    with psycopg.connect(server.dsn("postgres", "postgres"), autocommit=True) as operator:
         operator.execute("DROP DATABASE IF EXISTS latin")
         operator.execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C' OWNER perdure")
     with pytest.raises(StoreError, match="encoding is SQL_ASCII"):

@@ -23,14 +23,12 @@ class Curve(Protocol):
 
     def value(self, days: ArrayLike) -> Array:
         """Return the signal at ages in days, shape [n] (or [n, k] for ages of shape [n, k])."""
-        ...
 
     def crossing(self, threshold: ArrayLike) -> Array:
         """Return the age in days, shape [n], at which the signal is first below the threshold.
 
         0 where it already is at age 0, infinity where it never will be.
         """
-        ...
 
 
 def ages(days: ArrayLike) -> Array:

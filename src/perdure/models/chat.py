@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat protocol, asked for JSON. May live here: that protocol. May not: prompts."""
+"""Any server that speaks OpenAI's chat protocol, asked for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any callable as an embedder, with its replies checked. May live here: the wrapping. May not: a model."""
+"""Any callable as an embedder, with its replies checked."""
 
 from __future__ import annotations
 

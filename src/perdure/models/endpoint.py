@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's embeddings protocol. May live here: that protocol. May not: a vendor's specials."""
+"""Any server that speaks OpenAI's embeddings protocol."""
 
 from __future__ import annotations
 

@@ -7,8 +7,6 @@ Measured on 2 cores: first query of a process 0.45 s, a later query 3 ms, 25-wor
 (idle) a second, 210 MB of memory. Only the weights are int8; the arithmetic is float32. So a text's vector does not
 depend on the texts embedded with it (measured difference: none), nor on the number of threads. Another kind of
 processor may differ in the last digits.
-
-May live here: this model. May not: other models, or any network call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Posting JSON to a server a person chose: key, retries, limits. May live here: HTTP. May not: any one protocol."""
+"""Posting JSON to a server a person chose: key, retries, limits."""
 
 from __future__ import annotations
 

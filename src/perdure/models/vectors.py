@@ -1,7 +1,6 @@
 """What goes into an embedder and what comes out of it: texts and values are checked here, once for every embedder.
 
-Standard library only, so that checking costs no import. May live here: checks and conversions of single values.
-May not: calls to a model.
+Standard library only, so that checking costs no import.
 """
 
 from __future__ import annotations

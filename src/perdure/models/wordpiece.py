@@ -1,7 +1,7 @@
 """WordPiece for BERT uncased: a text becomes token ids. Why it is our own: docs/decisions/0003-tokenizer.md.
 
 It gives the same ids as the reference tokenizer, but for characters that Unicode added or moved after the
-reference's tables were made. May live here: this tokenizer. May not: anything that knows a model or its weights.
+reference's tables were made.
 """
 
 from __future__ import annotations

@@ -30,11 +30,9 @@ class Embedder(Protocol):
     @property
     def space(self) -> Space:
         """The space that the vectors belong to."""
-        ...
 
     def embed(self, texts: Sequence[str], *, purpose: Literal["query", "document"]) -> list[Vector]:
         """Return one unit vector for each text; raises EmbedderError."""
-        ...
 
 
 class Model(Protocol):
@@ -42,7 +40,6 @@ class Model(Protocol):
 
     def ask(self, instruction: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what it says about a text, as an object that fits a JSON Schema; raises ModelError."""
-        ...
 
 
 class Warn(Protocol):
@@ -50,7 +47,6 @@ class Warn(Protocol):
 
     def __call__(self, text: str, kind: type[PerdureWarning] = ..., /) -> None:
         """Say it, as a warning of some kind."""
-        ...
 
 
 class Backups(Protocol):
@@ -62,7 +58,6 @@ class Backups(Protocol):
         Raises:
             DiskFull, StoreError: It could not be written, or does not hold what was written.
         """
-        ...
 
     def rewrite(self, namespace: str, change: Callable[[Iterable[Line]], Iterable[Line]]) -> list[str]:
         """Replace each backup of a namespace by what a change makes of its lines, and return those that changed.
@@ -70,7 +65,6 @@ class Backups(Protocol):
         Raises:
             DiskFull, StoreError: One could not be written; it is as it was.
         """
-        ...
 
 
 @dataclass(slots=True)

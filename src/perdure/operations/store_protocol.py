@@ -28,18 +28,15 @@ class RowTransfer(Protocol):
 
     def spaces(self) -> list[tuple[Space, bool]]:
         """Return (space, whether searches use it), in the order in which they became known."""
-        ...
 
     def count(self, namespace: str, part: str) -> int:
         """Return how many rows a part of a namespace has."""
-        ...
 
     def read(self, namespace: str, part: str, after: Cursor | None, limit: int) -> list[tuple[Cursor, Line]]:
         """Return the next rows, at most so many and not much more than 4 MB; none at the end.
 
         The order is always the same, and rows that come later in the life of a store come last where they can.
         """
-        ...
 
     def write(self, namespace: str, part: str, rows: Sequence[Line], before: int) -> None:
         """Append rows to a part that has so many, and bring everything that is derived from them up to date.
@@ -47,7 +44,6 @@ class RowTransfer(Protocol):
         Raises:
             ConflictError: A row is there already, or refers to a memory that is not.
         """
-        ...
 
 
 class Documents(Protocol):
@@ -55,19 +51,15 @@ class Documents(Protocol):
 
     def page(self, namespace: str, shelf: Shelf, after: tuple[str, str], limit: int) -> list[Document]:
         """Return the next documents of a shelf by (id, name); ``("", "")`` comes before the first."""
-        ...
 
     def find(self, namespace: str, shelf: Shelf, ids: Sequence[str]) -> list[Document]:
         """Return the documents of a shelf about some memories, sessions or tasks, by (id, name)."""
-        ...
 
     def find_named(self, namespace: str, shelf: Shelf, names: Sequence[str]) -> list[Document]:
         """Return the documents of a shelf that have one of some names, by (id, name)."""
-        ...
 
     def find_about(self, namespace: str, identity: str) -> list[Document]:
         """Return every document about one memory, session or task, by (shelf, name)."""
-        ...
 
 
 class Store(Protocol):
@@ -80,17 +72,14 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool:
         """Whether nothing can be written: no permission, or a replica."""
-        ...
 
     @property
     def transfer(self) -> RowTransfer:
         """Copies the store row by row."""
-        ...
 
     @property
     def documents(self) -> Documents:
         """Documents beside memories."""
-        ...
 
     # --- writing
 
@@ -104,132 +93,103 @@ class Store(Protocol):
             LeaseLost: ``fence`` is given, and another worker holds the namespace.
             StoreReadOnly, StoreBusy, StoreUnavailable, DiskFull: Nothing was written.
         """
-        ...
 
     def count(self, plan: Plan) -> None:
         """Append a recall's accesses to their log, without waiting for other writers or for the disk."""
-        ...
 
     def take_lease(self, namespace: str, owner: str, now: Instant, ttl: int) -> Lease | None:
         """Take a namespace for ``ttl`` ms if it is free, expired or the owner's; None if another holds it."""
-        ...
 
     def release_lease(self, lease: Lease) -> None:
         """Give a namespace back; no effect if another has taken it."""
-        ...
 
     # --- memories
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Record]:
         """Return records in the order asked for; unknown ids are left out."""
-        ...
 
     def locate(self, identity: str) -> str | None:
         """Return the namespace that holds a memory, looking in all; None for an unknown id."""
-        ...
 
     def find_ids(self, text: str, *, namespace: str | None = None, limit: int) -> list[str]:
         """Return the memory whose id is a text, else those whose id or short id begins with it, in order of ids.
 
         Looks in all namespaces for None. The case of hexadecimal digits does not matter; an unknown text gives [].
         """
-        ...
 
     def list_records(
         self, namespace: str, filters: Filters, limit: int, before: tuple[Instant, str] | None
     ) -> list[Record]:
         """Return records that pass the filters, newest first; ``before`` is (created, id) of the last one seen."""
-        ...
 
     def records_by_tier(self, namespace: str, filters: Filters, limit: int) -> list[Record]:
         """Return records that pass the filters: pinned first, then hot and vault, warm, cold; each newest first."""
-        ...
 
     def sample_records(self, namespace: str, step: int, limit: int) -> list[Record]:
         """Return every ``step``-th active record."""
-        ...
 
     def records_due_for_archive(self, namespace: str, until: Instant, limit: int) -> list[Record]:
         """Return active cold records that fall due by an instant, soonest first."""
-        ...
 
     def states(self, namespace: str, ids: Sequence[str]) -> dict[str, tuple[State, str]]:
         """Return id -> (state, id of the last operation), without content; unknown ids are left out."""
-        ...
 
     def images(self, namespace: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return id -> the whole row as an insert needs it: state, content, key, vector."""
-        ...
 
     def accesses(self, namespace: str, ids: Sequence[str], until: Instant) -> dict[str, Pairs]:
         """Return id -> accesses up to an instant that no sweep has counted in; ids without any are left out."""
-        ...
 
     def ids_of_texts(self, namespace: str, texts: Sequence[str]) -> list[str]:
         """Return memories whose text is one of these, up to case and white space, oldest first."""
-        ...
 
     def ids_of_keys(self, namespace: str, keys: Sequence[str]) -> dict[str, str]:
         """Return idempotency key -> memory id, for those keys that were used."""
-        ...
 
     def ids_of_task(self, namespace: str, task: str, after: str, limit: int) -> list[str]:
         """Return the next memories of a task by id."""
-        ...
 
     def ids_of_session(self, namespace: str, session: str, after: str, limit: int) -> list[str]:
         """Return the next memories of a session by id."""
-        ...
 
     def last_turn(self, namespace: str, session: str) -> int:
         """Return a session's last turn, -1 for none."""
-        ...
 
     def all_ids(self, namespace: str, after: str, limit: int) -> list[str]:
         """Return the next memories by id, the hidden ones included."""
-        ...
 
     def importance_rows(self, namespace: str, after: str, limit: int, width: int) -> list[ImportanceRow]:
         """Return the next active memories by id, each with the first ``width`` characters of what is shown of it."""
-        ...
 
     def unconfirmed_facts(self, namespace: str, until: Instant, times: int, limit: int) -> list[str]:
         """Return active facts with fewer confirmations than ``times``, the last before ``until``: oldest first."""
-        ...
 
     # --- links: (kind, other id, weight)
 
     def links(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
         """Return a memory's links in both directions: (kind, other id, weight)."""
-        ...
 
     def links_to(self, namespace: str, identity: str) -> list[tuple[str, str, float]]:
         """Return the links that others have to a memory: (id, kind, weight)."""
-        ...
 
     def links_at(self, namespace: str, ids: Sequence[str]) -> list[tuple[str, str, str]]:
         """Return all links from or to some memories: (id, kind, other)."""
-        ...
 
     def links_of_kind(
         self, namespace: str, kind: str, after: tuple[str, str], limit: int
     ) -> list[tuple[str, str, float]]:
         """Return the next links of a kind, from the memory that has them: (id, other, weight), by (id, other)."""
-        ...
 
     # --- maintenance
 
     def namespaces(self) -> list[str]:
         """Return all namespaces in order."""
-        ...
 
     def due_namespaces(self, now: Instant, policy: str) -> list[tuple[str, str]]:
         """Return (namespace, policy of its last sweep) where something is due, or that policy is another one."""
-        ...
 
     def held_namespaces(self, now: Instant) -> list[str]:
         """Return the namespaces where a move that was due by an instant is held back."""
-        ...
 
     def due_ids(
         self, namespace: str, now: Instant, after: tuple[Instant, int], limit: int, *, held: bool
@@ -238,102 +198,79 @@ class Store(Protocol):
 
         Either those that a gate holds back, or the others.
         """
-        ...
 
     def accessed_ids(self, namespace: str, now: Instant, after: str, limit: int) -> list[str]:
         """Return the next memories by id with accesses that no sweep has counted in."""
-        ...
 
     def visible_count(self, namespace: str) -> int:
         """Return how many memories are active."""
-        ...
 
     def visible_tokens(self, namespace: str) -> int:
         """Return the tokens of all active memories."""
-        ...
 
     def stored_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
         """Return (day, memories stored on it) since an instant; days are counted from 1970 UTC."""
-        ...
 
     def gone_by_day(self, namespace: str, since: Instant) -> list[tuple[int, str, int]]:
         """Return (day, operation, memories that it took out of view) since an instant, by the date of the loss."""
-        ...
 
     def shortened_by_day(self, namespace: str, since: Instant) -> list[tuple[int, int]]:
         """Return (day, memories that have had a shorter form since that day) since an instant."""
-        ...
 
     def tally(self, namespace: str | None) -> list[tuple[str, str, str, str, int]]:
         """Return (namespace, kind, tier, status, count), of all namespaces for None."""
-        ...
 
     def count_due(self, namespace: str | None, now: Instant) -> int:
         """Return how many memories are due by an instant, of all namespaces for None."""
-        ...
 
     def optimize(self, namespace: str, at: Instant, cells_above: int) -> Mapping[str, int]:
         """Bring search structures up to date, from ``cells_above`` vectors on approximate ones; return counts."""
-        ...
 
     def check(self) -> list[str]:
         """Return what is damaged, one sentence each; empty for a sound store."""
-        ...
 
     def purge(self, namespace: str, texts: Sequence[str]) -> Purged:
         """Remove what deleted rows of a namespace left behind, and search for passages of the erased texts.
 
         May take as long as reading and writing the whole store.
         """
-        ...
 
     def close(self) -> None:
         """Write what waits, and close. Calling it twice is harmless."""
-        ...
 
     # --- the journal
 
     def operation(self, identity: str) -> Operation | None:
         """Return one operation of any namespace; None for an unknown id."""
-        ...
 
     def operations(self, namespace: str | None, limit: int) -> list[Operation]:
         """Return the newest operations first, of all namespaces for None."""
-        ...
 
     def find_operations(self, text: str, limit: int) -> list[str]:
         """Return the operation of any namespace whose id is a text, else those whose id or short id begins with it."""
-        ...
 
     def changes(self, namespace: str, operation: str) -> list[Change]:
         """Return what an operation changed, in its order."""
-        ...
 
     def journal(self, namespace: str, identity: str) -> list[Entry]:
         """Return the journal's lines about a memory, oldest first."""
-        ...
 
     def recalls(self, namespace: str, limit: int) -> list[tuple[str, Instant, str, tuple[str, ...]]]:
         """Return past recalls, newest first: (id, instant, query, ids of the hits)."""
-        ...
 
     # --- searching
 
     def search(self, namespace: str, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         """Return the candidates for a query that pass the filters."""
-        ...
 
     def nearest(self, namespace: str, vectors: Sequence[Vector], limit: int) -> list[list[tuple[str, float]]]:
         """Return, for each vector, (id, cosine) of the nearest active memories, nearest first."""
-        ...
 
     def vectors(self, namespace: str, ids: Sequence[str]) -> dict[str, Vector]:
         """Return id -> unit vector for those memories that have one in the active space."""
-        ...
 
     def space(self) -> Space | None:
         """Return the embedding space that searches use, None before the first vector."""
-        ...
 
     def add_space(self, space: Space, *, activate: bool) -> None:
         """Make a space known and the one that searches use; a no-op where it is so already.
@@ -341,16 +278,12 @@ class Store(Protocol):
         Raises:
             SpaceMismatch: ``activate`` is False, and another space is active: vectors of two spaces do not compare.
         """
-        ...
 
     def prepare_space(self, space: Space) -> None:
         """Make a space known beside the active one, so that it can be filled while searches go on in the old one."""
-        ...
 
     def without_vector(self, namespace: str, space: Space, after: int, limit: int) -> list[tuple[int, str, str]]:
         """Return the next memories without a vector in a space: (row, id, searchable text); ``after`` is a row."""
-        ...
 
     def count_without_vector(self, namespace: str | None) -> int:
         """Return how many active memories lack a vector in the active space, of all namespaces for None."""
-        ...

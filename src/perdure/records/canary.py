@@ -1,7 +1,4 @@
-"""Questions that upkeep must not lose the answers of: a person's own, and past recalls that were found useful.
-
-May live here: frozen data. May not: deciding what an answer is, or asking.
-"""
+"""Questions that upkeep must not lose the answers of: a person's own, and past recalls that were found useful."""
 
 from __future__ import annotations
 

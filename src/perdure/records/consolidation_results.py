@@ -1,7 +1,4 @@
-"""What verbs about several memories answer: consolidation, hyperedges, tasks, promotion, the end of a session.
-
-May live here: plain frozen data with ``to_dict``. May not: decisions.
-"""
+"""What verbs about several memories answer: consolidation, hyperedges, tasks, promotion, the end of a session."""
 
 from __future__ import annotations
 

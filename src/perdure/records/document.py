@@ -1,7 +1,4 @@
-"""Documents beside memories: small JSON objects on named shelves, for what is neither a memory nor a number of one.
-
-May live here: the shelves and the frozen record. May not: what a document means (rules) or how it is kept (stores).
-"""
+"""Documents beside memories: small JSON objects on named shelves, for what is neither a memory nor a number of one."""
 
 from __future__ import annotations
 

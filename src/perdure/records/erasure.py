@@ -1,7 +1,4 @@
-"""Erasing for good: what a plan takes with it, and what a store found afterwards.
-
-May live here: frozen data. May not: choosing what to erase, or erasing it.
-"""
+"""Erasing for good: what a plan takes with it, and what a store found afterwards."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Every error Perdure raises on purpose: whose fault it is and what to do next.
-
-May live here: exception classes, warnings, and how they show a value. May not: anything that decides or does.
-"""
+"""Every error Perdure raises on purpose: whose fault it is and what to do next."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What extraction returns: the fields that agents know from the `extract` tool, and the ids of the operations.
-
-May live here: frozen data with ``to_dict``. May not: how any of it comes about.
-"""
+"""What extraction returns: the fields that agents know from the `extract` tool, and the ids of the operations."""
 
 from __future__ import annotations
 

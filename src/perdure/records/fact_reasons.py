@@ -1,7 +1,4 @@
-"""Why a fact is believed or not: what it rests on, what made it surer, what contradicts it, and what comes next.
-
-May live here: frozen data. May not: how any of it is found.
-"""
+"""Why a fact is believed or not: what it rests on, what made it surer, what contradicts it, and what comes next."""
 
 from __future__ import annotations
 

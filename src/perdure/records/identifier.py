@@ -1,7 +1,4 @@
-"""What an id may look like. An id stands between other words wherever it is shown, so it must not hold any.
-
-May live here: the grammar of ids. May not: which rows hold ids (rules/validation/identifiers.py).
-"""
+"""What an id may look like. An id stands between other words wherever it is shown, so it must not hold any."""
 
 from __future__ import annotations
 

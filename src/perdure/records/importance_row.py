@@ -1,7 +1,4 @@
-"""The little of a memory that a decay report needs: read by the hundred thousand, so no State and no Content.
-
-May live here: the tuple. May not: what is made of it (rules/lifecycle/decay.py).
-"""
+"""The little of a memory that a decay report needs: read by the hundred thousand, so no State and no Content."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Time as data: instants are integer milliseconds since 1970 UTC inside, aware datetimes at the door.
-
-May live here: conversions. May not: a clock (`datetime.now` is named in compose.py alone).
-"""
+"""Time as data: instants are integer milliseconds since 1970 UTC inside, aware datetimes at the door."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a memory is: its kinds, its three axes, its stored state and the view a caller gets.
-
-May live here: frozen data and its conversion to plain dictionaries. May not: decisions, arithmetic, I/O.
-"""
+"""What a memory is: its kinds, its three axes, its stored state and the view a caller gets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A plan: everything an operation would change, as a value that can be shown, applied, journalled and inverted.
-
-May live here: frozen data and the inverse. May not: deciding what to change, or changing it.
-"""
+"""A plan: everything an operation would change, as a value that can be shown, applied, journalled and inverted."""
 
 from __future__ import annotations
 

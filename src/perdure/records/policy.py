@@ -1,7 +1,4 @@
-"""The policy: every number and switch that decides a memory's life, with its default, bounds and meaning.
-
-May live here: the keys. May not: reading files, or checking what keys mean together (rules/policy_check.py).
-"""
+"""The policy: every number and switch that decides a memory's life, with its default, bounds and meaning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The policy's sections about facts: how they are learned, doubted, asked about and summed up, and how they fade.
-
-May live here: the keys. May not: tables of predicates, synonyms and authorities, which are a file of their own.
-"""
+"""The policy's sections about facts: how they are learned, doubted, asked about and summed up, and how they fade."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Policy keys of the lifecycle: strength, use, compression, consolidation, extraction, tasks, upkeep, the model.
-
-May live here: the keys. May not: what keys mean together (rules/policy_check.py).
-"""
+"""Policy keys of the lifecycle: strength, use, compression, consolidation, extraction, tasks, upkeep, the model."""
 
 from __future__ import annotations
 

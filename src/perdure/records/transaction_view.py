@@ -1,7 +1,4 @@
-"""What a gate sees of a namespace while a plan is written but not final, in every store.
-
-May live here: the protocol, because both rings above and below name it. May not: anything that runs.
-"""
+"""What a gate sees of a namespace while a plan is written but not final, in every store."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ class TransactionView(Protocol):
 
     def search(self, query: Query, filters: Filters, policy: RecallPolicy) -> Pool:
         """Return the candidates for a query, as they would be after the plan."""
-        ...
 
     def get(self, ids: Sequence[str]) -> list[Record]:
         """Return records in the order asked for; unknown ids are left out."""
-        ...

@@ -1,7 +1,4 @@
-"""What is moved from one store to another: parts, their columns, how much of each there is.
-
-May live here: frozen data. May not: deciding, reading or writing.
-"""
+"""What is moved from one store to another: parts, their columns, how much of each there is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whose word a text is.
-
-May live here: the levels. May not: how trust is told from a role or a source (rules/source_trust.py).
-"""
+"""Whose word a text is."""
 
 from __future__ import annotations
 

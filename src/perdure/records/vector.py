@@ -1,6 +1,6 @@
 """Embeddings as data: a vector is float32 bytes (little endian) of a named space.
 
-Bytes keep records free of numpy, hashable and ready for any store. May live here: frozen data.
+Bytes keep records free of numpy, hashable and ready for any store.
 """
 
 from __future__ import annotations

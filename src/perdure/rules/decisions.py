@@ -1,7 +1,4 @@
-"""What an operation decides about memories, as one plan: what fell due happens first, then each decision in its order.
-
-May live here: settling memories, and turning decisions into changes. May not: what is decided, reading, writing.
-"""
+"""What an operation decides about memories, as one plan: first what fell due, then each decision in its order."""
 
 from __future__ import annotations
 

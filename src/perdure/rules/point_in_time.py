@@ -15,17 +15,14 @@ class Validity(Protocol):
     @property
     def valid_from(self) -> Instant | None:
         """When it began to be true; None where that is when it was said."""
-        ...
 
     @property
     def valid_to(self) -> Instant | None:
         """When it ceased to be true."""
-        ...
 
     @property
     def retired(self) -> Instant | None:
         """When it was learned that it is not true, or no longer."""
-        ...
 
 
 def believed_until(validity: Validity, state: State) -> Instant | None:

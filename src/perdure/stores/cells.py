@@ -1,7 +1,6 @@
 """Cells: vectors grouped by the nearest of a few thousand centres, so that a recall reads a few cells, not all rows.
 
 Worth its training above about 300,000 rows in one namespace; below, the scan of all codes is as fast and exact.
-May live here: arrays in, arrays out. No SQL, no files, no clock.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 A code keeps the sign of each dimension. The Hamming distance of two codes estimates the angle of their vectors, at
 a thirty-second of the memory; :func:`similarities` over the int8 rows of the candidates then gives the cosine.
-May live here: arrays in, arrays out. No SQL, no files, no clock.
 
 Two threads may use one :class:`Codes` when one of them only reads: an append never moves or rewrites a row that a
 reader can already see.

@@ -10,7 +10,6 @@ class Session(Protocol):
 
     def run(self, name: str, /, **bindings: Any) -> Any:
         """Run a statement whose answer does not matter."""
-        ...
 
     def rows(self, name: str, parts: tuple[str, ...] | None = None, /, **bindings: Any) -> list[tuple[Any, ...]]:
         """Return all rows of a statement.
@@ -20,8 +19,6 @@ class Session(Protocol):
             parts: Conditions of the registry that fill the slot ``{filters}``.
             bindings: Values.
         """
-        ...
 
     def value(self, name: str, /, **bindings: Any) -> Any:
         """Return the one value of a statement, None where there is no row."""
-        ...

@@ -1,7 +1,4 @@
-"""Arguments are checked by what their declaration says, all faults at once, before a verb does anything.
-
-May live here: types, ranges, lengths, choices, ids. May not: what depends on a policy or on what is stored.
-"""
+"""Arguments are checked by what their declaration says, all faults at once, before a verb does anything."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A verb is declared once, as an annotated method. The command line, the MCP tools and the reference derive from it.
-
-May live here: what a declaration says, read from signatures. May not: any verb, and any way in.
-"""
+"""A verb is declared once, as an annotated method. The command line, the MCP tools and the reference derive from it."""
 
 from __future__ import annotations
 

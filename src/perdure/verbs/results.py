@@ -1,7 +1,4 @@
-"""Results as JSON, the same in every way in, and the JSON Schema that says what they hold.
-
-May live here: what follows from the types of results. May not: what a person or a model is shown of them.
-"""
+"""Results as JSON, the same in every way in, and the JSON Schema that says what they hold."""
 
 from __future__ import annotations
 

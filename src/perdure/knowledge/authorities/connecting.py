@@ -40,11 +40,9 @@ class Reader(Protocol):
 
     def rows(self, query: str, subject: str, aliases: Sequence[str], most: int) -> list[Sequence[Any]]:
         """Return at most so many rows; raises whatever the driver raises, in time."""
-        ...
 
     def close(self) -> None:
         """End it."""
-        ...
 
 
 def open_reader(url: URL, seconds: float, folder: Path) -> Reader:

@@ -154,15 +154,12 @@ class Listener(Protocol):
     @property
     def tally(self) -> LearnTally:
         """What became of the facts."""
-        ...
 
     def hear_late(self, record: Record, session: str) -> bool:
         """Learn what the model reads in a message that rules have learned from; False where it cannot be asked."""
-        ...
 
     def recent_ids(self, session: str) -> list[str]:
         """Return the messages that were heard last."""
-        ...
 
 
 Listening = Callable[[FactSession, Mapping[str, Sequence[Record]], ModelReading], Listener]

@@ -20,15 +20,12 @@ class Authority(Protocol):
     @property
     def name(self) -> str:
         """What it is called in answers."""
-        ...
 
     def knows(self, predicate: str, namespace: str) -> bool:
         """Whether it answers for a predicate in a namespace."""
-        ...
 
     def answers(self, questions: Sequence[AuthorityQuestion]) -> list[AuthorityAnswer]:
         """Return an answer to each question, within a time for each; never raises: what fails is ``unreachable``."""
-        ...
 
 
 class Witness(Protocol):
@@ -37,15 +34,12 @@ class Witness(Protocol):
     @property
     def name(self) -> str:
         """What it is called in answers."""
-        ...
 
     def covers(self, namespace: str) -> bool:
         """Whether memories of a namespace cite it."""
-        ...
 
     def sight(self, cited: Sequence[Sequence[Citation]]) -> list[list[Sighting]]:
         """Return what became of what each of several memories cites; never raises."""
-        ...
 
 
 AnswersWithin = Callable[[Sequence[tuple[Answers, Sequence[AuthorityQuestion]]], float], list[list[AuthorityAnswer]]]

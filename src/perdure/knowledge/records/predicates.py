@@ -25,20 +25,15 @@ class Predicates(Protocol):
 
     def name(self, words: str) -> str:
         """Return the normal form of a predicate."""
-        ...
 
     def row(self, name: str) -> Predicate:
         """Return what is known of a predicate in normal form."""
-        ...
 
     def has(self, name: str) -> bool:
         """Whether a table names a predicate in normal form, or its last words."""
-        ...
 
     def asked(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words of the predicates that a question may mean."""
-        ...
 
     def akin(self, one: str, other: str) -> bool:
         """Return whether two predicates may be about the same."""
-        ...

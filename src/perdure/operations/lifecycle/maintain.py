@@ -47,11 +47,9 @@ class Turns(Protocol):
 
     def begin(self, place: str) -> bool:
         """Whether to sweep it now."""
-        ...
 
     def end(self, place: str, problem: str) -> None:
         """Take note of how it went; the problem is empty where there was none."""
-        ...
 
 
 def maintain(

