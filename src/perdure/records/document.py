@@ -17,48 +17,44 @@ CONFLICT_WITH: Final = "conflict:"
 class Shelf(StrEnum):
     """What sort of document it is, and so what ``id`` and ``name`` stand for."""
 
-    EDGE = "edge"
-    """A memory's membership in a hyperedge: id is the memory, name the edge; data has kind, role, weight."""
+    EDGE = "edge"  # a memory's membership in a hyperedge: id is the memory, name the edge; data has kind, role, weight
+    # an open question about a memory: id is the memory, name what is asked; data has why and since when
     REVIEW = "review"
-    """An open question about a memory: id is the memory, name what is asked; data has why and since when."""
-    OUTCOME = "outcome"
-    """What became of a hit: id is the memory, name the recall; data has outcome, query, at_ms."""
-    FORM = "form"
-    """What a shorter form keeps: id is the memory, name the form; data has tokens and preservation."""
+    OUTCOME = "outcome"  # what became of a hit: id is the memory, name the recall; data has outcome, query, at_ms
+    FORM = "form"  # what a shorter form keeps: id is the memory, name the form; data has tokens and preservation
+    # a session of an agent: id is the session; data has where its transcript is and how far it was taken in
     SESSION = "session"
-    """A session of an agent: id is the session; data has where its transcript is and how far it was taken in."""
+    # how far a session was learned from: id is the session; data has the last message and those just before. Of
+    # the name UNREAD: which messages a language model could not be asked about; data has their number as unread
     LEARNED = "learned"
-    """How far a session was learned from: id is the session; data has the last message and those just before.
-    Of the name UNREAD: which messages a language model could not be asked about; data has their number as unread."""
-    UPKEEP = "upkeep"
-    """A task of upkeep: id is the task; data has when it last ran and how it ended."""
+    UPKEEP = "upkeep"  # a task of upkeep: id is the task; data has when it last ran and how it ended
+    # what a memory of kind fact is about: id is the memory, name the key ``entity|predicate``; data is the fact's
     FACT = "fact"
-    """What a memory of kind fact is about: id is the memory, name the key ``entity|predicate``; data is the fact's."""
+    # whom a fact is about: id is the memory, name the entity; data is empty. Of all facts, also those that were
     ABOUT = "about"
-    """Whom a fact is about: id is the memory, name the entity; data is empty. Of all facts, also those that were."""
+    # somebody or something that facts are about: id is the entity, name is empty; data has name, type,
+    # merged_into
     ENTITY = "entity"
-    """Somebody or something that facts are about: id is the entity, name is empty; data has name, type, merged_into."""
-    ALIAS = "alias"
-    """A name of an entity: id is the entity, name the name's normal form; data has it as written."""
+    ALIAS = "alias"  # a name of an entity: id is the entity, name the name's normal form; data has it as written
+    # a memory is about an entity, or names it: id is the memory, name the entity; data has the role and the words
     MENTION = "mention"
-    """A memory is about an entity, or names it: id is the memory, name the entity; data has the role and the words."""
+    # two facts that cannot both hold: id is the one known earlier, name the later one; data has sides and outcome
     CONFLICT = "conflict"
-    """Two facts that cannot both hold: id is the one known earlier, name the later one; data has sides and outcome."""
+    # the summary of an entity: id is the memory, name the entity; data has what it was made of. Under the
+    # entity's own id, name empty: which summary is its latest
     PROFILE = "profile"
-    """The summary of an entity: id is the memory, name the entity; data has what it was made of.
-    Under the entity's own id, name empty: which summary is its latest."""
+    # what an authority said of a memory: id is the memory, name the authority; data has outcome, value, at_ms
     CHECK = "check"
-    """What an authority said of a memory: id is the memory, name the authority; data has outcome, value, at_ms."""
+    # how fast facts of a sort change: id is the predicate's type; data has counts, the rate and its interval
     RATE = "rate"
-    """How fast facts of a sort change: id is the predicate's type; data has counts, the rate and its interval."""
+    # what a person's answers taught about a predicate: id is the predicate, name which answer; data says what. Of
+    # two predicates that may be the same: id is the one that would go, name ``same:`` and the other
     LESSON = "lesson"
-    """What a person's answers taught about a predicate: id is the predicate, name which answer; data says what.
-    Of two predicates that may be the same: id is the one that would go, name ``same:`` and the other."""
+    # what is left of an erased memory: id is the memory, name a salted digest of its key; data has when, by whom,
+    # why and a salted digest of its words. Under the id and name ``salt``: the salt
     ERASED = "erased"
-    """What is left of an erased memory: id is the memory, name a salted digest of its key; data has when, by whom, why
-    and a salted digest of its words. Under the id and name ``salt``: the salt."""
+    # what follows what: id is the memory, name ``trigger>then``; data has both as topics, counts and confidence
     PROCEDURE = "procedure"
-    """What follows what: id is the memory, name ``trigger>then``; data has both as topics, counts and confidence."""
 
 
 @dataclass(frozen=True, slots=True)

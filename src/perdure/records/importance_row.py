@@ -12,16 +12,12 @@ class ImportanceRow(NamedTuple):
     """One visible memory."""
 
     id: str
-    op: str
-    """The operation that last changed it."""
+    op: str  # the operation that last changed it
     tier: Tier | str
     pinned: bool | int
-    importance: float
-    """Base importance, accesses that wait not counted in."""
+    importance: float  # base importance, accesses that wait not counted in
     access_count: int
     anchor_ms: Instant
-    decayed: float | None
-    """Importance as decay last wrote it down."""
+    decayed: float | None  # importance as decay last wrote it down
     decayed_ms: Instant | None
-    preview: str
-    """The beginning of what is shown of it."""
+    preview: str  # the beginning of what is shown of it

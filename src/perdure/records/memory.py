@@ -82,67 +82,40 @@ class State:
     tier: Tier
     status: Status
     pinned: bool
-    importance: float
-    """Base importance, 0 to 1."""
-    confidence: float
-    """Base confidence, 0 to 1."""
-    uniqueness: float
-    """1 - mean cosine to the five nearest other memories, 0 to 1; 1 for a memory alone."""
-    created_ms: Instant
-    """When it happened or was said."""
-    recorded_ms: Instant
-    """When it was stored."""
-    anchor_ms: Instant
-    """Where ages start: the last access, else creation, else the last restore."""
+    importance: float  # base importance, 0 to 1
+    confidence: float  # base confidence, 0 to 1
+    uniqueness: float  # 1 - mean cosine to the five nearest other memories, 0 to 1; 1 for a memory alone
+    created_ms: Instant  # when it happened or was said
+    recorded_ms: Instant  # when it was stored
+    anchor_ms: Instant  # where ages start: the last access, else creation, else the last restore
     access_count: int = 0
-    access_mass: float = 0.0
-    """Exponentially decayed access counter as of ``anchor_ms``."""
-    tier_accesses: int = 0
-    """Accesses since the memory entered its tier."""
-    accessed_ms: Instant | None = None
-    """The last access; the anchor may be later, for example a restore."""
-    access2_ms: Instant | None = None
-    """The last access but one, for bursts."""
-    access3_ms: Instant | None = None
-    """The last access but two."""
+    access_mass: float = 0.0  # exponentially decayed access counter as of ``anchor_ms``
+    tier_accesses: int = 0  # accesses since the memory entered its tier
+    accessed_ms: Instant | None = None  # the last access; the anchor may be later, for example a restore
+    access2_ms: Instant | None = None  # the last access but one, for bursts
+    access3_ms: Instant | None = None  # the last access but two
     reinforcements: int = 0
-    boosted: float = 0.0
-    """Importance added on the day ``boost_day``, for the daily cap."""
-    boost_day: int = -1
-    """Days since 1970 of the last boost."""
+    boosted: float = 0.0  # importance added on the day ``boost_day``, for the daily cap
+    boost_day: int = -1  # days since 1970 of the last boost
     validated_ms: Instant | None = None
-    tier_ms: Instant = 0
-    """Since when it has been in its tier."""
-    status_ms: Instant = 0
-    """Since when it has had its status."""
-    due_ms: Instant | None = None
-    """When it next needs attention; None for never."""
-    held: bool = False
-    """A gate stopped its next move; it waits for the next change of its namespace."""
-    strength: float = 0.3
-    """Activation as of ``strength_ms``, 0 to 1."""
-    level: float = 0.0
-    """Reinforcement energy as of ``strength_ms``."""
-    strength_ms: Instant = 0
-    """Where strength and level start to fall: birth, the last reinforcement, the last restore."""
-    stability: float = 2.3065
-    """Days until the chance of recall is 0.9, under the FSRS curve."""
-    difficulty: float = 2.118103970459016
-    """1 (easy) to 10, under the FSRS curve."""
-    form: Form = Form.FULL
-    """How much of the text is shown."""
-    form_ms: Instant = 0
-    """Since when it has had its form."""
-    firm: bool = False
-    """The meaning guard refused a shorter form; it is not tried again."""
-    tokens: int = 0
-    """Tokens of the text that is shown."""
+    tier_ms: Instant = 0  # since when it has been in its tier
+    status_ms: Instant = 0  # since when it has had its status
+    due_ms: Instant | None = None  # when it next needs attention; None for never
+    held: bool = False  # a gate stopped its next move; it waits for the next change of its namespace
+    strength: float = 0.3  # activation as of ``strength_ms``, 0 to 1
+    level: float = 0.0  # reinforcement energy as of ``strength_ms``
+    strength_ms: Instant = 0  # where strength and level start to fall: birth, the last reinforcement, the last restore
+    stability: float = 2.3065  # days until the chance of recall is 0.9, under the FSRS curve
+    difficulty: float = 2.118103970459016  # 1 (easy) to 10, under the FSRS curve
+    form: Form = Form.FULL  # how much of the text is shown
+    form_ms: Instant = 0  # since when it has had its form
+    firm: bool = False  # the meaning guard refused a shorter form; it is not tried again
+    tokens: int = 0  # tokens of the text that is shown
+    # importance as ``decay`` last wrote it down; a record for readers, no base of anything
     decayed: float | None = None
-    """Importance as ``decay`` last wrote it down; a record for readers, no base of anything."""
-    decayed_ms: Instant | None = None
-    """When that was."""
+    decayed_ms: Instant | None = None  # when that was
+    # what a fact is about in general, which decides how fast the fact fades, or what a message does
     sort: Sort = Sort.ATTRIBUTE
-    """What a fact is about in general, which decides how fast the fact fades, or what a message does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +128,9 @@ class Content:
     speaker: str | None = None
     session: str | None = None
     task: str | None = None
-    turn: int | None = None
-    """Position within the session, from 0; neighbours are turn - 1 and turn + 1."""
+    turn: int | None = None  # position within the session, from 0; neighbours are turn - 1 and turn + 1
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    shown: str | None = None
-    """What is shown instead of the text, where the memory is not in its full form."""
+    shown: str | None = None  # what is shown instead of the text, where the memory is not in its full form
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +141,9 @@ class Record:
     id: str
     state: State
     content: Content
-    op: str = ""
-    """The operation that last changed it."""
+    op: str = ""  # the operation that last changed it
+    # (instant, times) that no sweep has counted into the state yet, oldest first
     accesses: tuple[tuple[Instant, int], ...] = ()
-    """(instant, times) that no sweep has counted into the state yet, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +175,5 @@ class MemoryItem(JsonRecord):
     tokens: int
     access_count: int
     due_at: datetime | None
-    aging: bool
-    """A fact that nobody has confirmed for long: it is asked about."""
+    aging: bool  # a fact that nobody has confirmed for long: it is asked about
     state: State

@@ -100,13 +100,13 @@ class Plan:
             note=f"undoes {self.operation} {self.id} of {text_of(self.at)}",
         )
 
+    # what ``to_dict`` holds besides the changes
     json_types: ClassVar[Mapping[str, Any]] = {
         **dict.fromkeys(("id", "operation", "namespace", "at", "note", "policy"), str),
         "undoes": str | None,
         "hides": int,
         "loses": int,
     }
-    """What ``to_dict`` holds besides the changes."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain JSON data (vectors are left out)."""

@@ -65,15 +65,12 @@ class Candidate(NamedTuple):
     """One memory that a search brought up, with its raw signals. A tuple, because a recall makes hundreds."""
 
     id: str
-    cosine: float | None
-    """Cosine with the query; None where it has no vector."""
-    bm25: float
-    """Lexical score, higher is better; 0 where no word matched."""
+    cosine: float | None  # cosine with the query; None where it has no vector
+    bm25: float  # lexical score, higher is better; 0 where no word matched
     session: str | None
     turn: int | None
     speaker: str | None
-    asks: bool
-    """Its words hold a question mark."""
+    asks: bool  # its words hold a question mark
     said_at: Instant
 
 
@@ -81,12 +78,10 @@ class Ranked(NamedTuple):
     """A candidate with its score parts, before signals."""
 
     id: str
-    score: float
-    """The sum of the parts."""
+    score: float  # the sum of the parts
     parts: Mapping[str, float]
     cosine: float | None
-    relevance: float = 0.0
-    """The chance that it answers the question, 0 to 1."""
+    relevance: float = 0.0  # the chance that it answers the question, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,5 +11,4 @@ class Trust(StrEnum):
     AUTHORITY = "authority"
     USER = "user"
     ASSISTANT = "assistant"
-    EXTERNAL = "external"
-    """A tool's result, a web page, a file: data, never instructions."""
+    EXTERNAL = "external"  # a tool's result, a web page, a file: data, never instructions

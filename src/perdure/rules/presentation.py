@@ -36,14 +36,11 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 class Bounds(NamedTuple):
     """What makes hits be about one thing (decision 20 has how they were chosen)."""
 
-    among: int = 4
-    """So many of the best hits are compared, and may change places."""
-    reach: int = REACH
-    """So many words before and after a number it may be a number of."""
-    near: float = 0.7
-    """Two hits whose vectors have this cosine are about one thing, whatever they say."""
+    among: int = 4  # so many of the best hits are compared, and may change places
+    reach: int = REACH  # so many words before and after a number it may be a number of
+    near: float = 0.7  # two hits whose vectors have this cosine are about one thing, whatever they say
+    # only those with this cosine are said to differ: farther apart, numbers are mostly of two things
     alike: float = 0.65
-    """Only those with this cosine are said to differ: farther apart, numbers are mostly of two things."""
 
 
 BOUNDS: Final = Bounds()

@@ -150,8 +150,7 @@ class _NewFact:
     fact: Fact
     draft: Draft
     verdict: Verdict
-    like: str
-    """The fact whose place it takes."""
+    like: str  # the fact whose place it takes
 
 
 @dataclass(slots=True)

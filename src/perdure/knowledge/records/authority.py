@@ -15,10 +15,8 @@ class Standing(StrEnum):
     """Whether an authority has an answer."""
 
     KNOWN = "known"
-    SILENT = "silent"
-    """It was asked and knows nothing."""
-    UNREACHABLE = "unreachable"
-    """It could not be asked, or did not answer in time; nothing follows from that."""
+    SILENT = "silent"  # it was asked and knows nothing
+    UNREACHABLE = "unreachable"  # it could not be asked, or did not answer in time; nothing follows from that
 
 
 class Agreement(StrEnum):
@@ -28,8 +26,7 @@ class Agreement(StrEnum):
     DISAGREES = "disagrees"
     SILENT = "silent"
     UNREACHABLE = "unreachable"
-    AMBIGUOUS = "ambiguous"
-    """It has several values and does not say which; both sides are shown and nothing changes."""
+    AMBIGUOUS = "ambiguous"  # it has several values and does not say which; both sides are shown and nothing changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +96,9 @@ class Sight(StrEnum):
     """What became of something cited, the worst last: a memory that cites several is as good as the worst."""
 
     FINE = "fine"
-    UNVERIFIABLE = "unverifiable"
-    """It is not looked at (a URL), or could not be."""
+    UNVERIFIABLE = "unverifiable"  # it is not looked at (a URL), or could not be
     MOVED = "moved"
-    STALE = "stale"
-    """It is gone."""
+    STALE = "stale"  # it is gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,9 @@ class EventType(StrEnum):
 class Learned(StrEnum):
     """How a fact came to be known; it decides the confidence at birth."""
 
-    EXPLICIT = "explicit"
-    """Asked to be remembered, or told in so many words."""
+    EXPLICIT = "explicit"  # asked to be remembered, or told in so many words
     PREFERENCE = "preference"
-    STATEMENT = "statement"
-    """Said in passing: somebody's word about themselves, or "X is Y"."""
+    STATEMENT = "statement"  # said in passing: somebody's word about themselves, or "X is Y"
     CORRECTION = "correction"
     MODEL = "model"
     AUTHORITY = "authority"

@@ -37,16 +37,11 @@ class Action(StrEnum):
 
     CREATE = "create"
     REINFORCE = "reinforce"
-    REPLACE = "replace"
-    """It is stored, and what it contradicts is superseded."""
-    YIELD = "yield"
-    """It is stored as superseded: what is known already is believed."""
-    ASK = "ask"
-    """It is stored beside what it contradicts, and a person is asked."""
-    DENY = "deny"
-    """What is known is invalidated; nothing is stored."""
-    END = "end"
-    """What is known held until now; nothing is stored."""
+    REPLACE = "replace"  # it is stored, and what it contradicts is superseded
+    YIELD = "yield"  # it is stored as superseded: what is known already is believed
+    ASK = "ask"  # it is stored beside what it contradicts, and a person is asked
+    DENY = "deny"  # what is known is invalidated; nothing is stored
+    END = "end"  # what is known held until now; nothing is stored
     NOTHING = "nothing"
 
 

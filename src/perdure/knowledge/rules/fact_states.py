@@ -30,17 +30,12 @@ class FactState(StrEnum):
 class FactEvent(StrEnum):
     """What may happen to a fact."""
 
-    REINFORCED = "reinforced"
-    """Somebody said it again."""
-    VALIDATED = "validated"
-    """A person or an authority said that it is still true."""
+    REINFORCED = "reinforced"  # somebody said it again
+    VALIDATED = "validated"  # a person or an authority said that it is still true
     AGED = "aged"
-    REPLACED = "replaced"
-    """A newer fact stands in its place."""
-    ENDED = "ended"
-    """It was said not to hold any longer."""
-    DENIED = "denied"
-    """It was said to be wrong, by a person or an authority."""
+    REPLACED = "replaced"  # a newer fact stands in its place
+    ENDED = "ended"  # it was said not to hold any longer
+    DENIED = "denied"  # it was said to be wrong, by a person or an authority
     UNANSWERED = "unanswered"
     RESTORED = "restored"
 

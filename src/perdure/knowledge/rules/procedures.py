@@ -90,8 +90,7 @@ class _Pair:
 
     trigger: str
     then: str
-    evidence: Mapping[int, tuple[int, int]]
-    """Session -> places of the first two messages."""
+    evidence: Mapping[int, tuple[int, int]]  # session -> places of the first two messages
     sessions: int
     lift: float
     by_lift: float

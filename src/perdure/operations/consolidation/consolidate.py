@@ -51,8 +51,7 @@ class _Found:
 
     index: SimilarityIndex
     alike: SimilarMemories
-    groups: list[tuple[str, ...]]
-    """The most similar first."""
+    groups: list[tuple[str, ...]]  # the most similar first
     within: list[list[LikePair]]
 
     def notes(self, decided: int) -> tuple[str, ...]:

@@ -36,8 +36,7 @@ class _LoggedRecall:
     query: str
     hits: tuple[str, ...]
     useful: frozenset[str]
-    told: bool
-    """Whether anybody said of any hit what became of it."""
+    told: bool  # whether anybody said of any hit what became of it
 
 
 def backtest(ctx: Context, namespace: str, other: Policy, limit: int) -> BacktestResult:

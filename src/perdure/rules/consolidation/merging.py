@@ -35,8 +35,7 @@ class MergeStrategy(StrEnum):
     KEEP_NEWEST = "keep_newest"
     KEEP_OLDEST = "keep_oldest"
     KEEP_HIGHEST_IMPORTANCE = "keep_highest_importance"
-    KEEP_HIGHEST_CONFIDENCE = "keep_highest_confidence"
-    """The surest version stays; of equals the lower id."""
+    KEEP_HIGHEST_CONFIDENCE = "keep_highest_confidence"  # the surest version stays; of equals the lower id
     MERGE_CONTENT = "merge_content"
 
 

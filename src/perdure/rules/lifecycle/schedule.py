@@ -23,12 +23,9 @@ class Task(StrEnum):
     SWEEP = "sweep"
     REPORT = "report"
     BACKUP = "backup"
-    LEARN = "learn"
-    """Only where the policy lets facts be learned."""
-    VERIFY = "verify"
-    """Only where the knowledge file names authorities."""
-    ERASE = "erase"
-    """Only where the policy says after how long archived memories are erased."""
+    LEARN = "learn"  # only where the policy lets facts be learned
+    VERIFY = "verify"  # only where the knowledge file names authorities
+    ERASE = "erase"  # only where the policy says after how long archived memories are erased
 
 
 def interval(task: Task, policy: UpkeepPolicy) -> int:

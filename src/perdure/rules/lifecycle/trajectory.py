@@ -95,10 +95,8 @@ class Trajectory:
     before: State
     transitions: tuple[Transition, ...]
     after: State
-    counted: int
-    """Accesses that were counted in."""
-    refused: str = ""
-    """Why the meaning guard refused a shorter form; the memory keeps the one it has."""
+    counted: int  # accesses that were counted in
+    refused: str = ""  # why the meaning guard refused a shorter form; the memory keeps the one it has
 
 
 def replay(
