@@ -68,7 +68,15 @@ if TYPE_CHECKING:
     from perdure.records.policy import Policy
     from perdure.records.recall import Absence, Hit, Recall
     from perdure.records.report import Entry, Explanation, Ingested, Operation, Reembedded, Report, Stats
-    from perdure.records.signal_results import DecayResult, Question, ReinforceResult, Review, Used, WeakenResult
+    from perdure.records.signal_results import (
+        DecayResult,
+        Question,
+        ReinforceResult,
+        Review,
+        StrengthenResult,
+        Used,
+        WeakenResult,
+    )
 
 __version__ = "0.1.0"
 
@@ -83,7 +91,15 @@ _MODULES = {
     "perdure.records.recall": ("Absence", "Hit", "Recall"),
     "perdure.records.report": ("Entry", "Explanation", "Ingested", "Operation", "Reembedded", "Report", "Stats"),
     "perdure.records.digest": ("Digest",),
-    "perdure.records.signal_results": ("DecayResult", "Question", "ReinforceResult", "Review", "Used", "WeakenResult"),
+    "perdure.records.signal_results": (
+        "DecayResult",
+        "Question",
+        "ReinforceResult",
+        "Review",
+        "StrengthenResult",
+        "Used",
+        "WeakenResult",
+    ),
     "perdure.records.compression_results": ("CompressionReport", "FitResult"),
     "perdure.records.consolidation_results": (
         "ConsolidateResult",
@@ -180,6 +196,7 @@ __all__ = [
     "StoreError",
     "StoreReadOnly",
     "StoreTooNew",
+    "StrengthenResult",
     "Summaries",
     "TargetTaken",
     "TaskResult",

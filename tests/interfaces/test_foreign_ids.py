@@ -223,6 +223,7 @@ VERBS = {
     "history": lambda m, i: m.history(i),
     "undo": lambda m, i: m.undo(i),
     "reinforce": lambda m, i: m.reinforce([i]),
+    "strengthen": lambda m, i: m.strengthen([i]),
     "weaken": lambda m, i: m.weaken([i]),
     "used": lambda m, i: m.used([i]),
     "used for a recall": lambda m, i: m.used(["a"], recall_id=i),

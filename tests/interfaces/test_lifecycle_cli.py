@@ -96,7 +96,7 @@ def test_doubt_is_asked_about_and_settled():
 
 def test_used_reinforce_and_weaken_end_with_3_where_nothing_is_found():
     kept("The office is in Lyon.")
-    for verb in ("used", "reinforce", "weaken"):
+    for verb in ("used", "reinforce", "strengthen", "weaken"):
         assert data(verb, "nothing", code=Exit.NOTHING)["not_found"] == ["nothing"]
 
 

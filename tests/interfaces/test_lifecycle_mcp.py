@@ -293,6 +293,8 @@ def test_signals_are_changed_by_hand(memory):
         assert raised["reinforced"][0]["new_importance"] > raised["reinforced"][0]["old_importance"] == 0.4
         fallen = await call(client, "weaken", memory_ids=[kept["id"]], amount=5)
         assert fallen["weakened"][0]["new_strength"] < fallen["weakened"][0]["old_strength"]
+        lifted = await call(client, "strengthen", memory_ids=[kept["id"]])
+        assert lifted["strengthened"][0]["new_strength"] > lifted["strengthened"][0]["old_strength"]
         moved = await call(client, "move", id=kept["id"], tier="vault", reason="key decision")
         assert moved["tier"] == "vault"
         await call(client, "undo", operation_id=moved["operation"])
@@ -458,6 +460,7 @@ SIGNALS = [
     ("reinforce", {"memory_ids": ["x"], "boost_amount": 1.1}, "InvalidInput", "boost_amount"),
     ("reinforce", {"memory_ids": ["x"], "boost_type": "double"}, "InvalidInput", "boost_type"),
     ("reinforce", {"memory_ids": [""]}, "InvalidInput", "id"),
+    ("strengthen", {"memory_ids": ["x"], "amount": -1}, "InvalidInput", "amount"),
     ("weaken", {"memory_ids": ["x"], "amount": -1}, "InvalidInput", "amount"),
     ("used", {"ids": ["x"], "outcome": "great"}, "InvalidInput", "outcome"),
     ("review", {"limit": 0}, "InvalidInput", "limit"),

@@ -20,14 +20,14 @@ SEEDED = {"decay", "reinforce", "extract", "consolidate"}
 # name -> (read-only, destructive, idempotent); decision 0005 says why
 READ = "get list why why_not stats digest history forecast check compression edges entities entity facts timeline"
 READ += " answer_sheet backtest"
-HIDE = "archive forget sweep undo decay fit consolidate complete_task end_session summarize procedures verify"
+HIDE = "archive erase forget sweep undo decay fit consolidate complete_task end_session summarize procedures verify"
 WRITE = "remember ingest update pin unpin restore move used learn extract promote rates alias merge_entities"
 WRITE += " split_entity"
 HINTS = {
     **dict.fromkeys(READ.split(), (True, False, True)),
     **dict.fromkeys(HIDE.split(), (False, True, True)),
     **dict.fromkeys(WRITE.split(), (False, False, True)),
-    **dict.fromkeys(("recall", "reinforce", "weaken", "relate"), (False, False, False)),
+    **dict.fromkeys(("recall", "reinforce", "strengthen", "weaken", "relate"), (False, False, False)),
     "review": (False, True, False),
 }
 

@@ -334,7 +334,14 @@ def sample_of_class(kind, text, seen):
 
 RESULTS = [
     *(recall.Recall, recall.Absence, report.Explanation, report.Report, report.Stats, report.Ingested),
-    *(signals.DecayResult, signals.ReinforceResult, signals.WeakenResult, signals.Used, signals.Review),
+    *(
+        signals.DecayResult,
+        signals.ReinforceResult,
+        signals.StrengthenResult,
+        signals.WeakenResult,
+        signals.Used,
+        signals.Review,
+    ),
     *(groups.ConsolidateResult, groups.TaskResult, groups.PromotionResult, groups.SessionResult),
     *(FitResult, CompressionReport, ExtractResult, Outcome, MemoryItem, Plan),
     *(fact_results.Learnt, fact_results.Timeline, fact_results.Summaries, Verified),

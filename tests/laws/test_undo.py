@@ -75,6 +75,7 @@ def every_operation(each: World) -> dict[str, Callable[[], object]]:
         "decay": lambda: memory.decay(dry_run=False),
         "reinforce": lambda: memory.reinforce(some[:4], "multiplicative", 0.3),
         "reinforce silently": lambda: memory.reinforce(some[2:5], "set_value", 0.9, update_access=False),
+        "strengthen": lambda: memory.strengthen(some[:2], 2.0),
         "weaken": lambda: memory.weaken(some[:2], 2.0),
         "helpful": lambda: memory.used(some[1:3], "helpful"),
         "wrong": lambda: memory.used([last], "wrong"),
@@ -98,7 +99,19 @@ def every_operation(each: World) -> dict[str, Callable[[], object]]:
 
 
 ACTS: Final = [
-    *("remember", "ingest", "sweep", "decay", "reinforce", "reinforce silently", "weaken", "helpful", "wrong", "move"),
+    *(
+        "remember",
+        "ingest",
+        "sweep",
+        "decay",
+        "reinforce",
+        "reinforce silently",
+        "strengthen",
+        "weaken",
+        "helpful",
+        "wrong",
+        "move",
+    ),
     *("pin", "archive", "update", "forget", "relate", "extract", "fit", "complete task", "promote", "end session"),
     *(f"consolidate {s}" for s in ("keep_newest", "keep_oldest", "keep_highest_importance", "merge_content")),
 ]

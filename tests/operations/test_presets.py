@@ -242,6 +242,43 @@ def test_reinforcing_puts_forgetting_off(opening, clock):
     assert memory.get(plain.id).status == "active"
 
 
+@pytest.mark.behaviour("SG76")
+def test_use_moves_activation_and_not_importance_and_what_is_unimportant_is_forgotten(opening, clock):
+    """Recalls must not make it important: from an importance of 0.12 on nothing is ever forgotten."""
+    memory = opening(STRENGTH)
+    asked = memory.remember("The lift squeaks on Mondays.", importance=0.05)
+    other = memory.remember("The roof leaks in autumn.", importance=0.05)
+    clock.passes(hours=12)
+    for _ in range(30):
+        clock.passes(minutes=1)
+        found = memory.recall("lift squeaks", limit=1)
+    memory.sweep()
+    seen, unseen = memory.get(asked.id), memory.get(other.id)
+    assert (seen.importance, seen.state.importance) == (0.05, 0.05)
+    assert seen.strength > 2 * unseen.strength
+    assert seen.due_at > unseen.due_at
+    clock.passes(days=20)
+    memory.sweep()
+    assert memory.get(asked.id) is None
+    assert "strength" in memory.history(asked.id)[-1].because
+    helpful = memory.remember("The door sticks.", importance=0.05)
+    memory.used([helpful.id], recall_id=found.id)
+    assert memory.get(helpful.id).state.importance == 0.05
+
+
+def test_recalls_strengthen_the_same_whether_they_are_counted_one_by_one_or_together(opening, clock):
+    memory = opening(STRENGTH)
+    often, once = (memory.remember("The lift squeaks.", namespace=place).id for place in ("often", "once"))
+    for _ in range(4):
+        clock.passes(minutes=10)
+        for place in ("often", "once"):
+            memory.recall("lift squeaks", namespace=place, limit=1)
+        memory.sweep(namespace="often")
+    assert memory.get(often).strength == memory.get(once).strength > 0.5
+    memory.sweep()
+    assert memory.get(often).state.strength == memory.get(once).state.strength
+
+
 @pytest.mark.behaviour("SG75")
 def test_why_tells_strength_stability_and_form(opening, clock):
     memory = opening({**WORDS_ONLY, "retention": {"curve": "fsrs"}})

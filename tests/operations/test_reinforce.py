@@ -274,6 +274,28 @@ def test_weakening_touches_neither_importance_nor_access_and_can_be_undone(memor
         memory.weaken([kept.id], -1)
 
 
+# --- strengthen
+
+
+@pytest.mark.behaviour("SG77")
+def test_strengthening_moves_strength_alone_by_a_bounded_step_and_can_be_undone(memory, clock, path):
+    kept = memory.remember("the deploy is on tuesday")
+    clock.passes(days=2)
+    before, was = logical(path), memory.get(kept.id)
+    found = memory.strengthen([kept.id, "nobody"], 2.0)
+    (one,) = found.strengthened
+    assert (found.memories_strengthened, found.not_found) == (1, ["nobody"])
+    assert found.avg_gain == pytest.approx(0.25) == one.new_strength - one.old_strength
+    now = memory.get(kept.id)
+    assert now.strength == one.new_strength
+    assert (now.importance, now.state.access_count, now.state.reinforcements) == (was.importance, 0, 0)
+    assert "strengthened by hand" in memory.history(kept.id)[-1].because
+    memory.undo(memory.history()[0].id)
+    assert logical(path) == before
+    with pytest.raises(InvalidInput, match="0 to 100"):
+        memory.strengthen([kept.id], -1)
+
+
 # --- decay and reinforcement in balance
 
 

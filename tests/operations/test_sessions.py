@@ -85,16 +85,27 @@ def test_what_was_overheard_is_as_sure_as_a_note_and_what_happened_is_certain(me
 
 
 @pytest.mark.behaviour("PR02")
-@pytest.mark.parametrize("how", ["reinforced", "pinned"])
+@pytest.mark.parametrize("how", ["reinforced", "strengthened", "pinned"])
 def test_what_was_strengthened_or_pinned_is_promoted_and_what_nobody_used_is_not(memory, how):
     ids = told(memory)
     if how == "pinned":
         memory.pin(ids[0])
         memory.recall(TEXTS[1], inside="s", limit=1)
+    elif how == "strengthened":
+        memory.strengthen([ids[0]])
     else:
         memory.reinforce([ids[0]], update_access=False)
     kept = ids[:2] if how == "pinned" else ids[:1]
     assert set(memory.promote("s", confirm=True).promoted) == set(kept)
+
+
+def test_what_was_weakened_by_hand_is_not_promoted_unless_it_is_used(memory, clock):
+    ids = told(memory)
+    memory.weaken([ids[0]])
+    assert set(memory.promote("s").promoted) == set(ids[1:])
+    clock.passes(minutes=1)
+    memory.recall(TEXTS[0], inside="s", limit=1)
+    assert memory.promote("s").promoted == (ids[0],)
 
 
 def test_what_a_person_asked_to_have_remembered_needs_no_use(memory, clock):

@@ -127,7 +127,7 @@ def test_an_edge_that_exists_keeps_its_kind_and_weight():
     ],
 )
 def test_promoted_is_what_is_used_more_than_the_median_or_all_that_is_used_alike(counts, earlier, expected, middle):
-    some = [record(str(i), scope=Scope.SESSION, access_count=n) for i, n in enumerate(counts)]
+    some = [record(str(i), scope=Scope.SESSION, access_count=n, level=1.0) for i, n in enumerate(counts)]
     before = [record(f"x{i}", scope=Scope.LONG_TERM, access_count=n) for i, n in enumerate(earlier)]
     chosen, found = promotable(some, before, 0.8, Policy(), NOW)
     assert (list(chosen), found) == ([str(i) for i in expected], middle)
@@ -135,6 +135,6 @@ def test_promoted_is_what_is_used_more_than_the_median_or_all_that_is_used_alike
 
 @pytest.mark.behaviour("SPEC-03.09")
 def test_promoted_is_what_is_likely_enough_the_bound_included():
-    some = [record(str(i), scope=Scope.SESSION, confidence=c) for i, c in enumerate((0.79, 0.8, 0.81))]
+    some = [record(str(i), scope=Scope.SESSION, confidence=c, level=1.0) for i, c in enumerate((0.79, 0.8, 0.81))]
     assert list(promotable(some, [], 0.8, Policy(), NOW)[0]) == ["1", "2"]
     assert promotable([], [], 0.8, Policy(), NOW) == ({}, 0.0)

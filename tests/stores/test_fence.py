@@ -350,6 +350,7 @@ def verbs(ids, operations):
         "restore": lambda m: m.restore(ids[0]),
         "decay": lambda m: [m.decay("alice"), m.decay(dry_run=False)],
         "reinforce": lambda m: m.reinforce(ids).reinforced,
+        "strengthen": lambda m: m.strengthen(ids).strengthened,
         "weaken": lambda m: m.weaken(ids).weakened,
         "used": lambda m: m.used(ids).counted,
         "review": lambda m: m.review("alice"),

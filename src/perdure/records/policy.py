@@ -290,9 +290,13 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "compression": {"rule": "never"},
         "knowledge": {"learn": "rules"},
     },
-    # Activation decides; below the threshold that importance sets a memory is forgotten, that is archived.
+    # Activation decides, and use moves activation alone; below the threshold that importance sets a memory is
+    # forgotten, that is archived.
     "activation": {
-        "importance": {"diminishing": 1.0, "daily_cap": 1.0},
+        "importance": {"diminishing": 1.0, "daily_cap": 1.0, "on_access": 0.0},
+        "strength": {"on_access": 1.0},
+        "tiers": {"vault_reinforcements": 1},
+        "use": {"boost": 0.0},
         "confidence": {"daily_factor": 1.0},
         "archive": {"rule": "strength"},
         "tasks": {"promotion_strength": 0.2},

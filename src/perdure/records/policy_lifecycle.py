@@ -41,6 +41,9 @@ class StrengthPolicy:
     max_step: float = store_key(0.25, "Maximum that one reinforcement adds to strength; all scopes.", 0.01, 1)
     forgetting_importance_weight: float = store_key(0.08, "How much importance lowers the threshold; all scopes.", 0, 1)
     floor: float = store_key(0.02, "The threshold is never below this; all scopes.", 0, 1)
+    on_access: float = store_key(
+        0.0, "Amount of reinforcement of a memory that a recall returns; 0 turns this off; all scopes.", 0, 10
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,8 @@ class ReinforceResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class WeakenedMemory:
-    """A memory whose strength was lowered by hand."""
+class StrengthChange:
+    """A memory whose strength was changed by hand."""
 
     id: str
     content_preview: str
@@ -66,12 +66,23 @@ class WeakenedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class StrengthenResult(Written):
+    """What a reinforcement of strength by hand did."""
+
+    memories_strengthened: int  # how many
+    avg_gain: float  # mean gain of strength, 0 or more; 0 where none was strengthened
+    strengthened: list[StrengthChange]  # in the order asked for
+    not_found: list[str]  # ids of no visible memory, in the order asked for
+    operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
+
+
+@dataclass(frozen=True, slots=True)
 class WeakenResult(Written):
     """What a decay of strength by hand did."""
 
     memories_weakened: int  # how many
     avg_drop: float  # mean loss of strength, 0 or more; 0 where none was weakened
-    weakened: list[WeakenedMemory]  # in the order asked for
+    weakened: list[StrengthChange]  # in the order asked for
     not_found: list[str]  # ids of no visible memory, in the order asked for
     operations: tuple[str, ...] = ()  # ids of the operations, for ``undo``
 

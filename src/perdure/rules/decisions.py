@@ -186,9 +186,9 @@ class Decisions:
         ]
 
     def _accesses(self, decided: Mapping[str, State]) -> dict[str, Trajectory]:
-        """Return what an access of this instant makes of the memories that are accessed, besides their importance."""
-        states = {i: decided[i] for i in self._accessed}
-        plain = replace(self.policy, importance=replace(self.policy.importance, on_access=0.0))
+        """Return what an access of this instant makes of the memories that are accessed, besides what it adds."""
+        states, p = {i: decided[i] for i in self._accessed}, self.policy
+        plain = replace(p, importance=replace(p.importance, on_access=0.0), strength=replace(p.strength, on_access=0.0))
         return {t.id: t for t in settle(states, dict.fromkeys(states, ((self.now, 1),)), plain, self.now)}
 
     def _labelled(self, changes: Sequence[Change]) -> list[Change]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from perdure.operations.ports import Context
     from perdure.records import memory as records
     from perdure.records.outcome import Outcome
-    from perdure.records.signal_results import DecayResult, ReinforceResult, Used, WeakenResult
+    from perdure.records.signal_results import DecayResult, ReinforceResult, StrengthenResult, Used, WeakenResult
     from perdure.rules.lifecycle import decay as decay_rules
     from perdure.rules.lifecycle import reinforcement
 else:
@@ -128,6 +128,16 @@ class DecidingVerbs:
         """
         boost = reinforcement.boost_of(boost_type, boost_amount)
         return reinforce.reinforce(self._context, memory_ids, boost, update_access=update_access)
+
+    @verb(_USE, repeatable=False, empty=lambda done: not done.strengthened)
+    def strengthen(
+        self, memory_ids: Identities, amount: Annotated[float, Param("Amount of energy to add.", ge=0, le=100)] = 1.0
+    ) -> StrengthenResult:
+        """Raise the strength of memories by hand; their importance does not change.
+
+        One call adds at most ``strength.max_step`` to strength; the more energy, the longer it lasts.
+        """
+        return reinforce.strengthen(self._context, memory_ids, amount)
 
     @verb(_USE, repeatable=False, empty=lambda done: not done.weakened)
     def weaken(

@@ -1,4 +1,4 @@
-"""Reinforcing and weakening by hand: one operation for each namespace."""
+"""Reinforcing, strengthening and weakening by hand: one operation for each namespace."""
 
 from __future__ import annotations
 
@@ -11,9 +11,22 @@ from perdure.operations.ports import Context
 from perdure.operations.writing import retry
 from perdure.records.instant import Instant
 from perdure.records.memory import Record, State
-from perdure.records.signal_results import ReinforcedMemory, ReinforceResult, WeakenedMemory, WeakenResult
+from perdure.records.policy import Policy
+from perdure.records.signal_results import (
+    ReinforcedMemory,
+    ReinforceResult,
+    StrengthChange,
+    StrengthenResult,
+    WeakenResult,
+)
 from perdure.rules.lifecycle.decay import preview
-from perdure.rules.lifecycle.reinforcement import Boost, SignalChange, reinforce_states, weaken_states
+from perdure.rules.lifecycle.reinforcement import (
+    Boost,
+    SignalChange,
+    reinforce_states,
+    strengthen_states,
+    weaken_states,
+)
 
 Rule = Callable[[list[State]], list[SignalChange]]
 """States as of now -> what becomes of them, in the same order."""
@@ -52,16 +65,32 @@ def reinforce(ctx: Context, ids: Sequence[str], boost: Boost, *, update_access: 
     return ReinforceResult(len(found), _mean([m.boost_applied for m in found]), found, missing, tuple(done.operations))
 
 
+def strengthen(ctx: Context, ids: Sequence[str], amount: float) -> StrengthenResult:
+    """Raise the strength of memories by hand; the gain of one call is bounded."""
+    found, missing, operations = _activate(ctx, ids, strengthen_states, "strengthen", amount)
+    gain = _mean([m.new_strength - m.old_strength for m in found])
+    return StrengthenResult(len(found), gain, found, missing, operations)
+
+
 def weaken(ctx: Context, ids: Sequence[str], amount: float) -> WeakenResult:
     """Lower the strength of memories by hand; the drop of one call is bounded."""
+    found, missing, operations = _activate(ctx, ids, weaken_states, "weaken", amount)
+    drop = _mean([m.old_strength - m.new_strength for m in found])
+    return WeakenResult(len(found), drop, found, missing, operations)
+
+
+def _activate(
+    ctx: Context,
+    ids: Sequence[str],
+    rule: Callable[[Sequence[State], float, Policy, Instant], list[SignalChange]],
+    operation: str,
+    amount: float,
+) -> tuple[list[StrengthChange], list[str], tuple[str, ...]]:
+    """Change strength by hand; return what became of each memory, those not found, and the operations."""
     now = ctx.clock()
-    done = _change_all(
-        ctx, ids, lambda states: weaken_states(states, amount, ctx.policy, now), "weaken", now, accessed=False
-    )
-    found = [WeakenedMemory(i, words, c.old, c.new) for i in ids if i in done.changes for words, c in [done.changes[i]]]
-    drops = [m.old_strength - m.new_strength for m in found]
-    missing = [i for i in ids if i not in done.changes]
-    return WeakenResult(len(found), _mean(drops), found, missing, tuple(done.operations))
+    done = _change_all(ctx, ids, lambda states: rule(states, amount, ctx.policy, now), operation, now, accessed=False)
+    found = [StrengthChange(i, words, c.old, c.new) for i in ids if i in done.changes for words, c in [done.changes[i]]]
+    return found, [i for i in ids if i not in done.changes], tuple(done.operations)
 
 
 def _change_all(ctx: Context, ids: Sequence[str], rule: Rule, operation: str, now: Instant, *, accessed: bool) -> _Done:

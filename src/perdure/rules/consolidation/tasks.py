@@ -7,6 +7,9 @@ from dataclasses import replace
 from itertools import combinations
 from statistics import median
 
+import numpy as np
+
+from perdure.formulas.strength import StrengthCurve, reinforce_strength
 from perdure.records.instant import Instant
 from perdure.records.memory import Kind, Record, Scope, State, Status
 from perdure.records.policy import Policy
@@ -15,7 +18,7 @@ from perdure.rules.consolidation.duplicates import LikePair, connected_groups, p
 from perdure.rules.consolidation.merge_plan import restart_strength
 from perdure.rules.consolidation.merging import MergeStrategy, Proposal, merge_obstacle, propose_merges
 from perdure.rules.lifecycle.signals import current_signals
-from perdure.rules.lifecycle.state_arrays import Columns, days_between, strength_curve
+from perdure.rules.lifecycle.state_arrays import Bools, Columns, days_between, strength_curve
 from perdure.rules.lifecycle.unarchive import restart_ages
 from perdure.rules.meaning_guard import conflict
 
@@ -103,16 +106,19 @@ def promotable(
     """
     if not records:
         return {}, 0.0
-    uses = [_uses(r.state) for r in (*records, *earlier)]
-    middle, most = float(median(uses)), max(uses)
     columns = Columns.of([r.state for r in records])
     curve = strength_curve(columns, policy)
     strength = curve.value(days_between(columns.strength_ms, now))
+    lifted = _strengthened(columns, curve, now).tolist()
+    uses = [max(_uses(r.state), int(more)) for r, more in zip(records, lifted, strict=True)]
+    counted = [*uses, *(_uses(r.state) for r in earlier)]
+    middle, most = float(median(counted)), max(counted)
     sure = current_signals([r.state for r in records], policy, now).confidence
     fit = (sure >= threshold - _ROUNDING) & (strength >= policy.tasks.promotion_strength - _ROUNDING)
+    awake = (strength > curve.threshold()) & (columns.level > 0.0)  # decay by hand takes a level away, time never all
     found = {
-        r.id: _why_promoted(r.state, middle, most, awake=awake)
-        for r, fits, awake in zip(records, fit.tolist(), (strength > curve.threshold()).tolist(), strict=True)
+        r.id: _why_promoted(r.state, n, middle, most, awake=lives)
+        for r, fits, n, lives in zip(records, fit.tolist(), uses, awake.tolist(), strict=True)
         if fits
     }
     return {identity: why for identity, why in found.items() if why}, middle
@@ -123,9 +129,16 @@ def _uses(state: State) -> int:
     return state.access_count + max(0, int(state.reinforcements) - int(state.kind is Kind.FACT))
 
 
-def _why_promoted(state: State, middle: float, most: int, *, awake: bool) -> str:
+def _strengthened(columns: Columns, curve: StrengthCurve, now: Instant) -> Bools:
+    """Return which memories have more energy than is left of what they were born with."""
+    nothing = np.zeros(len(columns))
+    _, born = reinforce_strength(curve.baseline(), nothing, columns.importance, 1.0, curve.parameters)
+    left = replace(curve, level=born).level_at(days_between(columns.created_ms, now))
+    return curve.level_at(days_between(columns.strength_ms, now)) > left * (1.0 + _ROUNDING)
+
+
+def _why_promoted(state: State, uses: int, middle: float, most: int, *, awake: bool) -> str:
     """Return why the use of a memory, or what it is, lets it go to long term; empty if it does not."""
-    uses = _uses(state)
     reasons = {
         "it is pinned": state.pinned,
         "a person asked to have it remembered": state.sort is Sort.REQUEST,

@@ -1,4 +1,4 @@
-"""What reinforcement, doubt, validation and weakening make of states.
+"""What reinforcement, doubt, validation, strengthening and weakening make of states.
 
 Several states at once, because formulas take arrays. Nothing here finds memories or writes plans.
 """
@@ -147,22 +147,35 @@ def _review(states: Sequence[State], grade: int, now: Instant) -> tuple[Array, A
     return apply_review([s.stability for s in states], [s.difficulty for s in states], since, grade)
 
 
+def strengthen_states(states: Sequence[State], amount: float, policy: Policy, now: Instant) -> list[SignalChange]:
+    """Return states after a reinforcement of strength by hand: the gain is bounded, and nothing else changes."""
+    columns = Columns.of(states)
+    after = _strengthen(columns, amount, policy, now)
+    return _by_hand(f"strengthened by hand ({amount:g})", states, columns, after, policy, now)
+
+
 def weaken_states(states: Sequence[State], amount: float, policy: Policy, now: Instant) -> list[SignalChange]:
     """Return states after a decay of strength by hand: the drop is bounded."""
     columns = Columns.of(states)
-    old, energy = _activation(columns, policy, now)
     keys = strength_parameters(policy, columns.scope)
-    new, left = decay_by_hand(old, energy, columns.importance, amount, keys)
-    threshold = strength_curve(columns, policy).threshold()
+    after = decay_by_hand(*_activation(columns, policy, now), columns.importance, amount, keys)
+    return _by_hand(f"weakened by hand ({amount:g})", states, columns, after, policy, now)
+
+
+def _by_hand(
+    done: str, states: Sequence[State], columns: Columns, after: tuple[Array, Array], policy: Policy, now: Instant
+) -> list[SignalChange]:
+    """Return states with other strengths and levels, and with why."""
+    before, threshold = _activation(columns, policy, now), strength_curve(columns, policy).threshold()
+    numbers = zip(*(x.tolist() for x in (*before, *after, threshold)), strict=True)
     return [
         SignalChange(
-            replace(s, strength=float(new[i]), level=float(left[i]), strength_ms=max(now, s.strength_ms)),
-            float(old[i]),
-            float(new[i]),
-            f"weakened by hand ({amount:g}): strength {old[i]:.3f} to {new[i]:.3f}, level {energy[i]:.3f} to "
-            f"{left[i]:.3f}; forgotten at {threshold[i]:.3f}",
+            replace(s, strength=new, level=left, strength_ms=max(now, s.strength_ms)),
+            old,
+            new,
+            f"{done}: strength {old:.3f} to {new:.3f}, level {energy:.3f} to {left:.3f}; forgotten at {bound:.3f}",
         )
-        for i, s in enumerate(states)
+        for s, (old, energy, new, left, bound) in zip(states, numbers, strict=True)
     ]
 
 

@@ -210,7 +210,9 @@ def strength_parameters(policy: Policy, scope: Ints) -> Parameters:
         for name in SessionStrengthPolicy.__dataclass_fields__
     }
     shared = {
-        name: getattr(policy.strength, name) for name in StrengthPolicy.__dataclass_fields__ if name not in chosen
+        name: getattr(policy.strength, name)
+        for name in StrengthPolicy.__dataclass_fields__
+        if name in Parameters.__dataclass_fields__ and name not in chosen
     }
     return Parameters(**chosen, **shared)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from perdure.formulas.curve import NEVER
 from perdure.formulas.importance import boost
+from perdure.formulas.strength import reinforce_strength
 from perdure.formulas.value import decay_mass
 from perdure.records.instant import DAY_MS, Instant, text_of
 from perdure.records.memory import Form, State, Status, Tier
@@ -28,6 +29,7 @@ from perdure.rules.lifecycle.state_arrays import (
     Columns,
     Ints,
     days_between,
+    strength_curve,
 )
 
 Accesses = Sequence[tuple[Instant, int]]
@@ -36,7 +38,7 @@ Accesses = Sequence[tuple[Instant, int]]
 _REPLAYED: Final = (
     *("tier", "tier_ms", "tier_accesses", "status", "status_ms", "form", "form_ms"),
     *("importance", "boosted", "boost_day", "anchor_ms", "access_count", "access_mass"),
-    *("accessed_ms", "access2_ms", "access3_ms"),
+    *("accessed_ms", "access2_ms", "access3_ms", "strength", "level", "strength_ms"),
 )
 """The fields of a state that accesses and moves change."""
 
@@ -259,6 +261,8 @@ class _Replay:
         for nth in range(int(times.max(initial=0))):
             if not self._boost(rows[times > nth]):
                 break
+        if self.policy.strength.on_access:
+            self._strengthen(rows, at, times)
         return at
 
     def _boost(self, rows: Ints) -> bool:
@@ -270,3 +274,14 @@ class _Replay:
         c.boosted[rows] += raised - base
         c.importance[rows] = raised
         return bool(np.any(raised > base))
+
+    def _strengthen(self, rows: Ints, at: Ints, times: Ints) -> None:
+        """Reinforce the strength of memories for their accesses at some instants."""
+        c = self.columns
+        curve = strength_curve(c.take(rows), self.policy)
+        days = days_between(c.strength_ms[rows], at)
+        amount = self.policy.strength.on_access * times
+        c.strength[rows], c.level[rows] = reinforce_strength(
+            curve.value(days), curve.level_at(days), curve.importance, amount, curve.parameters
+        )
+        c.strength_ms[rows] = np.maximum(c.strength_ms[rows], at)
